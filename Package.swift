@@ -1,0 +1,110 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The language settings every Swift target of this package is compiled with.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+]
+
+/// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
+let adapters = [
+    "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
+]
+
+let package = Package(
+    name: "connector-host",
+    platforms: [.macOS(.v26)],
+    products: [
+        .library(name: "ConnectorHost", targets: ["ConnectorHost"]),
+        .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
+        .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
+        .library(name: "Integrator", targets: ["Integrator"]),
+        .executable(name: "connector-host", targets: ["connector-host"]),
+        .plugin(name: "ConnectorManifestPlugin", targets: ["ConnectorManifestPlugin"]),
+    ] + adapters.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        .target(name: "CConnector"),
+        .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
+        .target(name: "ConnectorManifest", swiftSettings: strict),
+        .target(
+            name: "ConnectorHost",
+            dependencies: [
+                "CConnector", "CFFI", "ConnectorManifest",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(name: "ConnectorKit", dependencies: ["CConnector", "ConnectorManifest"], swiftSettings: strict),
+        .target(
+            name: "ConnectorSimulator",
+            dependencies: [
+                "ConnectorManifest",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorHostTesting",
+            dependencies: ["ConnectorHost", "ConnectorManifest"],
+            swiftSettings: strict
+        ),
+        .target(name: "Integrator", swiftSettings: strict),
+        .target(
+            name: "ConnectorHostCommands",
+            dependencies: [
+                "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "connector-host", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
+        .executableTarget(name: "connector-manifest", dependencies: ["ConnectorManifest"], swiftSettings: strict),
+        .plugin(
+            name: "ConnectorManifestPlugin",
+            capability: .buildTool(),
+            dependencies: ["connector-manifest"],
+            path: "Sources/ConnectorManifestPlugin"
+        ),
+        .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
+        .testTarget(
+            name: "ConnectorHostTests",
+            dependencies: ["ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector"],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "ConnectorSimulatorTests", dependencies: ["ConnectorSimulator"], swiftSettings: strict),
+        .testTarget(name: "ConnectorHostCommandsTests", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
+        .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),
+    ]
+        + adapters.map {
+            .target(
+                name: $0,
+                dependencies: ["ConnectorKit"],
+                path: "Plugins/\($0)",
+                sources: ["Sources"],
+                swiftSettings: strict,
+                plugins: ["ConnectorManifestPlugin"]
+            )
+        }
+)

@@ -1,0 +1,5 @@
+import AsyncHTTPClient
+import Crypto
+import Logging
+import ServiceLifecycle
+import NIOHTTP1
