@@ -31,6 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -59,9 +60,13 @@ let package = Package(
             name: "ConnectorSimulator",
             dependencies: [
                 "ConnectorManifest",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                // The server alone: it hands over the connection, which a fault may have to break, and needs no router.
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
@@ -94,7 +99,11 @@ let package = Package(
             dependencies: ["ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector"],
             swiftSettings: strict
         ),
-        .testTarget(name: "ConnectorSimulatorTests", dependencies: ["ConnectorSimulator"], swiftSettings: strict),
+        .testTarget(
+            name: "ConnectorSimulatorTests",
+            dependencies: ["ConnectorSimulator", "ConnectorManifest"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "ConnectorHostCommandsTests", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
         .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),
     ]

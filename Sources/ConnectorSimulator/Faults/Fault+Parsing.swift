@@ -1,0 +1,138 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Fault {
+    /// Every setting there is, for messages.
+    private static let settings = [
+        "status=CODE", "code=CODE", "reset", "truncated", "garbage", "slow=DURATION", "header=NAME:VALUE",
+        "retry-after=SECONDS", "times=N", "method=NAME", "path=PREFIX",
+    ]
+
+    /// Reads a fault from its text.
+    ///
+    /// - Parameter vendors: the names a target may have.
+    package init(_ specification: String, vendors: [String]) throws(FaultError) {
+        let parts = specification.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else {
+            throw FaultError(
+                specification: specification,
+                reason: "expected TARGET:SETTING[,SETTING…], for instance segment:status=503,times=2"
+            )
+        }
+        let target = parts[0].trimmingBlanks()
+        guard target == "*" || vendors.contains(target) else {
+            let known = vendors.joined(separator: ", ")
+            throw FaultError(
+                specification: specification,
+                reason: "no vendor \"\(target)\" is served; use \(known) or * for all of them"
+            )
+        }
+        self.init(vendor: target == "*" ? nil : target)
+        for setting in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+            do {
+                try apply(setting)
+            } catch {
+                throw FaultError(specification: specification, reason: error.text)
+            }
+        }
+        if answer == .unchanged, delay == .zero, headers.fields.isEmpty {
+            throw FaultError(
+                specification: specification,
+                reason: "nothing would go wrong; add one of status=CODE, code=CODE, reset, truncated, garbage, "
+                    + "slow=DURATION, header=NAME:VALUE"
+            )
+        }
+    }
+
+    /// What is wrong with one setting.
+    private struct SettingError: Error {
+        var text: String
+    }
+
+    /// Applies one setting, `name` or `name=value`.
+    private mutating func apply(_ setting: Substring) throws(SettingError) {
+        let pair = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = pair[0].trimmingBlanks()
+        let value = pair.count > 1 ? pair[1].trimmingBlanks() : nil
+        switch name {
+        case "reset": try set(.reset, name, value)
+        case "truncated": try set(.truncated, name, value)
+        case "garbage": try set(.garbage, name, value)
+        case "status": try fail(status: Self.number(name, value, in: 200...599), code: nil)
+        case "code": try fail(status: nil, code: Self.text(name, value))
+        case "slow": delay = try Self.duration(name, value)
+        case "times": times = try Self.number(name, value, in: 1...1_000_000)
+        case "retry-after": headers.append("Retry-After", String(try Self.number(name, value, in: 0...86_400)))
+        case "header": try addHeader(Self.text(name, value))
+        case "method": method = try Self.text(name, value).uppercased()
+        case "path": path = try Self.text(name, value)
+        default:
+            throw SettingError(text: "unknown setting \"\(name)\"; there are \(Self.settings.joined(separator: ", "))")
+        }
+    }
+
+    /// Chooses an answer that takes no value; two different ones contradict each other.
+    private mutating func set(_ answer: Answer, _ name: String, _ value: String?) throws(SettingError) {
+        guard value == nil else { throw SettingError(text: "\(name) takes no value") }
+        guard self.answer == .unchanged else { throw SettingError(text: "\(name) contradicts another setting") }
+        self.answer = answer
+    }
+
+    /// Chooses an error answer, or completes the one already chosen.
+    private mutating func fail(status: Int?, code: String?) throws(SettingError) {
+        switch answer {
+        case .unchanged: answer = .failure(status: status, code: code)
+        case .failure(let oldStatus, let oldCode):
+            answer = .failure(status: status ?? oldStatus, code: code ?? oldCode)
+        case .reset, .truncated, .garbage:
+            throw SettingError(text: "status and code contradict reset, truncated and garbage")
+        }
+    }
+
+    /// Adds `NAME:VALUE`; only what may stand in a header is let through.
+    private mutating func addHeader(_ text: String) throws(SettingError) {
+        let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let isToken: (Unicode.Scalar) -> Bool = { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains(scalar))
+        }
+        guard pair.count == 2, !pair[0].isEmpty, pair[0].unicodeScalars.allSatisfy(isToken),
+            pair[1].unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) })
+        else { throw SettingError(text: "header takes NAME:VALUE, for instance header=Backoff:10") }
+        headers.append(String(pair[0]), pair[1].trimmingBlanks())
+    }
+
+    /// The value of a setting that needs one.
+    private static func text(_ name: String, _ value: String?) throws(SettingError) -> String {
+        guard let value, !value.isEmpty else { throw SettingError(text: "\(name) takes a value: \(name)=…") }
+        return value
+    }
+
+    /// A whole number within `range`.
+    private static func number(
+        _ name: String,
+        _ value: String?,
+        in range: ClosedRange<Int>
+    ) throws(SettingError) -> Int {
+        let text = try text(name, value)
+        guard let number = Int(text), range.contains(number) else {
+            throw SettingError(
+                text: "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
+            )
+        }
+        return number
+    }
+
+    /// A duration such as `250ms`, `2s`, `1.5s` or `1m`, at most an hour.
+    private static func duration(_ name: String, _ value: String?) throws(SettingError) -> Duration {
+        let text = try text(name, value)
+        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60)]
+        for unit in units where text.hasSuffix(unit.suffix) {
+            guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0, number * unit.seconds <= 3600
+            else { break }
+            return .milliseconds(Int64((number * unit.seconds * 1000).rounded()))
+        }
+        throw SettingError(
+            text: "\(name) takes a duration up to an hour, for instance 250ms, 2s or 1m, not \"\(text)\""
+        )
+    }
+}

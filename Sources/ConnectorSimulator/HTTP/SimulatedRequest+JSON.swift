@@ -1,0 +1,11 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+extension SimulatedRequest {
+    /// The body as JSON, or why it is none.
+    package func json() throws(ConnectorError) -> JSONValue {
+        try JSONValue(parsing: body)
+    }
+}

@@ -1,0 +1,83 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a vendor sees of one HTTP request: decoded, complete, and detached from any connection.
+package struct SimulatedRequest: Sendable {
+    /// Upper-case verb; `HEAD` arrives here as `GET`, the server drops the body of the answer.
+    package var method: String
+    /// The path below the vendor's own root, still percent-encoded, always beginning with `/`.
+    package var path: String
+    /// Names and values after the `?`.
+    package var query: QueryItems
+    /// As sent, `Content-Encoding` included although the body is already decoded.
+    package var headers: HeaderFields
+    /// The body without its content encoding.
+    package var body: [UInt8]
+    /// Body size on the wire, before decoding, in bytes.
+    package var encodedBodyCount: Int
+    /// What was removed in front of `path`: empty, or `/NAME` where several vendors share one port.
+    package var prefix: String
+    /// When the request was complete.
+    package var receivedAt: Timestamp
+
+    /// Builds a request as a client would send it.
+    ///
+    /// - Parameters:
+    ///   - target: path and, after a `?`, the query.
+    ///   - body: already free of any content encoding.
+    package init(
+        _ method: String,
+        _ target: String,
+        headers: HeaderFields = [:],
+        body: [UInt8] = [],
+        prefix: String = "",
+        receivedAt: Timestamp = .now()
+    ) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.first.map(String.init) ?? ""
+        self.method = method
+        self.path = path.hasPrefix("/") ? path : "/" + path
+        self.query = QueryItems(parsing: parts.count > 1 ? parts[1] : "")
+        self.headers = headers
+        self.body = body
+        self.encodedBodyCount = body.count
+        self.prefix = prefix
+        self.receivedAt = receivedAt
+    }
+
+    /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
+    package var components: [String] {
+        path.split(separator: "/").map { PercentEncoding.decode($0) }
+    }
+
+    /// Path and query as they would be written in a request line.
+    package var target: String {
+        query.items.isEmpty ? path : "\(path)?\(query.encoded)"
+    }
+
+    /// The vendor's root as this client addressed it, without a trailing slash, for links in answers.
+    package var baseURL: String {
+        "http://\(headers["Host"] ?? "127.0.0.1")\(prefix)"
+    }
+
+    /// The body as text; invalid UTF-8 is repaired.
+    package var text: String {
+        String(decoding: body, as: UTF8.self)
+    }
+
+    /// The media type of the body in lower case, without parameters.
+    package var mediaType: String? {
+        headers["Content-Type"]?.split(separator: ";").first?.trimmingBlanks().lowercased()
+    }
+
+    /// User name and password of `Authorization: Basic`, or `nil` when there is none or it is malformed.
+    package var basicCredentials: (username: String, password: String)? {
+        guard let header = headers["Authorization"] else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Base64.decode(parts[1].trimmingBlanks())
+        else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
+}

@@ -1,0 +1,55 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
+/// A moment as nanoseconds since the Unix epoch, in UTC.
+package struct Timestamp: Sendable, Hashable, Comparable {
+    /// Nanoseconds since 1970-01-01T00:00:00Z; the type reaches from 1678 to 2262.
+    package var nanoseconds: Int64
+
+    /// Names a moment by its distance from the epoch.
+    package init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Names a moment by whole milliseconds; one out of reach is moved to the nearest end.
+    package init(milliseconds: Int64) {
+        let (product, overflows) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        self.nanoseconds = overflows ? (milliseconds < 0 ? .min : .max) : product
+    }
+
+    /// Reads the machine's wall clock.
+    package static func now() -> Timestamp {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(nanoseconds: 0) }
+        return Timestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
+    /// Whole milliseconds since the epoch, rounded down.
+    package var milliseconds: Int64 {
+        Self.divide(nanoseconds, by: 1_000_000).quotient
+    }
+
+    /// Whole seconds since the epoch, rounded down.
+    package var seconds: Int64 {
+        Self.divide(nanoseconds, by: 1_000_000_000).quotient
+    }
+
+    /// Orders by time.
+    package static func < (one: Timestamp, other: Timestamp) -> Bool {
+        one.nanoseconds < other.nanoseconds
+    }
+
+    /// Division that rounds towards minus infinity, so that the remainder is never negative.
+    static func divide(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

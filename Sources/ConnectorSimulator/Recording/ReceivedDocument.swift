@@ -1,0 +1,48 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What `GET /_received` answers.
+struct ReceivedDocument {
+    /// Newest last.
+    var requests: [RecordedRequest]
+    /// How many earlier ones did not fit any more.
+    var dropped: Int
+
+    /// `{"version":1,"dropped":…,"requests":[…]}`; a body that is no text stands under `bodyBase64`.
+    var json: JSONValue {
+        [
+            "version": 1,
+            "dropped": .integer(Int64(dropped)),
+            "requests": .array(requests.map(Self.json(of:))),
+        ]
+    }
+
+    /// One request.
+    private static func json(of request: RecordedRequest) -> JSONValue {
+        var headers = JSONObject()
+        for field in request.headers {
+            let name = field.name.lowercased()
+            if case .string(let earlier)? = headers[name] {
+                headers[name] = .string("\(earlier), \(field.value)")
+            } else {
+                headers[name] = .string(field.value)
+            }
+        }
+        var object: JSONObject = [
+            "vendor": .string(request.vendor),
+            "method": .string(request.method),
+            "path": .string(request.path),
+            "headers": .object(headers),
+        ]
+        if let text = String(validating: request.body, as: UTF8.self) {
+            object["body"] = .string(text)
+        } else {
+            object["bodyBase64"] = .string(Base64.encode(request.body))
+        }
+        object["status"] = .integer(Int64(request.status))
+        object["at"] = .string(request.at.iso8601)
+        return .object(object)
+    }
+}

@@ -1,0 +1,105 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HummingbirdCore
+package import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
+///
+/// One vendor alone is served at the root; several are served under `/NAME/`. Each answers as the real one does, its
+/// errors included, and remembers what it was sent for as long as the simulator runs. `GET /_received` returns the
+/// requests, without credentials; `DELETE /_received` forgets them.
+///
+/// ```swift
+/// let simulator = try Simulator(SimulatorOptions())
+/// async let running: Void = simulator.run()
+/// let url = try await simulator.baseURL(of: "segment")
+/// ```
+package final class Simulator: Service, Sendable {
+    /// Answers requests.
+    private let router: SimulatorRouter
+    /// Listens, and hands each request to the router.
+    private let server: any Service
+    /// Ends the server.
+    private let stopServer: @Sendable () async throws -> Void
+    /// Where the server listens, once it does.
+    private let address: SimulatorAddress
+
+    /// Prepares the vendors; nothing listens before ``run()``.
+    package init(
+        _ options: SimulatorOptions = SimulatorOptions(),
+        logger: Logger = Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() }
+    ) throws(SimulatorError) {
+        let router = try SimulatorRouter(options)
+        let address = SimulatorAddress()
+        let connection = SimulatorConnection(
+            router: router,
+            clock: options.clock,
+            now: options.now,
+            encodedLimit: options.bodyLimits.encoded
+        )
+        let server = Server(
+            childChannelSetup: HTTP1Channel(responder: connection.respond),
+            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: options.port)),
+            onServerRunning: { channel in address.set(.success(channel.localAddress?.port ?? options.port)) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger
+        )
+        self.router = router
+        self.address = address
+        self.server = server
+        self.stopServer = { try await server.shutdownGracefully() }
+    }
+
+    /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
+    ///
+    /// - Throws: what the system says when the port cannot be bound.
+    package func run() async throws {
+        do {
+            try await server.run()
+            address.set(.failure(.notRunning("it was stopped")))
+        } catch {
+            address.set(.failure(.notRunning(String(describing: error))))
+            throw error
+        }
+    }
+
+    /// Lets requests in progress finish and ends ``run()``.
+    package func stop() async throws {
+        try await stopServer()
+    }
+
+    /// The vendors served, in the order they are listed.
+    package var vendors: [String] { router.names }
+
+    /// The port, as soon as the server listens; waits until then.
+    package var port: Int {
+        get async throws(SimulatorError) { try await address.port().get() }
+    }
+
+    /// The URL that stands for the vendor's own server, without a trailing slash; waits until the server listens.
+    package func baseURL(of vendor: String) async throws(SimulatorError) -> String {
+        guard vendors.contains(vendor) else { throw .unknownVendor(vendor) }
+        let root = "http://127.0.0.1:\(try await port)"
+        return router.isPrefixed ? "\(root)/\(vendor)" : root
+    }
+
+    /// What was received, newest last, by one vendor or by all.
+    package func received(by vendor: String? = nil) -> [RecordedRequest] {
+        router.recording.snapshot(of: vendor).requests
+    }
+
+    /// Puts other faults in force from the next request on.
+    package func setFaults(_ faults: [Fault]) {
+        router.faults.replace(with: faults)
+    }
+
+    /// Answers a request without a connection; the body may carry a content encoding.
+    package func answer(_ request: SimulatedRequest) -> SimulatedExchange {
+        router.answer(request)
+    }
+}

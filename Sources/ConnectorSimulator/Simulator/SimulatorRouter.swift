@@ -1,0 +1,151 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Finds the vendor a request is for, applies the fault it meets, and records it.
+struct SimulatorRouter: Sendable {
+    /// A vendor and what is needed around it.
+    private struct Mount: Sendable {
+        var vendor: any Vendor
+        var redaction: Redaction
+    }
+
+    /// In the order they are listed.
+    private let mounts: [Mount]
+    /// Whether a vendor is found by the first path component.
+    let isPrefixed: Bool
+    /// What goes wrong.
+    let faults: FaultSchedule
+    /// What was received.
+    let recording: Recording
+    /// The most bytes after decoding.
+    private let decodedLimit: Int
+
+    /// Starts every vendor the options name.
+    init(_ options: SimulatorOptions) throws(SimulatorError) {
+        var mounts: [Mount] = []
+        for name in options.vendors {
+            guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
+            let sets = options.credentials[name] ?? []
+            let credentials = AcceptedCredentials(sets.isEmpty ? [type.demoCredentials] : sets)
+            let redaction = Redaction(secrets: credentials.values(of: type.secretKeys))
+            mounts.append(Mount(vendor: type.init(credentials: credentials), redaction: redaction))
+        }
+        self.mounts = mounts
+        isPrefixed = options.isPrefixed ?? (mounts.count > 1)
+        faults = FaultSchedule(options.faults)
+        recording = Recording()
+        decodedLimit = options.bodyLimits.decoded
+    }
+
+    /// The names of the vendors served, in order.
+    var names: [String] { mounts.map(\.vendor.name) }
+
+    /// Answers a request as it came off the wire, its body still encoded.
+    func answer(_ request: SimulatedRequest) -> SimulatedExchange {
+        if request.path == "/_received" {
+            return SimulatedExchange(response: received(request, of: nil))
+        }
+        guard isPrefixed else {
+            guard let mount = mounts.first else { return SimulatedExchange(response: index(request)) }
+            return answer(request, at: mount)
+        }
+        let name = request.path.dropFirst().prefix { $0 != "/" }
+        guard let mount = mounts.first(where: { $0.vendor.name == name }) else {
+            return SimulatedExchange(response: index(request))
+        }
+        var inner = request
+        inner.prefix = request.prefix + "/" + name
+        inner.path = String(request.path.dropFirst(name.utf8.count + 1))
+        if inner.path.isEmpty { inner.path = "/" }
+        if inner.path == "/_received" {
+            return SimulatedExchange(response: received(request, of: mount.vendor.name))
+        }
+        return answer(inner, at: mount)
+    }
+
+    /// Answers for a body that is too large to be read.
+    func refuseTooLarge(_ request: SimulatedRequest) -> SimulatedResponse {
+        let name = request.path.dropFirst().prefix { $0 != "/" }
+        let mount = isPrefixed ? mounts.first { $0.vendor.name == name } : mounts.first
+        return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? SimulatedResponse(status: 413)
+    }
+
+    /// Decodes the body, asks the vendor, applies the fault, records.
+    private func answer(_ request: SimulatedRequest, at mount: Mount) -> SimulatedExchange {
+        let vendor = mount.vendor
+        var request = request
+        let refusal = decodeBody(of: &request, for: vendor)
+        let fault = faults.next(for: request, of: vendor.name)
+        var exchange = SimulatedExchange(response: SimulatedResponse(status: 200), delay: fault?.delay ?? .zero)
+        switch fault?.answer {
+        case .failure(let status, let code):
+            exchange.response = vendor.failure(status: status, code: code, message: nil)
+        case .garbage:
+            exchange.response = SimulatedResponse(text: "\u{1}<<< not json {[\u{2}", type: "application/json")
+        case .reset: exchange.delivery = .reset
+        case .truncated, .unchanged, nil:
+            exchange.response = refusal ?? vendor.respond(to: request)
+            if fault?.answer == .truncated {
+                exchange.delivery = .truncated
+                // An empty body cannot be cut short, so one is invented.
+                if exchange.response.body.count < 2 { exchange.response.body = Array("{\"truncated\":".utf8) }
+            }
+        }
+        for field in fault?.headers ?? [:] { exchange.response.headers[field.name] = field.value }
+        recording.append(
+            RecordedRequest(
+                vendor: vendor.name,
+                method: request.method,
+                path: mount.redaction.redact(target: request),
+                headers: mount.redaction.redact(request.headers),
+                body: mount.redaction.redact(request.body),
+                status: exchange.delivery == .reset ? 0 : exchange.response.status,
+                at: request.receivedAt
+            )
+        )
+        return exchange
+    }
+
+    /// Takes the content encodings off, last applied first; what cannot be decoded is refused by the vendor.
+    private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> SimulatedResponse? {
+        guard let header = request.headers["Content-Encoding"], !request.body.isEmpty else { return nil }
+        for name in header.split(separator: ",").reversed() {
+            guard let coding = ContentCoding(name: name) else {
+                return vendor.failure(status: 415, code: nil, message: "unsupported content encoding \(name)")
+            }
+            do {
+                request.body = try coding.decode(request.body, limit: decodedLimit)
+            } catch .tooLarge {
+                return vendor.failure(status: 413, code: nil, message: nil)
+            } catch {
+                return vendor.failure(status: 400, code: nil, message: "the body is not valid \(name)")
+            }
+        }
+        return nil
+    }
+
+    /// Serves what was received, or forgets it.
+    private func received(_ request: SimulatedRequest, of vendor: String?) -> SimulatedResponse {
+        switch request.method {
+        case "GET":
+            let (requests, dropped) = recording.snapshot(of: vendor)
+            return SimulatedResponse(json: ReceivedDocument(requests: requests, dropped: dropped).json)
+        case "DELETE":
+            recording.clear(vendor)
+            return SimulatedResponse(status: 204)
+        default: return SimulatedResponse(status: 405, headers: ["Allow": "GET, DELETE"])
+        }
+    }
+
+    /// Lists the vendors; also what an unknown path gets, then as 404.
+    private func index(_ request: SimulatedRequest) -> SimulatedResponse {
+        var vendors = JSONObject()
+        for name in names { vendors[name] = .string("\(request.baseURL)/\(name)") }
+        var document: JSONObject = ["version": 1, "vendors": .object(vendors)]
+        guard request.path != "/" else { return SimulatedResponse(json: .object(document)) }
+        document["error"] = .string("no vendor is served under \(request.path)")
+        return SimulatedResponse(status: 404, json: .object(document))
+    }
+}

@@ -1,0 +1,36 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The sets of credentials a vendor accepts, each keyed by the configuration keys of the vendor's adapter.
+///
+/// There are several when several connectors use one vendor with different accounts.
+package struct AcceptedCredentials: Sendable {
+    /// Each set alone is enough.
+    package var sets: [[String: String]]
+
+    /// Accepts every one of `sets`.
+    package init(_ sets: [[String: String]]) {
+        self.sets = sets
+    }
+
+    /// Tells whether some set has `value` under `key`.
+    package func accepts(_ key: String, _ value: String?) -> Bool {
+        guard let value, !value.isEmpty else { return false }
+        return sets.contains { $0[key] == value }
+    }
+
+    /// Tells whether one set has all of `values`; an absent value matches a set without that key.
+    package func accepts(_ values: [String: String?]) -> Bool {
+        sets.contains { set in values.allSatisfy { set[$0.key] == $0.value } }
+    }
+
+    /// Tells whether any set has a value under `key`, so that it can be asked for.
+    package func requires(_ key: String) -> Bool {
+        sets.contains { !($0[key] ?? "").isEmpty }
+    }
+
+    /// Every value under `keys`, in all sets.
+    package func values(of keys: [String]) -> [String] {
+        sets.flatMap { set in keys.compactMap { set[$0] } }
+    }
+}

@@ -1,0 +1,162 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
+///
+/// The key of the project travels in the body. An unknown one is refused as a self-hosted PostHog does it, with 401
+/// and `{detail}`; so is one that is missing. An event without a name or a person is accepted and dropped, as PostHog
+/// drops it. Source: PostHog's capture service and its client libraries.
+package struct PostHogVendor: Vendor {
+    package static let name = "posthog"
+    package static let demoCredentials = ["apiKey": "phc_demo"]
+    package static let secretKeys = ["apiKey"]
+
+    /// The most bytes of a request, decoded.
+    private static let limit = 20 << 20
+    /// First path components that take events.
+    private static let captures: Set = ["batch", "capture", "e", "track", "engage", "s"]
+
+    /// What counts as a known key.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+        let path = request.components
+        switch path.first {
+        case "_health", "_readyz", "_livez": return SimulatedResponse(text: "ok")
+        case "flags", "decide": return flags(request)
+        case "array" where path.count == 3 && path[2].hasPrefix("config"): return configuration(of: path[1])
+        case let name? where Self.captures.contains(name) && path.count == 1: return capture(request)
+        case "i" where path.count == 3 && path[1] == "v0" && path[2] == "e": return capture(request)
+        default: return failure(status: 404, code: "not_found", message: "Endpoint not found.")
+        }
+    }
+
+    /// Takes one event, an array of them, or a batch.
+    private func capture(_ request: SimulatedRequest) -> SimulatedResponse {
+        guard request.method == "POST" || request.query["data"] != nil else {
+            return failure(
+                status: 405,
+                code: "method_not_allowed",
+                message: "Method \"\(request.method)\" not allowed."
+            )
+        }
+        guard request.encodedBodyCount <= Self.limit, request.body.count <= Self.limit else {
+            return failure(status: 413, code: "payload_too_large")
+        }
+        let body: JSONValue
+        switch payload(of: request) {
+        case .success(let value): body = value
+        case .failure(let refusal): return refusal.response
+        }
+        let events = body["batch"]?.array ?? body.array ?? [body]
+        let key =
+            body["api_key"] ?? body["token"] ?? Self.key(of: events.first) ?? request.query["token"].map { .string($0) }
+        if let refusal = refusal(of: key?.string) { return refusal }
+        guard !events.isEmpty else {
+            return failure(status: 400, code: "invalid_payload", message: "request holds no event")
+        }
+        return SimulatedResponse(json: ["status": "Ok"])
+    }
+
+    /// The state of the feature flags for one person: there are none.
+    private func flags(_ request: SimulatedRequest) -> SimulatedResponse {
+        guard request.method == "POST" else {
+            return failure(
+                status: 405,
+                code: "method_not_allowed",
+                message: "Method \"\(request.method)\" not allowed."
+            )
+        }
+        switch payload(of: request) {
+        case .failure(let refusal): return refusal.response
+        case .success(let body):
+            if let refusal = refusal(of: (body["api_key"] ?? body["token"])?.string) { return refusal }
+            return SimulatedResponse(json: [
+                "flags": [:], "featureFlags": [:], "featureFlagPayloads": [:], "errorsWhileComputingFlags": false,
+                "requestId": .string(Identifier.uuid()),
+            ])
+        }
+    }
+
+    /// What the browser library fetches by key.
+    private func configuration(of key: String) -> SimulatedResponse {
+        guard credentials.accepts("apiKey", key) else { return SimulatedResponse(status: 404) }
+        return SimulatedResponse(json: ["token": .string(key), "supportedCompression": ["gzip", "gzip-js"]])
+    }
+
+    /// Carries a refusal through a `Result`.
+    private struct Refusal: Error {
+        var response: SimulatedResponse
+    }
+
+    /// Reads the JSON of a request, also when it is compressed without saying so or wrapped in a form.
+    private func payload(of request: SimulatedRequest) -> Result<JSONValue, Refusal> {
+        let malformed = "Malformed request data: Invalid JSON"
+        do {
+            let bytes = try bytes(of: request)
+            return .success(try JSONValue(parsing: bytes))
+        } catch is InflateError {
+            return .failure(
+                Refusal(response: failure(status: 400, code: "invalid_payload", message: "Malformed gzip data"))
+            )
+        } catch {
+            return .failure(Refusal(response: failure(status: 400, code: "invalid_payload", message: malformed)))
+        }
+    }
+
+    /// Unwraps a form or a query, base 64 and gzip.
+    private func bytes(of request: SimulatedRequest) throws(InflateError) -> [UInt8] {
+        var bytes = request.body
+        let isForm = request.mediaType == "application/x-www-form-urlencoded"
+        if let data = isForm
+            ? QueryItems(parsing: request.text)["data"] : request.body.isEmpty ? request.query["data"] : nil
+        {
+            bytes = Base64.decode(data) ?? Array(data.utf8)
+        }
+        guard bytes.starts(with: [0x1F, 0x8B]) else { return bytes }
+        return try ContentCoding.gzip.decode(bytes, limit: Self.limit)
+    }
+
+    /// Where the browser library puts the key: beside the event or among its properties.
+    private static func key(of event: JSONValue?) -> JSONValue? {
+        event?["api_key"] ?? event?["token"] ?? event?["properties"]?["token"]
+    }
+
+    /// Refuses a key that is missing or unknown.
+    private func refusal(of key: String?) -> SimulatedResponse? {
+        guard let key = key?.trimmingBlanks(), !key.isEmpty else {
+            let message = "API key not provided. You can find your project API key in your PostHog project settings."
+            return failure(status: 401, code: "missing_api_key", message: message)
+        }
+        guard credentials.accepts("apiKey", key) else {
+            let message = "Project API key invalid. You can find your project API key in your PostHog project settings."
+            return failure(status: 401, code: "invalid_api_key", message: message)
+        }
+        return nil
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+        let status = status ?? 400
+        let type =
+            switch status {
+            case 401: "authentication_error"
+            case 400..<500: "validation_error"
+            default: "server_error"
+            }
+        return SimulatedResponse(
+            status: status,
+            json: [
+                "type": .string(type),
+                "code": .string(code ?? (status == 429 ? "throttled" : "error")),
+                "detail": .string(message ?? HTTPReason.text(of: status)),
+                "attr": .null,
+            ]
+        )
+    }
+}

@@ -1,0 +1,97 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
+///
+/// The real one answers 200 to nearly everything, an unknown write key included, and drops what it does not like later.
+/// It answers 400 for what it can see at once: no write key, no JSON, too many bytes. The settings of a source, which
+/// the browser and mobile libraries fetch by write key, are the one place where an unknown key shows: 404.
+/// Source: Segment's documentation of the HTTP API and its client libraries.
+package struct SegmentVendor: Vendor {
+    package static let name = "segment"
+    package static let demoCredentials = ["writeKey": "demo-write-key"]
+    package static let secretKeys = ["writeKey"]
+
+    /// The most bytes of one event and of one request.
+    private static let limits = (event: 32 << 10, batch: 500 << 10)
+    /// Last path components that take one event, the short forms of the browser library included.
+    private static let kinds: Set = [
+        "track", "identify", "screen", "page", "group", "alias", "t", "i", "s", "p", "g", "a",
+    ]
+
+    /// What counts as a known write key.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+        let path = request.components
+        guard path.first == "v1", path.count > 1 else { return failure(status: 404) }
+        if path.count == 4, path[1] == "projects", path[3] == "settings" { return settings(of: path[2]) }
+        guard path.count == 2, ["batch", "b", "import", "m"].contains(path[1]) || Self.kinds.contains(path[1])
+        else { return failure(status: 404) }
+        guard request.method == "POST" else { return failure(status: 405) }
+        guard request.body.count <= Self.limits.batch else {
+            return failure(status: 400, code: "payload_too_large", message: "the request exceeds 500 KB")
+        }
+        guard let body = try? request.json(), case .object = body else {
+            return failure(status: 400, code: "invalid_json", message: "malformed JSON")
+        }
+        let writeKey = request.basicCredentials?.username ?? body["writeKey"]?.string
+        guard writeKey?.isEmpty == false || request.headers["Authorization"]?.hasPrefix("Bearer ") == true else {
+            return failure(status: 400, code: "invalid_request", message: "no write key in Authorization or the body")
+        }
+        return accept(Self.kinds.contains(path[1]) ? [body] : body["batch"]?.array, isBatch: path[1] != "m")
+    }
+
+    /// Checks what is known before an event is processed: its size.
+    private func accept(_ events: [JSONValue]?, isBatch: Bool) -> SimulatedResponse {
+        guard isBatch else { return SimulatedResponse(json: ["success": true]) }
+        guard let events else {
+            return failure(status: 400, code: "invalid_request", message: "batch must be an array")
+        }
+        guard events.allSatisfy({ $0.utf8().count <= Self.limits.event }) else {
+            return failure(status: 400, code: "payload_too_large", message: "an event exceeds 32 KB")
+        }
+        return SimulatedResponse(json: ["success": true])
+    }
+
+    /// A source's settings, which name its destinations.
+    private func settings(of writeKey: String) -> SimulatedResponse {
+        guard credentials.accepts("writeKey", writeKey) else {
+            return failure(status: 404, code: "not_found", message: "no source has this write key")
+        }
+        return SimulatedResponse(json: [
+            "integrations": ["Segment.io": ["apiKey": .string(writeKey)]],
+            "plan": ["track": ["__default": ["enabled": true, "integrations": [:]]]],
+        ])
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+        let status = status ?? 400
+        var response = SimulatedResponse(
+            status: status,
+            json: [
+                "code": .string(code ?? Self.code(of: status)),
+                "message": .string(message ?? HTTPReason.text(of: status)),
+            ]
+        )
+        if status == 429 { response.headers["X-RateLimit-Reset"] = "1" }
+        return response
+    }
+
+    /// The code that goes with a status.
+    private static func code(of status: Int) -> String {
+        switch status {
+        case 413: "payload_too_large"
+        case 429: "rate_limit_exceeded"
+        case 500...: "internal_error"
+        case 404: "not_found"
+        default: "invalid_request"
+        }
+    }
+}

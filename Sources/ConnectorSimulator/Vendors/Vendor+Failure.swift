@@ -1,0 +1,9 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Vendor {
+    /// The vendor's answer to a failure, in its usual words.
+    func failure(status: Int, code: String? = nil, message: String? = nil) -> SimulatedResponse {
+        failure(status: Optional(status), code: code, message: message)
+    }
+}

@@ -1,0 +1,36 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One vendor's HTTP API, as a function from a request to an answer.
+///
+/// A vendor is asked from any number of connections at once; what it remembers is guarded by one mutex. It never sees a
+/// connection, a content encoding or the prefix it is mounted under, so it can be asked without a network.
+package protocol Vendor: Sendable {
+    /// What the vendor is called in commands, in paths and in `connectors.json`, for instance `segment`.
+    static var name: String { get }
+
+    /// The credentials accepted when none are given, by the configuration keys of the adapter of the same name.
+    static var demoCredentials: [String: String] { get }
+
+    /// Those keys of the credentials whose values must not be shown.
+    static var secretKeys: [String] { get }
+
+    /// Starts with nothing stored.
+    init(credentials: AcceptedCredentials)
+
+    /// Answers as the vendor does, and remembers what the vendor would.
+    func respond(to request: SimulatedRequest) -> SimulatedResponse
+
+    /// The vendor's answer to a failure that lies outside of its API's logic, such as an overload.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status; `nil` when only the vendor's own code was given.
+    ///   - code: the vendor's own error code; `nil` for the usual one.
+    ///   - message: what went wrong; `nil` for the usual words.
+    func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse
+}
+
+extension Vendor {
+    /// The name, reachable from a value.
+    package var name: String { Self.name }
+}

@@ -1,0 +1,18 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every vendor there is.
+package enum VendorCatalogue {
+    /// In the order they are listed to people.
+    package static let types: [any Vendor.Type] = [
+        SegmentVendor.self, PostHogVendor.self,
+    ]
+
+    /// Their names, in the same order.
+    package static var names: [String] { types.map { $0.name } }
+
+    /// The credentials each accepts when none are given, by vendor and configuration key.
+    package static var demoCredentials: [String: [String: String]] {
+        Dictionary(uniqueKeysWithValues: types.map { ($0.name, $0.demoCredentials) })
+    }
+}
