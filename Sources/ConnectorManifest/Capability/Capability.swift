@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a plugin offers of one capability.
+public struct Capability: Sendable, Hashable {
+    /// Which one, and which version of it.
+    public var id: CapabilityID
+    /// The operations that it implements; a plugin may leave out what its vendor cannot do.
+    public var operations: [Operation]
+}
+
+/// The name and version of a capability, such as `geocoder/1`.
+public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
+    /// Lower-case letters, digits, hyphens and dots.
+    public var name: String
+    /// From 1; operations are only added within one.
+    public var version: UInt32
+
+    /// Reads `name/version`; nil for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let version = UInt32(parts[1]), version > 0, isIdentifier(parts[0]) else { return nil }
+        self.name = String(parts[0])
+        self.version = version
+    }
+
+    /// `name/version`
+    public var description: String { "\(name)/\(version)" }
+}
+
+/// One function of a capability.
+public struct Operation: Sendable, Hashable {
+    /// The name that calls use.
+    public var name: String
+    /// The exported function.
+    public var symbol: String
+    /// What it takes and answers.
+    public var signature: Signature
+    /// One sentence for people.
+    public var documentation: String
+}
+
+/// Whether a text may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`, starting with
+/// a letter or digit, at most 64.
+package func isIdentifier(_ text: some StringProtocol) -> Bool {
+    guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
+    func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+    return isLetterOrDigit(first)
+        && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x5F || $0 == 0x2E }
+}

@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What every plugin of a capability agrees on: its operations and their signatures, defined here once.
+///
+/// Host, kit, manifests and documentation all take them from here. A capability that stands not here is the user's own:
+/// its manifest is its definition.
+public struct CapabilityDefinition: Sendable, Hashable {
+    /// Which capability.
+    public var id: String
+    /// One sentence for people.
+    public var documentation: String
+    /// Every operation, in the order that documentation shows them.
+    public var operations: [OperationDefinition]
+
+    /// One operation that a plugin of the capability may implement.
+    public struct OperationDefinition: Sendable, Hashable {
+        /// The name that calls use.
+        public var name: String
+        /// The only signature that a plugin may declare for it.
+        public var signature: String
+        /// One sentence for people.
+        public var documentation: String
+    }
+
+    private init(_ id: String, _ documentation: String, _ operations: [(String, String, String)]) {
+        self.id = id
+        self.documentation = documentation
+        self.operations = operations.map { OperationDefinition(name: $0, signature: $1, documentation: $2) }
+    }
+
+    /// The definition of a capability; nil for a user's own.
+    public static func standard(_ id: CapabilityID) -> CapabilityDefinition? {
+        all.first { $0.id == id.description }
+    }
+
+    /// Every capability that the project defines.
+    public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder]
+
+    /// What users do, in the terms of the Segment specification.
+    public static let analytics = CapabilityDefinition(
+        "analytics/1",
+        "What users do: events, identities, pages and groups.",
+        [
+            ("track", "(event: json) async", "Records that a user did something."),
+            ("identify", "(event: json) async", "Ties a user to an identity and traits."),
+            ("screen", "(event: json) async", "Records that a user saw a screen of an application."),
+            ("page", "(event: json) async", "Records that a user saw a page of a site."),
+            ("group", "(event: json) async", "Puts a user into a group with traits."),
+            ("alias", "(event: json) async", "Joins two identities of one user."),
+            ("deliver", "(events: json) async -> json", "Delivers a batch of events and answers for each one."),
+            ("flush", "() async", "Sends whatever the adapter still holds."),
+        ]
+    )
+
+    /// What goes wrong.
+    public static let crash = CapabilityDefinition(
+        "crash/1",
+        "What goes wrong: exceptions and messages.",
+        [
+            ("exception", "(report: json) async -> json", "Reports an exception with its stack and causes."),
+            ("message", "(report: json) async -> json", "Reports a message with a level."),
+            ("deliver", "(reports: json) async -> json", "Delivers a batch of reports and answers for each one."),
+            ("flush", "() async", "Sends whatever the adapter still holds."),
+        ]
+    )
+
+    /// Records in collections.
+    public static let database = CapabilityDefinition(
+        "database/1",
+        "Records, which are JSON objects, in collections.",
+        [
+            ("create", "(collection: string, record: json, id: string?) async -> json", "Stores a new record."),
+            ("get", "(collection: string, id: string) async -> json", "Reads a record."),
+            (
+                "replace", "(collection: string, id: string, record: json, version: string?) async -> json",
+                "Puts a record in the place of another, if that still has the version."
+            ),
+            (
+                "update", "(collection: string, id: string, record: json, version: string?) async -> json",
+                "Merges members into a record, if it still has the version."
+            ),
+            (
+                "delete", "(collection: string, id: string, version: string?) async",
+                "Removes a record, if it still has the version."
+            ),
+            (
+                "query", "(collection: string, query: json) async -> json",
+                "Finds records by filter, in order, in pages."
+            ),
+        ]
+    )
+
+    /// Places and coordinates.
+    public static let geocoder = CapabilityDefinition(
+        "geocoder/1",
+        "Places by name, and names by coordinate.",
+        [
+            ("geocode", "(request: json) async -> json", "Finds places by free text or by the parts of an address."),
+            ("reverse", "(request: json) async -> json", "Finds what is at a coordinate."),
+        ]
+    )
+}

@@ -1,0 +1,124 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ConnectorError {
+    /// A kind of failure; the text is what reports and `--json` output carry.
+    ///
+    /// A struct, so that kinds can be added without breaking a `switch` elsewhere.
+    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The stable text, in kebab case.
+        public var rawValue: String
+
+        /// Any text is a code; the known ones are static members.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The stable text.
+        public var description: String { rawValue }
+    }
+}
+
+/// Files and their text.
+extension ConnectorError.Code {
+    /// A file or directory is not there.
+    public static let notFound = Self(rawValue: "not-found")
+    /// A file is there but cannot be read.
+    public static let unreadable = Self(rawValue: "unreadable")
+    /// Text is not what its format says: JSON, a signature, a version.
+    public static let syntax = Self(rawValue: "syntax")
+}
+
+/// Plugins, before any of their code runs.
+extension ConnectorError.Code {
+    /// The file is not an ELF image.
+    public static let notELF = Self(rawValue: "not-elf")
+    /// The file ends before its headers say it does.
+    public static let truncated = Self(rawValue: "truncated")
+    /// The image was built for another processor or word size.
+    public static let wrongArchitecture = Self(rawValue: "wrong-architecture")
+    /// The image is a program, not a shared library.
+    public static let executable = Self(rawValue: "executable")
+    /// A shared library that the image needs is not on this system.
+    public static let missingDependency = Self(rawValue: "missing-dependency")
+    /// A symbol that the image needs is in none of its dependencies.
+    public static let missingSymbol = Self(rawValue: "missing-symbol")
+    /// A dependency is there, but too old.
+    public static let missingSymbolVersion = Self(rawValue: "missing-symbol-version")
+    /// The image carries no manifest and has none beside it.
+    public static let noManifest = Self(rawValue: "no-manifest")
+    /// The manifest breaks its rules.
+    public static let invalidManifest = Self(rawValue: "invalid-manifest")
+    /// The manifest in the image and the one beside it differ.
+    public static let manifestMismatch = Self(rawValue: "manifest-mismatch")
+    /// The plugin was made for versions of the ABI that this host does not speak.
+    public static let unsupportedABI = Self(rawValue: "unsupported-abi")
+    /// A symbol that the manifest names is not exported by the image.
+    public static let symbolAbsent = Self(rawValue: "symbol-absent")
+    /// An operation's signature is not the one its capability requires.
+    public static let signatureMismatch = Self(rawValue: "signature-mismatch")
+    /// The dynamic linker refused the image for a reason no other code names.
+    public static let loadFailed = Self(rawValue: "load-failed")
+    /// Two different images claim the same plugin and version.
+    public static let ambiguousPlugin = Self(rawValue: "ambiguous-plugin")
+    /// No usable plugin has the id that a connector names.
+    public static let unknownPlugin = Self(rawValue: "unknown-plugin")
+}
+
+/// The configuration file.
+extension ConnectorError.Code {
+    /// A key that the format does not know.
+    public static let unknownKey = Self(rawValue: "unknown-key")
+    /// A value of another type than the format or the plugin asks for.
+    public static let wrongType = Self(rawValue: "wrong-type")
+    /// A value outside what is allowed.
+    public static let invalidValue = Self(rawValue: "invalid-value")
+    /// Something required is not there.
+    public static let missingValue = Self(rawValue: "missing-value")
+    /// Two connectors beside each other have one name.
+    public static let duplicateName = Self(rawValue: "duplicate-name")
+    /// An environment variable that the file refers to is not set.
+    public static let missingVariable = Self(rawValue: "missing-variable")
+    /// A secret's file is absent, unreadable or readable by others.
+    public static let secretUnavailable = Self(rawValue: "secret-unavailable")
+    /// `after` names a connector that does not exist.
+    public static let unknownConnector = Self(rawValue: "unknown-connector")
+    /// Connectors wait for each other in a circle.
+    public static let dependencyCycle = Self(rawValue: "dependency-cycle")
+}
+
+/// Gates, calls and vendors.
+extension ConnectorError.Code {
+    /// Failed, for a reason that no other code names.
+    public static let failed = Self(rawValue: "failed")
+    /// The arguments or the configuration are wrong; the same call fails again.
+    public static let invalid = Self(rawValue: "invalid")
+    /// The vendor or the plugin cannot do this.
+    public static let unsupported = Self(rawValue: "unsupported")
+    /// The vendor refused the credentials.
+    public static let unauthorized = Self(rawValue: "unauthorized")
+    /// The thing that a call asked for is not there.
+    public static let missing = Self(rawValue: "missing")
+    /// The thing was changed by somebody else, or exists already.
+    public static let conflict = Self(rawValue: "conflict")
+    /// Too many calls.
+    public static let rateLimited = Self(rawValue: "rate-limited")
+    /// The vendor cannot be reached or says that it cannot serve now.
+    public static let unavailable = Self(rawValue: "unavailable")
+    /// The deadline passed.
+    public static let timedOut = Self(rawValue: "timed-out")
+    /// The caller gave the call up.
+    public static let cancelled = Self(rawValue: "cancelled")
+    /// The host does not permit it.
+    public static let denied = Self(rawValue: "denied")
+    /// More bytes than a limit allows.
+    public static let tooLarge = Self(rawValue: "too-large")
+    /// An answer that is not what its protocol says.
+    public static let protocolViolation = Self(rawValue: "protocol")
+    /// The gate is not open.
+    public static let notOpen = Self(rawValue: "not-open")
+    /// The plugin broke a rule of the ABI.
+    public static let misbehaved = Self(rawValue: "misbehaved")
+    /// A connector that this one waits for did not open.
+    public static let dependencyFailed = Self(rawValue: "dependency-failed")
+}

@@ -1,0 +1,36 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What to write instead of a name that is not known: the closest known one, or all of them.
+package func suggestion(for name: String, among known: [String]) -> String? {
+    guard !known.isEmpty else { return nil }
+    let closest = known.min { editDistance($0, name) < editDistance($1, name) }
+    if let closest, editDistance(closest, name) <= max(1, min(3, name.count / 2)) {
+        return "did you mean \"\(closest)\"?"
+    }
+    return known.count <= 12 ? "known: \(known.joined(separator: ", "))" : nil
+}
+
+/// How many letters to insert, delete, replace or swap with their neighbour to make one text from the other, in lower
+/// case (optimal string alignment distance); long texts count as unlike.
+func editDistance(_ first: String, _ second: String) -> Int {
+    let first = Array(first.lowercased().utf8)
+    let second = Array(second.lowercased().utf8)
+    guard first.count <= 64, second.count <= 64 else { return .max }
+    var beforeLast: [Int] = []
+    var last = Array(0...second.count)
+    for row in first.indices {
+        var current = [row + 1]
+        for column in second.indices {
+            let isSame = first[row] == second[column]
+            var cost = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+            if row > 0, column > 0, first[row] == second[column - 1], first[row - 1] == second[column] {
+                cost = min(cost, beforeLast[column - 1] + 1)
+            }
+            current.append(cost)
+        }
+        beforeLast = last
+        last = current
+    }
+    return last[second.count]
+}

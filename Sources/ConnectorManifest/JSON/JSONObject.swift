@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The members of a JSON object, in the order they were written.
+///
+/// Look-up walks the members: objects in manifests, configurations and events have few, and stay in cache.
+public struct JSONObject: Sendable {
+    /// One member.
+    public struct Member: Sendable, Hashable {
+        /// Unique within the object.
+        public var name: String
+        /// What it holds.
+        public var value: JSONValue
+    }
+
+    /// The members in their order.
+    public private(set) var members: [Member] = []
+
+    /// No members.
+    public init() {}
+
+    /// Takes members in order; of those with one name the last value stands at the first place.
+    public init(_ members: some Sequence<(String, JSONValue)>) {
+        for (name, value) in members { self[name] = value }
+    }
+
+    /// Takes members whose names are known to differ.
+    package init(unique members: [Member]) {
+        self.members = members
+    }
+
+    /// The value of a name; setting nil removes the member.
+    public subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let index = members.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// The names in their order.
+    public var names: [String] { members.map(\.name) }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { members.isEmpty }
+}
+
+extension JSONObject: Hashable {
+    /// Equal members in any order: the order means nothing in JSON.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
+    }
+
+    /// Hashes without regard to order.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Set(members))
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object; of members with one name the last value stands.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(elements)
+    }
+}

@@ -1,0 +1,228 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads JSON (RFC 8259) in one pass over its bytes, and says where it is wrong.
+///
+/// Stricter than the standard in one point: the same name twice in one object is an error, since one of the two values
+/// would be lost.
+public struct JSONParser {
+    /// How deep arrays and objects may nest.
+    public static let depthLimit = 128
+    /// How many bytes a text may have.
+    public static let sizeLimit = 64 << 20
+
+    private let text: [UInt8]
+    private let file: String
+    private var index = 0
+    private var depth = 0
+
+    private init(_ text: [UInt8], file: String) {
+        self.text = text
+        self.file = file
+    }
+
+    static func parse(_ text: [UInt8], file: String) throws(ConnectorError) -> JSONValue {
+        var parser = JSONParser(text, file: file)
+        guard text.count <= sizeLimit else { throw parser.error("the text is longer than \(sizeLimit >> 20) MiB") }
+        let value = try parser.value()
+        parser.skipSpace()
+        guard parser.index == text.count else { throw parser.error("expected the end after the value") }
+        return value
+    }
+
+    // MARK: Values
+
+    private mutating func value() throws(ConnectorError) -> JSONValue {
+        skipSpace()
+        switch peek {
+        case UInt8(ascii: "{"): return try object()
+        case UInt8(ascii: "["): return try array()
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        case let byte? where byte == UInt8(ascii: "-") || isDigit(byte): return try number()
+        default: throw error("expected a value, found \(found)")
+        }
+    }
+
+    private mutating func object() throws(ConnectorError) -> JSONValue {
+        try enter()
+        var members: [JSONObject.Member] = []
+        skipSpace()
+        if consume("}") {
+            depth -= 1
+            return .object(JSONObject())
+        }
+        repeat {
+            skipSpace()
+            let start = index
+            guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
+            let name = try string()
+            if members.contains(where: { $0.name == name }) {
+                throw error("the name \"\(name)\" stands twice in this object", at: start)
+            }
+            skipSpace()
+            guard consume(":") else { throw error("expected ':' after the name \"\(name)\", found \(found)") }
+            members.append(JSONObject.Member(name: name, value: try value()))
+            skipSpace()
+        } while consume(",")
+        guard consume("}") else { throw error("expected ',' or '}' in an object, found \(found)") }
+        depth -= 1
+        return .object(JSONObject(unique: members))
+    }
+
+    private mutating func array() throws(ConnectorError) -> JSONValue {
+        try enter()
+        var elements: [JSONValue] = []
+        skipSpace()
+        if consume("]") {
+            depth -= 1
+            return .array([])
+        }
+        repeat {
+            elements.append(try value())
+            skipSpace()
+        } while consume(",")
+        guard consume("]") else { throw error("expected ',' or ']' in an array, found \(found)") }
+        depth -= 1
+        return .array(elements)
+    }
+
+    private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(ConnectorError) -> JSONValue {
+        for byte in "\(word)".utf8 {
+            guard peek == byte else { throw error("expected \(word)") }
+            index += 1
+        }
+        return value
+    }
+
+    private mutating func number() throws(ConnectorError) -> JSONValue {
+        let start = index
+        var isInteger = true
+        _ = consume("-")
+        if !consume("0") { try digits() }
+        if consume(".") {
+            isInteger = false
+            try digits()
+        }
+        if consume("e") || consume("E") {
+            isInteger = false
+            if !consume("+") { _ = consume("-") }
+            try digits()
+        }
+        let digits = String(decoding: text[start..<index], as: UTF8.self)
+        if isInteger, let value = Int64(digits) { return .integer(value) }
+        guard let value = Double(digits), value.isFinite else {
+            throw error("the number \(digits) is out of range", at: start)
+        }
+        return .number(value)
+    }
+
+    private mutating func digits() throws(ConnectorError) {
+        guard let first = peek, isDigit(first) else { throw error("expected a digit, found \(found)") }
+        while let next = peek, isDigit(next) { index += 1 }
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(ConnectorError) -> String {
+        let opening = index
+        index += 1
+        let start = index
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { index += 1 }
+        if consume("\"") { return try utf8(text[start..<(index - 1)], at: start) }
+        var bytes = [UInt8](text[start..<index])
+        while let byte = peek {
+            index += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try utf8(bytes[...], at: start)
+            case UInt8(ascii: "\\"): try escape(into: &bytes)
+            case 0..<0x20: throw error("a control character in a string must be escaped", at: index - 1)
+            default: bytes.append(byte)
+            }
+        }
+        throw error("the string that starts here does not end", at: opening)
+    }
+
+    private mutating func escape(into bytes: inout [UInt8]) throws(ConnectorError) {
+        let start = index - 1
+        guard let byte = peek else { throw error("an escape ends with the text", at: start) }
+        index += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
+        case UInt8(ascii: "b"): bytes.append(0x08)
+        case UInt8(ascii: "f"): bytes.append(0x0C)
+        case UInt8(ascii: "n"): bytes.append(0x0A)
+        case UInt8(ascii: "r"): bytes.append(0x0D)
+        case UInt8(ascii: "t"): bytes.append(0x09)
+        case UInt8(ascii: "u"):
+            var scalar = try hexadecimal()
+            if (0xD800..<0xDC00).contains(scalar) {
+                guard consume("\\"), consume("u") else { throw error("a high surrogate needs a low one", at: start) }
+                let low = try hexadecimal()
+                guard (0xDC00..<0xE000).contains(low) else {
+                    throw error("a high surrogate needs a low one", at: start)
+                }
+                scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let character = Unicode.Scalar(scalar) else {
+                throw error("a low surrogate needs a high one", at: start)
+            }
+            bytes.append(contentsOf: UTF8.encode(character) ?? UTF8.encodedReplacementCharacter)
+        default: throw error("unknown escape", at: start)
+        }
+    }
+
+    private mutating func hexadecimal() throws(ConnectorError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw error("expected four hexadecimal digits after \\u")
+            }
+            value = value << 4 | UInt32(digit)
+            index += 1
+        }
+        return value
+    }
+
+    private func utf8(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(ConnectorError) -> String {
+        guard let string = String(validating: bytes, as: UTF8.self) else {
+            throw error("the string is not UTF-8", at: offset)
+        }
+        return string
+    }
+
+    // MARK: Bytes
+
+    private var peek: UInt8? { index < text.count ? text[index] : nil }
+
+    private var found: String {
+        guard let byte = peek else { return "the end" }
+        return byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "byte \(byte)"
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+    }
+
+    private mutating func consume(_ character: Unicode.Scalar) -> Bool {
+        guard let byte = peek, byte == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func enter() throws(ConnectorError) {
+        guard depth < Self.depthLimit else { throw error("nested deeper than \(Self.depthLimit) levels") }
+        depth += 1
+        index += 1
+    }
+
+    private func error(_ message: String, at offset: Int? = nil) -> ConnectorError {
+        ConnectorError(.syntax, message, position: FilePosition(file: file, offset: offset ?? index, in: text))
+    }
+}

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The way from the root of a JSON text to a value in it.
+public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
+    /// One step down.
+    package enum Step: Sendable, Hashable {
+        case name(String)
+        case index(Int)
+    }
+
+    /// The steps from the root.
+    package var steps: [Step] = []
+
+    /// The root.
+    public init() {}
+
+    /// One step further: the member of an object.
+    package func appending(_ name: String) -> JSONPath {
+        var path = self
+        path.steps.append(.name(name))
+        return path
+    }
+
+    /// One step further: the element of an array.
+    package func appending(_ index: Int) -> JSONPath {
+        var path = self
+        path.steps.append(.index(index))
+        return path
+    }
+
+    /// One step back; the root stays the root.
+    package var parent: JSONPath {
+        var path = self
+        _ = path.steps.popLast()
+        return path
+    }
+
+    /// As in JavaScript: `connectors[0].config.endpoint`; `.` for the root.
+    public var description: String {
+        let text = steps.reduce(into: "") { text, step in
+            switch step {
+            case .name(let name): text += text.isEmpty ? name : ".\(name)"
+            case .index(let index): text += "[\(index)]"
+            }
+        }
+        return text.isEmpty ? "." : text
+    }
+}

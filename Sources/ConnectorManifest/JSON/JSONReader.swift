@@ -1,0 +1,149 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes a parsed JSON file apart member by member, and collects everything that is wrong with it, each with its place.
+///
+/// The manifest and the configuration are both read through it, so that both find all their faults in one pass.
+package struct JSONReader: Sendable {
+    /// The text, for positions.
+    package let text: [UInt8]
+    /// Named in positions.
+    package let file: String
+    /// Everything found so far, in the order of the text's structure.
+    package var problems: [ConnectorError] = []
+
+    /// Reads nothing yet.
+    package init(text: [UInt8], file: String) {
+        self.text = text
+        self.file = file
+    }
+
+    /// The place of a value, or of a member's name.
+    package func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
+        JSONLocator.position(of: path, part, in: text, file: file)
+    }
+
+    /// Adds a problem at a place.
+    package mutating func report(
+        _ code: ConnectorError.Code,
+        _ message: String,
+        fix: String? = nil,
+        connector: String? = nil,
+        at path: JSONPath,
+        _ part: JSONLocator.Part = .value
+    ) {
+        problems.append(
+            ConnectorError(code, message, fix: fix, connector: connector, position: position(of: path, part))
+        )
+    }
+
+    /// The members of a value that must be an object and may have only certain members; `$…` names pass.
+    package mutating func members(of value: JSONValue, at path: JSONPath, allowed: [String]) -> JSONObject? {
+        guard case .object(let object) = value else {
+            report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
+            return nil
+        }
+        for name in object.names where !allowed.contains(name) && !name.hasPrefix("$") {
+            reportUnknown(name, allowed: allowed, at: path)
+        }
+        return object
+    }
+
+    /// Reports a member that has no meaning, with the one that was probably meant.
+    package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath, connector: String? = nil)
+    {
+        report(
+            .unknownKey,
+            "unknown key \"\(name)\"",
+            fix: suggestion(for: name, among: allowed),
+            connector: connector,
+            at: path.appending(name),
+            .name
+        )
+    }
+
+    /// A required or optional text.
+    package mutating func string(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false
+    ) -> String? {
+        value(name, in: object, at: path, required: isRequired, kind: "a string") { $0.string }
+    }
+
+    /// A required or optional truth value.
+    package mutating func bool(_ name: String, in object: JSONObject, at path: JSONPath) -> Bool? {
+        value(name, in: object, at: path, kind: "true or false") { $0.bool }
+    }
+
+    /// A required or optional integer within bounds.
+    package mutating func integer(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false,
+        within range: ClosedRange<Int64>
+    ) -> Int64? {
+        guard
+            let value = value(name, in: object, at: path, required: isRequired, kind: "an integer", { $0.integer })
+        else { return nil }
+        guard range.contains(value) else {
+            report(
+                .invalidValue,
+                "\(path.appending(name)) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return value
+    }
+
+    /// An optional list of texts; empty if absent.
+    package mutating func strings(_ name: String, in object: JSONObject, at path: JSONPath) -> [String] {
+        let here = path.appending(name)
+        let elements = value(name, in: object, at: path, kind: "an array of strings") { $0.array } ?? []
+        var strings: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard let string = element.string else {
+                report(
+                    .wrongType,
+                    "\(here.appending(index)) must be a string, not \(element.kind)",
+                    at: here.appending(index)
+                )
+                continue
+            }
+            strings.append(string)
+        }
+        return strings
+    }
+
+    /// An optional object's members; nil if absent.
+    package mutating func object(_ name: String, in object: JSONObject, at path: JSONPath) -> JSONObject? {
+        value(name, in: object, at: path, kind: "an object") { $0.object }
+    }
+
+    /// A member of some type; reports one of another type, and a required one that is absent.
+    package mutating func value<Value>(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false,
+        kind: String,
+        _ convert: (JSONValue) -> Value?
+    ) -> Value? {
+        guard let found = object[name] else {
+            if isRequired { report(.missingValue, "\(path.appending(name)) is missing; it must be \(kind)", at: path) }
+            return nil
+        }
+        guard let value = convert(found) else {
+            report(
+                .wrongType,
+                "\(path.appending(name)) must be \(kind), not \(found.kind)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return value
+    }
+}

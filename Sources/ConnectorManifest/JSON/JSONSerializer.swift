@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes JSON, compactly or for people.
+struct JSONSerializer {
+    /// Written so far.
+    private(set) var bytes: [UInt8] = []
+    /// Whether to break lines and indent by two spaces.
+    let isPretty: Bool
+    private var level = 0
+
+    init(isPretty: Bool) {
+        self.isPretty = isPretty
+    }
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(String(value))
+        case .number(let value): append(value.isFinite ? "\(value)" : "null")
+        case .string(let value): write(value)
+        case .array(let elements):
+            list(elements, "[", "]") { serializer, element in serializer.write(element) }
+        case .object(let object):
+            list(object.members, "{", "}") { serializer, member in
+                serializer.write(member.name)
+                serializer.append(serializer.isPretty ? ": " : ":")
+                serializer.write(member.value)
+            }
+        }
+    }
+
+    private mutating func list<Element>(
+        _ elements: [Element],
+        _ open: String,
+        _ close: String,
+        _ writeElement: (inout Self, Element) -> Void
+    ) {
+        append(open)
+        level += 1
+        for (index, element) in elements.enumerated() {
+            if index > 0 { append(",") }
+            breakLine()
+            writeElement(&self, element)
+        }
+        level -= 1
+        if !elements.isEmpty { breakLine() }
+        append(close)
+    }
+
+    private mutating func breakLine() {
+        guard isPretty else { return }
+        bytes.append(UInt8(ascii: "\n"))
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+    }
+
+    private mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A: append("\\n")
+            case 0x0D: append("\\r")
+            case 0x09: append("\\t")
+            case 0..<0x20: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// Compact JSON.
+    public var description: String { serialized() }
+
+    /// JSON text.
+    ///
+    /// - Parameter isPretty: Whether to break lines and indent.
+    public func serialized(pretty isPretty: Bool = false) -> String {
+        String(decoding: utf8(pretty: isPretty), as: UTF8.self)
+    }
+
+    /// JSON text as its bytes, as they cross the plugin line.
+    public func utf8(pretty isPretty: Bool = false) -> [UInt8] {
+        var serializer = JSONSerializer(isPretty: isPretty)
+        serializer.write(self)
+        return serializer.bytes
+    }
+}

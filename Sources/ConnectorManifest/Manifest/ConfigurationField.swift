@@ -1,0 +1,71 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One value that a plugin takes from its connector's `config`.
+public struct ConfigurationField: Sendable, Hashable {
+    /// The key in `config`.
+    public var name: String
+    /// What may stand there.
+    public var type: FieldType
+    /// Whether there must be a value; never together with a default.
+    public var isRequired: Bool
+    /// The value if none is given.
+    public var defaultValue: JSONValue?
+    /// Whether it is kept from the plugin, logs and reports, and put in on the wire only.
+    public var isSecret: Bool
+    /// One sentence for people.
+    public var documentation: String
+    /// The only values allowed; empty allows all.
+    public var allowedValues: [JSONValue]
+    /// The lowest number allowed.
+    public var minimum: Double?
+    /// The highest number allowed.
+    public var maximum: Double?
+
+    /// The type of a field's value.
+    public enum FieldType: String, Sendable, Hashable, CaseIterable {
+        case string
+        case integer
+        case number
+        case boolean
+        /// An absolute `http` or `https` URL.
+        case url
+        /// A number with a unit: `250ms`, `5s`, `2m`, `1h`.
+        case duration
+        /// Any JSON.
+        case json
+    }
+}
+
+extension ConfigurationField {
+    /// Why a value is not one for this field; nil if it is.
+    package func objection(to value: JSONValue) -> String? {
+        if let objection = typeObjection(to: value) { return objection }
+        if !allowedValues.isEmpty, !allowedValues.contains(value) {
+            return "must be one of \(allowedValues.map(\.description).joined(separator: ", "))"
+        }
+        guard let number = value.number else { return nil }
+        if let minimum, number < minimum { return "must be at least \(JSONValue.number(minimum).brief)" }
+        if let maximum, number > maximum { return "must be at most \(JSONValue.number(maximum).brief)" }
+        return nil
+    }
+
+    private func typeObjection(to value: JSONValue) -> String? {
+        switch type {
+        case .string: value.string == nil ? "must be a string, not \(value.kind)" : nil
+        case .integer: value.integer == nil ? "must be an integer, not \(value.kind)" : nil
+        case .number: value.number == nil ? "must be a number, not \(value.kind)" : nil
+        case .boolean: value.bool == nil ? "must be true or false, not \(value.kind)" : nil
+        case .url: value.string.flatMap(URLParts.init) == nil ? "must be an absolute http or https URL" : nil
+        case .duration:
+            value.string.flatMap(Duration.init(parsing:)) == nil
+                ? "must be a duration such as \"250ms\" or \"5s\"" : nil
+        case .json: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// The shortest form of a number.
+    fileprivate var brief: String { integer.map { "\($0)" } ?? description }
+}

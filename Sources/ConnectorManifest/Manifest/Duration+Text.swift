@@ -1,0 +1,36 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Duration {
+    /// Reads a whole number with a unit, `ms`, `s`, `m` or `h`; nil for anything else, and over a year.
+    public init?(parsing text: String) {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let count = Int64(digits), count <= 31_536_000_000 else { return nil }
+        switch text.dropFirst(digits.count) {
+        case "ms": self = .milliseconds(count)
+        case "s" where count <= 31_536_000: self = .seconds(count)
+        case "m" where count <= 525_600: self = .seconds(count * 60)
+        case "h" where count <= 8_760: self = .seconds(count * 3600)
+        default: return nil
+        }
+    }
+
+    /// The whole nanoseconds, held within 0 and what 64 bits can say.
+    package var nanoseconds: UInt64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+        return overflow || carry ? .max : sum
+    }
+
+    /// For people: `850 µs`, `12 ms`, `1.5 s`.
+    package var brief: String {
+        let microseconds = nanoseconds / 1000
+        switch microseconds {
+        case ..<1000: return "\(microseconds) µs"
+        case ..<1_000_000: return "\(microseconds / 1000) ms"
+        default: return "\(microseconds / 1_000_000).\(microseconds / 100_000 % 10) s"
+        }
+    }
+}

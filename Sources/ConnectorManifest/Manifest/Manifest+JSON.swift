@@ -1,0 +1,276 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Manifest {
+    /// Reads a manifest, and says the first thing that is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - text: The bytes of the note or the sidecar.
+    ///   - file: Named in the position of errors.
+    /// - Throws: A ``ConnectorError`` of code `invalid-manifest` or `signature-mismatch`.
+    public init(parsing text: [UInt8], file: String = "") throws(ConnectorError) {
+        let (manifest, problems) = Self.read(text, file: file)
+        guard let manifest, problems.isEmpty else {
+            throw problems.first ?? ConnectorError(.invalidManifest, "the manifest cannot be read")
+        }
+        self = manifest
+    }
+
+    /// Reads a manifest, and says everything that is wrong with it.
+    package static func read(_ text: [UInt8], file: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
+        guard text.count <= sizeLimit else {
+            let message = "the manifest has \(text.count) bytes, more than \(sizeLimit >> 10) KiB"
+            return (
+                nil, [ConnectorError(.invalidManifest, message, position: FilePosition(file: file, line: 1, column: 1))]
+            )
+        }
+        do throws(ConnectorError) {
+            let value = try JSONValue(parsing: text, file: file)
+            var reader = JSONReader(text: text, file: file)
+            let manifest = reader.manifest(value)
+            let problems = reader.problems.map { problem in
+                guard problem.code != .signatureMismatch else { return problem }
+                var problem = problem
+                problem.message = "\(problem.message) (\(problem.code))"
+                problem.code = .invalidManifest
+                return problem
+            }
+            return (manifest, problems)
+        } catch {
+            var problem = error
+            problem.code = .invalidManifest
+            return (nil, [problem])
+        }
+    }
+}
+
+extension JSONReader {
+    private static let manifestKeys = [
+        "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
+        "configuration", "services", "egress", "library", "swiftType",
+    ]
+
+    /// Reads the root of a manifest; nil if something without which there is no manifest is missing.
+    fileprivate mutating func manifest(_ value: JSONValue) -> Manifest? {
+        let root = JSONPath()
+        guard let object = members(of: value, at: root, allowed: Self.manifestKeys) else { return nil }
+        if let format = integer("manifest", in: object, at: root, required: true, within: 1...Int64(UInt32.max)),
+            format != Manifest.formatVersion
+        {
+            report(
+                .invalidValue,
+                "the manifest's format is \(format), this host reads \(Manifest.formatVersion)",
+                at: root.appending("manifest")
+            )
+        }
+        let id = identifier("id", in: object, at: root)
+        let version = version(in: object, at: root)
+        let library = string("library", in: object, at: root)
+        let entry = string("entry", in: object, at: root, required: library == nil)
+        if let entry { checkSymbol(entry, at: root.appending("entry")) }
+        let abi = abi(in: object, at: root)
+        let services = self.object("services", in: object, at: root) ?? JSONObject()
+        let servicesPath = root.appending("services")
+        _ = members(of: .object(services), at: servicesPath, allowed: ["required", "optional"])
+        let configuration = configuration(in: object, at: root)
+        let egress = egress(in: object, at: root, fields: configuration)
+        let capabilities = capabilities(in: object, at: root)
+        let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
+        let thread = Manifest.ThreadClass(rawValue: threadName)
+        if thread == nil {
+            report(
+                .invalidValue,
+                "thread is \"\(threadName)\"; it must be \"any\" or \"serial\"",
+                at: root.appending("thread")
+            )
+        }
+        guard let id, let version, let abi, let thread else { return nil }
+        return Manifest(
+            id: id,
+            version: version,
+            abi: abi,
+            entry: entry,
+            documentation: string("documentation", in: object, at: root) ?? "",
+            language: string("language", in: object, at: root),
+            thread: thread,
+            capabilities: capabilities,
+            configuration: configuration,
+            requiredServices: strings("required", in: services, at: servicesPath),
+            optionalServices: strings("optional", in: services, at: servicesPath),
+            egress: egress,
+            library: library,
+            swiftType: string("swiftType", in: object, at: root)
+        )
+    }
+
+    private mutating func identifier(_ name: String, in object: JSONObject, at path: JSONPath) -> String? {
+        guard let text = string(name, in: object, at: path, required: true) else { return nil }
+        guard isIdentifier(text) else {
+            report(
+                .invalidValue,
+                "\(name) is \"\(text)\"; it must be lower-case letters, digits, '-', '_' and '.'",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return text
+    }
+
+    private mutating func version(in object: JSONObject, at path: JSONPath) -> SemanticVersion? {
+        guard let text = string("version", in: object, at: path, required: true) else { return nil }
+        guard let version = SemanticVersion(text) else {
+            report(.invalidValue, "version is \"\(text)\"; it must be like 1.2.3", at: path.appending("version"))
+            return nil
+        }
+        return version
+    }
+
+    private mutating func abi(in object: JSONObject, at path: JSONPath) -> ClosedRange<UInt32>? {
+        let here = path.appending("abi")
+        guard let bounds = value("abi", in: object, at: path, required: true, kind: "[lowest, highest]", { $0.array })
+        else {
+            return nil
+        }
+        let numbers = bounds.compactMap(\.integer).compactMap(UInt32.init(exactly:))
+        guard bounds.count == 2, numbers.count == 2, numbers[0] >= 1, numbers[0] <= numbers[1] else {
+            report(.invalidValue, "abi must be [lowest, highest], such as [1, 1]", at: here)
+            return nil
+        }
+        return numbers[0]...numbers[1]
+    }
+
+    private mutating func checkSymbol(_ symbol: String, at path: JSONPath) {
+        guard symbol.isEmpty || symbol.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return }
+        report(.invalidValue, "\(path) must be the name of an exported function", at: path)
+    }
+
+    private mutating func egress(in object: JSONObject, at path: JSONPath, fields: [ConfigurationField]) -> [String] {
+        let hosts = strings("egress", in: object, at: path)
+        for (index, host) in hosts.enumerated() where host.hasPrefix("{") {
+            let field = host.dropFirst().dropLast()
+            guard
+                !host.hasSuffix("}")
+                    || !fields.contains(where: { $0.name == field && ($0.type == .url || $0.type == .string) })
+            else { continue }
+            report(
+                .invalidValue,
+                "egress names \(host), but no url or string field of that name is declared",
+                at: path.appending("egress").appending(index)
+            )
+        }
+        return hosts
+    }
+
+    // MARK: Configuration
+
+    private static let fieldKeys = [
+        "type", "required", "default", "secret", "documentation", "values", "minimum", "maximum",
+    ]
+
+    private mutating func configuration(in object: JSONObject, at path: JSONPath) -> [ConfigurationField] {
+        let here = path.appending("configuration")
+        let fields = self.object("configuration", in: object, at: path) ?? JSONObject()
+        return fields.members.compactMap { field(named: $0.name, $0.value, at: here.appending($0.name)) }
+    }
+
+    private mutating func field(named name: String, _ value: JSONValue, at path: JSONPath) -> ConfigurationField? {
+        guard let object = members(of: value, at: path, allowed: Self.fieldKeys) else { return nil }
+        let typeName = string("type", in: object, at: path) ?? "string"
+        guard let type = ConfigurationField.FieldType(rawValue: typeName) else {
+            let known = ConfigurationField.FieldType.allCases.map(\.rawValue)
+            report(
+                .invalidValue,
+                "unknown type \"\(typeName)\"",
+                fix: suggestion(for: typeName, among: known),
+                at: path.appending("type")
+            )
+            return nil
+        }
+        var field = ConfigurationField(
+            name: name,
+            type: type,
+            isRequired: bool("required", in: object, at: path) ?? false,
+            defaultValue: object["default"],
+            isSecret: bool("secret", in: object, at: path) ?? false,
+            documentation: string("documentation", in: object, at: path) ?? "",
+            allowedValues: [],
+            minimum: self.value("minimum", in: object, at: path, kind: "a number") { $0.number },
+            maximum: self.value("maximum", in: object, at: path, kind: "a number") { $0.number }
+        )
+        field.allowedValues = self.value("values", in: object, at: path, kind: "an array") { $0.array } ?? []
+        if let value = field.defaultValue, let objection = field.objection(to: value) {
+            report(.invalidValue, "the default \(objection)", at: path.appending("default"))
+        }
+        if field.isRequired, field.defaultValue != nil {
+            report(.invalidValue, "a required field has no default", at: path.appending("default"))
+        }
+        if field.isSecret, type != .string {
+            report(.invalidValue, "a secret must be a string", at: path.appending("type"))
+        }
+        return field
+    }
+
+    // MARK: Capabilities
+
+    private mutating func capabilities(in object: JSONObject, at path: JSONPath) -> [Capability] {
+        let here = path.appending("capabilities")
+        let capabilities = self.object("capabilities", in: object, at: path) ?? JSONObject()
+        return capabilities.members.compactMap { member in
+            let path = here.appending(member.name)
+            guard let id = CapabilityID(member.name) else {
+                report(.invalidValue, "the capability \"\(member.name)\" must be like geocoder/1", at: path, .name)
+                return nil
+            }
+            guard case .object(let operations) = member.value else {
+                report(.wrongType, "\(path) must be an object of operations, not \(member.value.kind)", at: path)
+                return nil
+            }
+            let definition = CapabilityDefinition.standard(id)
+            return Capability(
+                id: id,
+                operations: operations.members.compactMap {
+                    operation(named: $0.name, $0.value, of: definition, at: path.appending($0.name))
+                }
+            )
+        }
+    }
+
+    private mutating func operation(
+        named name: String,
+        _ value: JSONValue,
+        of definition: CapabilityDefinition?,
+        at path: JSONPath
+    ) -> Operation? {
+        guard let object = members(of: value, at: path, allowed: ["symbol", "signature", "documentation"]) else {
+            return nil
+        }
+        let symbol = string("symbol", in: object, at: path, required: true)
+        if let symbol { checkSymbol(symbol, at: path.appending("symbol")) }
+        guard let text = string("signature", in: object, at: path, required: true), let symbol else { return nil }
+        let signature: Signature
+        do throws(ConnectorError) {
+            signature = try Signature(parsing: text)
+        } catch {
+            report(error.code, error.message, fix: error.fix, at: path.appending("signature"))
+            return nil
+        }
+        let defined = definition?.operations.first { $0.name == name }
+        if let definition, defined == nil {
+            reportUnknown(name, allowed: definition.operations.map(\.name), at: path.parent)
+        }
+        if let defined, let required = try? Signature(parsing: defined.signature), required != signature {
+            report(
+                .signatureMismatch,
+                "\(name) is declared as \(signature), but \(definition?.id ?? "") requires \(required)",
+                fix: "change the signature and the function to the capability's",
+                at: path.appending("signature")
+            )
+        }
+        return Operation(
+            name: name,
+            symbol: symbol,
+            signature: signature,
+            documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? ""
+        )
+    }
+}

@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a plugin says of itself, readable without running any of it.
+///
+/// The keys of the JSON are the names of the properties here; `manifest` is the version of the format, 1.
+public struct Manifest: Sendable, Hashable {
+    /// The name that connectors use: lower-case letters, digits and hyphens.
+    public var id: String
+    /// Of two versions of one plugin the host takes the higher.
+    public var version: SemanticVersion
+    /// The versions of the ABI that the plugin works with.
+    public var abi: ClosedRange<UInt32>
+    /// The exported function that returns the table of `connector/plugin.h`; nil only for a foreign library.
+    public var entry: String?
+    /// One sentence for people.
+    public var documentation: String
+    /// What it was written in: `c`, `rust`, `swift`, …
+    public var language: String?
+    /// Whether operations may run at the same time.
+    public var thread: ThreadClass
+    /// What it can do, by capability.
+    public var capabilities: [Capability]
+    /// What it wants to know.
+    public var configuration: [ConfigurationField]
+    /// The host services without which it cannot work.
+    public var requiredServices: [String]
+    /// The host services that it uses if they are there.
+    public var optionalServices: [String]
+    /// The hosts it talks to: names, or `{field}` for the host of a configuration field's URL.
+    public var egress: [String]
+    /// The existing library that a sidecar describes: a path, or a name as the dynamic linker knows it.
+    public var library: String?
+    /// The Swift type that implements it, for generated code only.
+    public var swiftType: String?
+
+    /// Which of its functions may run at once.
+    public enum ThreadClass: String, Sendable, Hashable, CaseIterable {
+        /// Everything may run at once, on any thread.
+        case any
+        /// One operation of an instance at a time.
+        case serial
+    }
+
+    /// The version of the format.
+    public static let formatVersion: Int64 = 1
+
+    /// The most bytes a manifest may have.
+    public static let sizeLimit = 1 << 20
+}
+
+extension Manifest {
+    /// The operation of a name, with its capability; nil if the plugin has none such.
+    ///
+    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
+    public func operation(named name: String) -> (capability: Capability, operation: Operation)? {
+        for capability in capabilities {
+            for operation in capability.operations
+            where operation.name == name || "\(capability.id.name)/\(operation.name)" == name {
+                return (capability, operation)
+            }
+        }
+        return nil
+    }
+
+    /// Every function that the image must export.
+    package var symbols: [String] {
+        [entry].compactMap(\.self) + capabilities.flatMap { $0.operations.map(\.symbol) }
+    }
+}

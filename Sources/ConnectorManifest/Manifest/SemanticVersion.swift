@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A version by Semantic Versioning 2.0.0, without build metadata.
+public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Breaking changes.
+    public var major: UInt32
+    /// Additions.
+    public var minor: UInt32
+    /// Corrections.
+    public var patch: UInt32
+    /// The identifiers after `-`; empty for a release.
+    public var prerelease: [String]
+
+    /// A release.
+    public init(_ major: UInt32, _ minor: UInt32, _ patch: UInt32) {
+        self.major = major
+        self.minor = minor
+        self.patch = patch
+        self.prerelease = []
+    }
+
+    /// Reads `1.2.3` or `1.2.3-beta.1`; nil for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let numbers = parts[0].split(separator: ".", omittingEmptySubsequences: false).map { part -> UInt32? in
+            let isCanonical =
+                !part.isEmpty && (part == "0" || part.first != "0")
+                && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            return isCanonical ? UInt32(part) : nil
+        }
+        guard numbers.count == 3, let major = numbers[0], let minor = numbers[1], let patch = numbers[2] else {
+            return nil
+        }
+        self.init(major, minor, patch)
+        guard parts.count == 2 else { return }
+        prerelease = parts[1].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let isValid = prerelease.allSatisfy { identifier in
+            !identifier.isEmpty
+                && identifier.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                        || byte == 0x2D
+                }
+        }
+        guard isValid else { return nil }
+    }
+
+    /// As it is written in a manifest.
+    public var description: String {
+        "\(major).\(minor).\(patch)" + (prerelease.isEmpty ? "" : "-" + prerelease.joined(separator: "."))
+    }
+
+    /// Precedence by section 11 of the standard.
+    public static func < (left: Self, right: Self) -> Bool {
+        let numbers = ((left.major, left.minor, left.patch), (right.major, right.minor, right.patch))
+        guard numbers.0 == numbers.1 else { return numbers.0 < numbers.1 }
+        if left.prerelease.isEmpty || right.prerelease.isEmpty {
+            return !left.prerelease.isEmpty && right.prerelease.isEmpty
+        }
+        for (first, second) in zip(left.prerelease, right.prerelease) where first != second {
+            switch (UInt64(first), UInt64(second)) {
+            case (let first?, let second?): return first < second
+            case (.some, nil): return true
+            case (nil, .some): return false
+            case (nil, nil): return first < second
+            }
+        }
+        return left.prerelease.count < right.prerelease.count
+    }
+}

@@ -1,0 +1,61 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parts of an absolute `http` or `https` URL (RFC 3986), as far as the host must know them.
+public struct URLParts: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`, in lower case.
+    public var scheme: String
+    /// What stands before `@`, percent-encoded as it was; nil if nothing does.
+    public var user: String?
+    /// A name or address in lower case, without the brackets of IPv6.
+    public var host: String
+    /// The port, if one is written.
+    public var port: UInt16?
+    /// Path, query and fragment, from the first `/`, `?` or `#`.
+    public var rest: String
+
+    /// Reads a URL; nil if it is relative, of another scheme, has no host, or contains what no URL may.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else {
+            return nil
+        }
+        guard let separator = text.firstRange(of: "://") else { return nil }
+        scheme = text[..<separator.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        let afterScheme = text[separator.upperBound...]
+        let end = afterScheme.firstIndex { "/?#".contains($0) } ?? afterScheme.endIndex
+        rest = String(afterScheme[end...])
+        var authority = afterScheme[..<end]
+        if let at = authority.lastIndex(of: "@") {
+            user = String(authority[..<at])
+            authority = authority[authority.index(after: at)...]
+        }
+        var portText: Substring?
+        if authority.first == "[" {
+            guard let close = authority.firstIndex(of: "]") else { return nil }
+            host = authority[authority.index(after: authority.startIndex)..<close].lowercased()
+            let after = authority[authority.index(after: close)...]
+            guard after.isEmpty || after.first == ":" else { return nil }
+            portText = after.isEmpty ? nil : after.dropFirst()
+            guard host.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else { return nil }
+        } else {
+            let colon = authority.firstIndex(of: ":") ?? authority.endIndex
+            host = authority[..<colon].lowercased()
+            portText = colon == authority.endIndex ? nil : authority[authority.index(after: colon)...]
+            guard !host.contains(where: { "[]{}<>\"^`|".contains($0) }) else { return nil }
+        }
+        guard !host.isEmpty else { return nil }
+        if let portText, !portText.isEmpty {
+            guard let number = UInt16(portText), number > 0 else { return nil }
+            port = number
+        }
+    }
+
+    /// The port that a connection goes to.
+    public var effectivePort: UInt16 { port ?? (scheme == "https" ? 443 : 80) }
+
+    /// The URL again.
+    public var description: String {
+        "\(scheme)://\(user.map { "\($0)@" } ?? "")\(host.contains(":") ? "[\(host)]" : host)\(port.map { ":\($0)" } ?? "")\(rest)"
+    }
+}

@@ -1,0 +1,66 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The types that an operation takes and answers, as written in a manifest.
+///
+/// ```
+/// signature  = parameters [ "async" ] [ "->" results ]
+/// parameters = "(" [ parameter { "," parameter } ] ")"
+/// parameter  = name ":" [ "out" ] type [ "?" ]
+/// results    = type | "(" name ":" type { "," name ":" type } ")"
+/// type       = "i8" … "i64" | "u8" … "u64" | "f32" | "f64" | "handle" | "string" | "bytes" | "json" | "cstring"
+/// ```
+///
+/// For example `(collection: string, record: json, id: string?) async -> json`. What each type is in C stands in
+/// `connector/operation.h`. Two texts that mean the same give equal signatures, and the same ``description``.
+public struct Signature: Sendable, Hashable {
+    /// What the caller passes, and the buffers it lends.
+    package var parameters: [Parameter]
+    /// What the callee makes.
+    package var results: [Result]
+    /// Whether the operation answers by completion instead of at once.
+    public var isAsync: Bool
+
+    /// Whether a parameter carries a value to the callee or back.
+    package enum Direction: Sendable, Hashable {
+        case `in`
+        case out
+    }
+
+    /// One parameter.
+    package struct Parameter: Sendable, Hashable {
+        /// Unique within the signature; the key in calls by name.
+        package var name: String
+        /// What it is in C and in JSON.
+        package var type: ValueType
+        /// Which way it carries its value.
+        package var direction: Direction
+        /// Whether there may be no value.
+        package var isOptional: Bool
+    }
+
+    /// One result.
+    package struct Result: Sendable, Hashable {
+        /// The key in the answer if there are several; nil for a single one.
+        package var name: String?
+        /// What it is in C and in JSON.
+        package var type: ValueType
+    }
+}
+
+extension Signature: CustomStringConvertible {
+    /// The one way to write this signature.
+    public var description: String {
+        let parameters = parameters.map { parameter in
+            "\(parameter.name): \(parameter.direction == .out ? "out " : "")\(parameter.type)\(parameter.isOptional ? "?" : "")"
+        }
+        var text = "(" + parameters.joined(separator: ", ") + ")"
+        if isAsync { text += " async" }
+        switch results.count {
+        case 0: break
+        case 1: text += " -> \(results[0].type)"
+        default: text += " -> (" + results.map { "\($0.name ?? ""): \($0.type)" }.joined(separator: ", ") + ")"
+        }
+        return text
+    }
+}

@@ -1,0 +1,151 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Signature {
+    /// How many parameters and results an operation may have in all.
+    package static let valueLimit = 32
+
+    /// Reads a signature.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `syntax` whose position is the column in the text.
+    public init(parsing text: String) throws(ConnectorError) {
+        var parser = SignatureParser(text)
+        self = try parser.signature()
+    }
+}
+
+/// Reads the grammar of ``Signature`` by recursive descent.
+private struct SignatureParser {
+    private let text: [UInt8]
+    private var index = 0
+
+    init(_ text: String) {
+        self.text = Array(text.utf8)
+    }
+
+    mutating func signature() throws(ConnectorError) -> Signature {
+        try expect("(")
+        var parameters: [Signature.Parameter] = []
+        if !consume(")") {
+            repeat { parameters.append(try parameter()) } while consume(",")
+            try expect(")")
+        }
+        let isAsync = consumeWord("async")
+        let results = consume("->") ? try self.results() : []
+        skipSpace()
+        guard index == text.count else { throw error("expected the end") }
+        let signature = Signature(parameters: parameters, results: results, isAsync: isAsync)
+        try check(signature)
+        return signature
+    }
+
+    private mutating func parameter() throws(ConnectorError) -> Signature.Parameter {
+        let name = try word("a parameter's name")
+        try expect(":")
+        let direction: Signature.Direction = consumeWord("out") ? .out : .in
+        let type = try type()
+        let isOptional = consume("?")
+        if direction == .out, isOptional { throw error("an out parameter is never optional") }
+        return Signature.Parameter(name: name, type: type, direction: direction, isOptional: isOptional)
+    }
+
+    private mutating func results() throws(ConnectorError) -> [Signature.Result] {
+        guard consume("(") else { return [Signature.Result(name: nil, type: try type())] }
+        var results: [Signature.Result] = []
+        repeat {
+            let name = try word("a result's name")
+            try expect(":")
+            results.append(Signature.Result(name: name, type: try type()))
+        } while consume(",")
+        try expect(")")
+        if results.count == 1 { results[0].name = nil }
+        return results
+    }
+
+    private mutating func type() throws(ConnectorError) -> ValueType {
+        skipSpace()
+        let start = index
+        let name = try word("a type")
+        guard let type = ValueType(rawValue: name) else {
+            index = start
+            let known = ValueType.allCases.map(\.rawValue)
+            throw error(
+                "unknown type \"\(name)\"",
+                fix: suggestion(for: name, among: known) ?? "known: \(known.joined(separator: ", "))"
+            )
+        }
+        return type
+    }
+
+    /// The rules that no production can express.
+    private func check(_ signature: Signature) throws(ConnectorError) {
+        let names = signature.parameters.map(\.name) + signature.results.compactMap(\.name)
+        for (index, name) in names.enumerated() where names[..<index].contains(name) {
+            throw error("the name \"\(name)\" stands twice")
+        }
+        guard names.count <= Signature.valueLimit else {
+            throw error("more than \(Signature.valueLimit) parameters and results")
+        }
+        guard signature.isAsync else { return }
+        if signature.parameters.contains(where: { $0.direction == .out }) {
+            throw error("an async operation has no out parameters: it answers by completion")
+        }
+        if signature.results.count > 1 || signature.results.contains(where: { $0.type.isScalar || $0.type == .cstring })
+        {
+            throw error("an async operation answers nothing, or one string, bytes or json")
+        }
+    }
+
+    // MARK: Text
+
+    private mutating func word(_ what: String) throws(ConnectorError) -> String {
+        skipSpace()
+        let start = index
+        while index < text.count, isWordByte(text[index], isFirst: index == start) { index += 1 }
+        guard index > start else { throw error("expected \(what)") }
+        return String(decoding: text[start..<index], as: UTF8.self)
+    }
+
+    private func isWordByte(_ byte: UInt8, isFirst: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): !isFirst
+        default: false
+        }
+    }
+
+    private mutating func consumeWord(_ wanted: String) -> Bool {
+        let start = index
+        if let found = try? word(wanted), found == wanted { return true }
+        index = start
+        return false
+    }
+
+    private mutating func consume(_ wanted: String) -> Bool {
+        skipSpace()
+        guard text[index...].starts(with: wanted.utf8) else { return false }
+        index += wanted.utf8.count
+        return true
+    }
+
+    private mutating func expect(_ wanted: String) throws(ConnectorError) {
+        guard consume(wanted) else { throw error("expected '\(wanted)'") }
+    }
+
+    private mutating func skipSpace() {
+        while index < text.count,
+            text[index] == 0x20 || text[index] == 0x09 || text[index] == 0x0A || text[index] == 0x0D
+        {
+            index += 1
+        }
+    }
+
+    private func error(_ message: String, fix: String? = nil) -> ConnectorError {
+        let text = String(decoding: text, as: UTF8.self)
+        return ConnectorError(
+            .syntax,
+            "signature \"\(text)\", column \(index + 1): \(message)",
+            fix: fix ?? "for example: (collection: string, record: json) async -> json"
+        )
+    }
+}

@@ -1,0 +1,30 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A type that crosses the plugin line; the raw value is its name in a signature.
+package enum ValueType: String, Sendable, CaseIterable, CustomStringConvertible {
+    case i8, i16, i32, i64
+    case u8, u16, u32, u64
+    case f32, f64
+    /// An opaque pointer that a library gave out and takes back.
+    case handle
+    /// UTF-8 text: pointer and length.
+    case string
+    /// Any bytes: pointer and length.
+    case bytes
+    /// JSON text: pointer and length.
+    case json
+    /// UTF-8 text that ends with NUL, for libraries that know nothing of connectors.
+    case cstring
+
+    /// The name in a signature.
+    package var description: String { rawValue }
+
+    /// Whether it is passed as one number or pointer, without a length.
+    package var isScalar: Bool {
+        switch self {
+        case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .handle: true
+        case .string, .bytes, .json, .cstring: false
+        }
+    }
+}
