@@ -1,0 +1,32 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A plugin that was found and looks usable, so far as its file can tell without running it.
+package struct PluginCandidate: Sendable {
+    /// What it says of itself.
+    package let manifest: Manifest
+    /// The image's file; a foreign library's name if the dynamic linker is to find it.
+    package let path: String
+    /// The sidecar, if it has one.
+    package let sidecar: String?
+    /// What is to be loaded.
+    let image: Image
+    /// The manifest's text in the image when it was examined; nil if only the sidecar has one.
+    let embeddedText: [UInt8]?
+
+    /// What is to be loaded.
+    enum Image: Sendable {
+        /// A file, whose bytes are checked and sealed.
+        case file
+        /// A library that the dynamic linker finds by its name, as it is.
+        case library(String)
+    }
+
+    /// Whether an image still carries the manifest that this candidate was chosen by.
+    func isDescribed(by image: ELFImage) -> Bool {
+        let texts = image.manifestTexts()
+        return texts.first == embeddedText && (embeddedText == nil || texts.allSatisfy { $0 == embeddedText })
+    }
+}

@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// The SHA-256 of an image's bytes: what an image is, whatever it is called.
+struct ImageDigest: Sendable, Hashable, CustomStringConvertible {
+    /// The 32 bytes, in the order of the standard, as they lie in memory.
+    private let words: SIMD4<UInt64>
+
+    /// Hashes bytes.
+    init(of bytes: UnsafeRawBufferPointer) {
+        var hash = SHA256()
+        unsafe hash.update(bufferPointer: bytes)
+        words = unsafe hash.finalize().withUnsafeBytes { unsafe $0.loadUnaligned(as: SIMD4<UInt64>.self) }
+    }
+
+    /// 64 hexadecimal digits in lower case, as sha256sum(1) prints them.
+    var description: String {
+        unsafe String(unsafeUninitializedCapacity: 64) { target in
+            for index in 0..<32 {
+                let byte = UInt8(truncatingIfNeeded: words[index / 8].littleEndian >> UInt64(index % 8 * 8))
+                unsafe target[2 * index] = Self.digit(byte >> 4)
+                unsafe target[2 * index + 1] = Self.digit(byte & 15)
+            }
+            return 64
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}

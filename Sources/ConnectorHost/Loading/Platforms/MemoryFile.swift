@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import Glibc
+
+    /// A file in memory that can be sealed: memfd_create(2).
+    ///
+    /// The C library's function is looked up by name, for Glibc's Swift module leaves it out, and old systems lack it.
+    struct MemoryFile: ~Copyable {
+        /// Open for as long as this value lives.
+        let descriptor: Int32
+
+        private typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
+
+        private static let create = unsafe DynamicLinker.globalSymbol("memfd_create").map {
+            unsafe unsafeBitCast($0, to: Create.self)
+        }
+
+        // linux/memfd.h, linux/fcntl.h
+        private static let closeOnExec: UInt32 = 1
+        private static let allowSealing: UInt32 = 2
+        private static let executable: UInt32 = 16
+        private static let addSeals: Int32 = 1033
+        /// No further seals, shrinking, growing or writing.
+        private static let allSeals: Int32 = 1 | 2 | 4 | 8
+
+        /// Writes bytes into a new file and seals it, after which nobody can change them.
+        ///
+        /// - Parameters:
+        ///   - bytes: The whole content.
+        ///   - name: Shown in `/proc/PID/maps`, for debuggers and crash reports.
+        static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) throws(SystemError) -> MemoryFile {
+            guard let create = unsafe create else { throw SystemError(ENOSYS) }
+            let flags = closeOnExec | allowSealing
+            // Kernels before 6.3 do not know the flag, later ones may demand it (sysctl vm.memfd_noexec).
+            var descriptor = unsafe create(name, flags | executable)
+            if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
+            guard descriptor >= 0 else { throw SystemError() }
+            let file = MemoryFile(descriptor: descriptor)
+            try unsafe OutputFile.write(bytes, to: descriptor)
+            guard fcntl(descriptor, addSeals, allSeals) == 0 else { throw SystemError() }
+            return file
+        }
+
+        deinit {
+            close(descriptor)
+        }
+    }
+#endif
