@@ -11,6 +11,12 @@ public struct JSONObject: Sendable {
         public var name: String
         /// What it holds.
         public var value: JSONValue
+
+        /// Makes a member.
+        public init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The members in their order.

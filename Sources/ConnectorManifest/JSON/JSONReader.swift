@@ -11,6 +11,8 @@ package struct JSONReader: Sendable {
     package let file: String
     /// Everything found so far, in the order of the text's structure.
     package var problems: [ConnectorError] = []
+    /// The path of the connector that problems found from now on belong to.
+    package var connector: String?
 
     /// Reads nothing yet.
     package init(text: [UInt8], file: String) {
@@ -28,7 +30,6 @@ package struct JSONReader: Sendable {
         _ code: ConnectorError.Code,
         _ message: String,
         fix: String? = nil,
-        connector: String? = nil,
         at path: JSONPath,
         _ part: JSONLocator.Part = .value
     ) {
@@ -50,13 +51,11 @@ package struct JSONReader: Sendable {
     }
 
     /// Reports a member that has no meaning, with the one that was probably meant.
-    package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath, connector: String? = nil)
-    {
+    package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath) {
         report(
             .unknownKey,
             "unknown key \"\(name)\"",
             fix: suggestion(for: name, among: allowed),
-            connector: connector,
             at: path.appending(name),
             .name
         )

@@ -50,7 +50,8 @@ extension ConfigurationField {
         return nil
     }
 
-    private func typeObjection(to value: JSONValue) -> String? {
+    /// Why a value is not of the type of this field; nil if it is.
+    package func typeObjection(to value: JSONValue) -> String? {
         switch type {
         case .string: value.string == nil ? "must be a string, not \(value.kind)" : nil
         case .integer: value.integer == nil ? "must be an integer, not \(value.kind)" : nil

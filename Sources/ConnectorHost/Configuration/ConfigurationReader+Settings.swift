@@ -1,0 +1,203 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// The members of a connector besides its name and what is below it.
+extension ConfigurationReader {
+    /// What a connector turns out to be.
+    enum KindOfConnector {
+        case leaf
+        case composite
+    }
+
+    private static let commonKeys = ["name", "required", "enabled", "after"]
+    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "probe", "allow"]
+    private static let compositeKeys = ["policy", "quorum", "connectors"]
+
+    /// Tells a leaf from a composite; nil, and reported, if it is both or neither.
+    mutating func kind(of object: JSONObject, at path: JSONPath) -> KindOfConnector? {
+        switch (object["plugin"], object["connectors"]) {
+        case (.some, nil): return .leaf
+        case (nil, .some): return .composite
+        case (.some, .some):
+            json.report(
+                .invalidValue,
+                "a connector names a plugin or has connectors below it, never both",
+                fix: "move the plugin into a connector of its own below this one",
+                at: path.appending("plugin"),
+                .name
+            )
+        case (nil, nil):
+            // A misspelt key is reported as such; that it leaves the connector without one goes without saying.
+            let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
+            let isMisspelt = object.names.contains { name in
+                guard !known.contains(name), let hint = suggestion(for: name, among: known) else { return false }
+                return hint.contains("\"plugin\"") || hint.contains("\"connectors\"")
+            }
+            guard !isMisspelt else { return nil }
+            json.report(
+                .missingValue,
+                "a connector needs a \"plugin\", or \"connectors\" below it",
+                at: path
+            )
+        }
+        return nil
+    }
+
+    /// Reports members that the format does not know, and those that belong to the other kind.
+    mutating func checkKeys(of object: JSONObject, _ kind: KindOfConnector?, at path: JSONPath) {
+        let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
+        let foreign: [String] =
+            switch kind {
+            case .leaf: Self.compositeKeys
+            case .composite: Self.leafKeys
+            case nil: []
+            }
+        for name in object.names where !name.hasPrefix("$") {
+            if !known.contains(name) {
+                json.reportUnknown(name, allowed: known.filter { !foreign.contains($0) }, at: path)
+            } else if foreign.contains(name) {
+                json.report(
+                    .unknownKey,
+                    kind == .leaf
+                        ? "\"\(name)\" belongs to a composite, and this connector names a plugin"
+                        : "\"\(name)\" belongs to a connector that names a plugin, and this one has connectors",
+                    at: path.appending(name),
+                    .name
+                )
+            }
+        }
+    }
+
+    /// The policy with what belongs to it.
+    mutating func policy(in object: JSONObject, at path: JSONPath, of children: [Connector]) -> CompositePolicy {
+        let here = path.appending("policy")
+        let name = json.string("policy", in: object, at: path) ?? "all"
+        let policy = CompositePolicy(name: name)
+        if policy == nil {
+            json.report(
+                .invalidValue,
+                "unknown policy \"\(name)\"",
+                fix: suggestion(for: name, among: CompositePolicy.names),
+                at: here
+            )
+        }
+        guard object["quorum"] != nil else { return policy ?? .all(quorum: nil) }
+        let most = Int64(max(1, children.count { $0.isEnabled }))
+        let quorum = json.integer("quorum", in: object, at: path, within: 1...most)
+        guard case .all? = policy else {
+            if let policy {
+                json.report(
+                    .invalidValue,
+                    "the policy \"\(policy)\" has no quorum; only \"all\" has",
+                    at: path.appending("quorum"),
+                    .name
+                )
+            }
+            return policy ?? .all(quorum: nil)
+        }
+        return .all(quorum: quorum.map { Int($0) })
+    }
+
+    /// The pinned version of the plugin.
+    mutating func version(in object: JSONObject, at path: JSONPath) -> SemanticVersion? {
+        guard let text = json.string("version", in: object, at: path) else { return nil }
+        let version = SemanticVersion(text)
+        if version == nil {
+            json.report(
+                .invalidValue,
+                "the version \"\(text)\" must be a whole one, such as 1.2.3",
+                at: path.appending("version")
+            )
+        }
+        return version
+    }
+
+    /// A time longer than none.
+    mutating func duration(_ name: String, in object: JSONObject, at path: JSONPath) -> Duration? {
+        let kind = "a duration such as \"250ms\" or \"5s\""
+        guard let text = json.value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            json.report(
+                .invalidValue,
+                "\(name) is \"\(text)\"; it must be \(kind)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return duration
+    }
+
+    /// Whether and how opening is tried again.
+    mutating func retry(in object: JSONObject, at path: JSONPath) -> RetryPolicy? {
+        guard let value = object["retry"] else { return nil }
+        let here = path.appending("retry")
+        guard let members = json.members(of: value, at: here, allowed: ["attempts", "initial", "max"]) else {
+            return nil
+        }
+        var policy = RetryPolicy()
+        if let attempts = json.integer("attempts", in: members, at: here, within: 1...1000) {
+            policy.attempts = Int(attempts)
+        }
+        let initial = duration("initial", in: members, at: here)
+        let longest = duration("max", in: members, at: here)
+        if let initial, let longest, longest < initial {
+            json.report(
+                .invalidValue,
+                "the longest wait is shorter than the initial one",
+                at: here.appending("max")
+            )
+            return policy
+        }
+        policy.initial = initial ?? min(policy.initial, longest ?? policy.initial)
+        policy.max = longest ?? max(policy.max, policy.initial)
+        return policy
+    }
+
+    /// How often an open gate is probed.
+    mutating func probeInterval(in object: JSONObject, at path: JSONPath) -> Duration? {
+        guard object["probe"]?.string != "off" else { return nil }
+        guard let text = json.value("probe", in: object, at: path, kind: "a duration or \"off\"", { $0.string }) else {
+            return Connector.defaultProbeInterval
+        }
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            json.report(
+                .invalidValue,
+                "probe is \"\(text)\"; it must be a duration such as \"30s\", or \"off\"",
+                at: path.appending("probe")
+            )
+            return Connector.defaultProbeInterval
+        }
+        return duration
+    }
+
+    /// The hosts that the operator allows.
+    mutating func allowedHosts(in object: JSONObject, at path: JSONPath) -> [HostRule]? {
+        guard let value = object["allow"] else { return nil }
+        let here = path.appending("allow")
+        guard let members = json.members(of: value, at: here, allowed: ["hosts"]), members["hosts"] != nil else {
+            return nil
+        }
+        let texts = json.value("hosts", in: members, at: here, kind: "an array of strings", { $0.array }) ?? []
+        var rules: [HostRule] = []
+        for (index, element) in texts.enumerated() {
+            let place = here.appending("hosts").appending(index)
+            guard let text = element.string else {
+                json.report(.wrongType, "\(place) must be a string, not \(element.kind)", at: place)
+                continue
+            }
+            guard let rule = HostRule(text) else {
+                json.report(
+                    .invalidValue,
+                    "\"\(text)\" is no host",
+                    fix: "write a name such as \"api.example.com\", \"*.example.com\" or \"example.com:8080\"",
+                    at: place
+                )
+                continue
+            }
+            rules.append(rule)
+        }
+        return rules
+    }
+}

@@ -1,0 +1,213 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// Reads the form of a configuration file: everything that can be said of it without looking at a plugin.
+struct ConfigurationReader {
+    /// Collects what is wrong.
+    var json: JSONReader
+    private let base: BaseDirectory
+    private let environment: Configuration.Environment
+
+    /// Reads nothing yet.
+    init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
+        json = JSONReader(text: text, file: file)
+        self.base = base
+        self.environment = environment
+    }
+
+    /// Reads the root; nil if it is not an object.
+    mutating func configuration(_ value: JSONValue) -> Configuration? {
+        let root = JSONPath()
+        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "connectors"]) else {
+            return nil
+        }
+        checkVersion(in: object)
+        let directories = pluginDirectories(in: object)
+        let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
+        var connectors = connectors(array, at: root.appending("connectors"), under: nil)
+        var order = DependencyReader(json: json)
+        order.resolve(&connectors)
+        json = order.json
+        return Configuration(
+            file: json.file,
+            directory: base.path,
+            pluginDirectories: directories,
+            connectors: connectors,
+            text: json.text
+        )
+    }
+
+    private mutating func checkVersion(in object: JSONObject) {
+        let version = json.integer("version", in: object, at: JSONPath(), required: true, within: 1...Int64.max)
+        guard let version, version != Configuration.formatVersion else { return }
+        json.report(
+            .invalidValue,
+            "the file's version is \(version), this host reads \(Configuration.formatVersion)",
+            fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
+            at: JSONPath().appending("version")
+        )
+    }
+
+    private mutating func pluginDirectories(in object: JSONObject) -> [String] {
+        let elements =
+            json.value("plugins", in: object, at: JSONPath(), kind: "an array of directories") { $0.array } ?? []
+        var directories: [String] = []
+        for (index, element) in elements.enumerated() {
+            let path = JSONPath().appending("plugins").appending(index)
+            guard let text = element.string else {
+                json.report(.wrongType, "\(path) must be a string, not \(element.kind)", at: path)
+                continue
+            }
+            guard let directory = json.filled(text, from: environment, at: path) else { continue }
+            guard !directory.isEmpty, !directory.utf8.contains(0) else {
+                json.report(.invalidValue, "\(path) names no directory", at: path)
+                continue
+            }
+            directories.append(base.resolve(directory))
+        }
+        return directories
+    }
+
+    // MARK: Connectors
+
+    /// Reads siblings.
+    mutating func connectors(_ array: [JSONValue], at path: JSONPath, under parent: String?) -> [Connector] {
+        var first: [String: JSONPath] = [:]
+        var connectors: [Connector] = []
+        for (index, element) in array.enumerated() {
+            let here = path.appending(index)
+            guard let connector = connector(element, at: here, under: parent) else { continue }
+            if let earlier = first[connector.name] {
+                json.connector = connector.path
+                json.report(
+                    .duplicateName,
+                    "the name \"\(connector.name)\" is taken by the connector at \(json.position(of: earlier))",
+                    fix: "give one of them another name",
+                    at: here.appending("name")
+                )
+            } else if !connector.name.isEmpty {
+                first[connector.name] = here.appending("name")
+            }
+            connectors.append(connector)
+        }
+        json.connector = parent
+        return connectors
+    }
+
+    /// Reads one connector and what is below it; nil if it is neither a leaf nor a composite.
+    private mutating func connector(_ value: JSONValue, at path: JSONPath, under parent: String?) -> Connector? {
+        json.connector = parent
+        guard case .object(let object) = value else {
+            json.report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
+            return nil
+        }
+        let name = name(in: object, at: path)
+        let label = name.isEmpty ? "\(path)" : name
+        let connectorPath = (parent.map { $0 + "/" } ?? "") + label
+        json.connector = connectorPath
+        let kind = kind(of: object, at: path)
+        checkKeys(of: object, kind, at: path)
+        let connector = Connector(
+            name: name,
+            path: connectorPath,
+            isRequired: json.bool("required", in: object, at: path) ?? true,
+            isEnabled: json.bool("enabled", in: object, at: path) ?? true,
+            after: json.strings("after", in: object, at: path),
+            timeout: duration("timeout", in: object, at: path),
+            retry: retry(in: object, at: path),
+            probeInterval: probeInterval(in: object, at: path),
+            allowedHosts: allowedHosts(in: object, at: path),
+            kind: .composite(policy: .all(quorum: nil), children: []),
+            location: path
+        )
+        guard let kind else { return nil }
+        var complete = connector
+        switch kind {
+        case .leaf:
+            guard let leaf = leaf(in: object, at: path) else { return nil }
+            complete.kind = .leaf(leaf)
+        case .composite:
+            complete.kind = composite(in: object, at: path, named: connectorPath)
+        }
+        return complete
+    }
+
+    private mutating func name(in object: JSONObject, at path: JSONPath) -> String {
+        guard let name = json.string("name", in: object, at: path, required: true) else { return "" }
+        guard isIdentifier(name) else {
+            json.report(
+                .invalidValue,
+                "the name \"\(name)\" must be lower-case letters, digits, '-', '_' and '.', at most 64",
+                at: path.appending("name")
+            )
+            return ""
+        }
+        return name
+    }
+
+    private mutating func leaf(in object: JSONObject, at path: JSONPath) -> Connector.Leaf? {
+        let version = version(in: object, at: path)
+        let config = json.object("config", in: object, at: path) ?? JSONObject()
+        guard let name = json.string("plugin", in: object, at: path) else { return nil }
+        let isPath = name.utf8.contains(UInt8(ascii: "/"))
+        guard isPath ? !name.utf8.contains(0) : isIdentifier(name) else {
+            json.report(
+                .invalidValue,
+                "\"\(name)\" is neither the id of a plugin nor, with a slash, the path of one",
+                at: path.appending("plugin")
+            )
+            return nil
+        }
+        return Connector.Leaf(
+            plugin: PluginSpecification(isPath ? base.resolve(name) : name, version: version),
+            config: config
+        )
+    }
+
+    private mutating func composite(in object: JSONObject, at path: JSONPath, named name: String) -> Connector.Kind {
+        let here = path.appending("connectors")
+        let array = json.value("connectors", in: object, at: path, kind: "an array") { $0.array }
+        if array?.isEmpty ?? false {
+            json.report(.missingValue, "a composite needs at least one connector", at: here)
+        }
+        var children: [Connector] = []
+        if path.steps.count / 2 < Configuration.depthLimit {
+            children = connectors(array ?? [], at: here, under: name)
+        } else {
+            json.report(
+                .invalidValue,
+                "connectors nest deeper than \(Configuration.depthLimit) levels",
+                at: here
+            )
+        }
+        json.connector = name
+        let policy = policy(in: object, at: path, of: children)
+        return .composite(policy: policy, children: children)
+    }
+}
+
+extension JSONReader {
+    /// A text with its variables filled in; nil, and reported, if one is missing or the text is malformed.
+    mutating func filled(_ text: String, from environment: Configuration.Environment, at path: JSONPath) -> String? {
+        do throws(Template.Malformed) {
+            let (filled, missing) = try Template(parsing: text).filled(from: environment)
+            for name in missing { reportMissing(variable: name, at: path) }
+            return missing.isEmpty ? filled : nil
+        } catch {
+            report(.invalidValue, error.message, at: path)
+            return nil
+        }
+    }
+
+    /// Reports that the environment lacks a variable.
+    mutating func reportMissing(variable name: String, at path: JSONPath) {
+        report(
+            .missingVariable,
+            "the environment variable \(name) is not set",
+            fix: "set it, or write ${\(name):-default}",
+            at: path
+        )
+    }
+}

@@ -1,0 +1,228 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// Gives the configuration of each leaf its values, and checks them against the plugin's manifest.
+struct ConfigurationResolver {
+    /// Collects what is wrong.
+    var json: JSONReader
+    /// Every secret met so far.
+    private(set) var secrets: [Secret] = []
+    private let base: BaseDirectory
+    private let environment: Configuration.Environment
+
+    /// What a member of `config` turns out to hold.
+    private struct Evaluated {
+        var value: JSONValue
+        /// Whether it, or a part of it, comes from `{"secret": …}`.
+        var isSecret = false
+        /// Whether it is the text of one variable, which may mean a number or a truth value.
+        var isOneVariable = false
+    }
+
+    /// Resolves nothing yet.
+    init(_ configuration: Configuration, environment: Configuration.Environment) {
+        json = JSONReader(text: configuration.text, file: configuration.file)
+        base = BaseDirectory(configuration.directory)
+        self.environment = environment
+    }
+
+    /// What opening a leaf takes, or why its plugin cannot be used; nil, and reported, if the file is at fault.
+    mutating func plan(
+        for connector: Connector,
+        _ leaf: Connector.Leaf,
+        manifest: Result<Manifest, ConnectorError>
+    ) -> Result<LeafPlan, ConnectorError>? {
+        json.connector = connector.path
+        defer { json.connector = nil }
+        let before = json.problems.count
+        let place = connector.location.appending("config")
+        var values: [(name: String, evaluated: Evaluated?)] = []
+        for member in leaf.config.members {
+            values.append((member.name, evaluate(member.value, at: place.appending(member.name))))
+        }
+        switch manifest {
+        case .failure(var error):
+            error.connector = connector.path
+            error.position = json.position(of: connector.location.appending("plugin"))
+            guard error.code != .unknownPlugin else {
+                json.problems.append(error)
+                return nil
+            }
+            return json.problems.count == before ? .failure(error) : nil
+        case .success(let manifest):
+            let plan = plan(connector, leaf, manifest, values, at: place)
+            return json.problems.count == before ? .success(plan) : nil
+        }
+    }
+
+    private mutating func plan(
+        _ connector: Connector,
+        _ leaf: Connector.Leaf,
+        _ manifest: Manifest,
+        _ values: [(name: String, evaluated: Evaluated?)],
+        at place: JSONPath
+    ) -> LeafPlan {
+        let known = manifest.configuration.map(\.name)
+        for (name, _) in values where !known.contains(name) {
+            json.report(
+                .unknownKey,
+                "the plugin \(manifest.id) takes no \"\(name)\"",
+                fix: known.isEmpty ? "it takes nothing" : suggestion(for: name, among: known),
+                at: place.appending(name),
+                .name
+            )
+        }
+        var config: [JSONObject.Member] = []
+        var hidden: [String: Secret] = [:]
+        var whole = JSONObject()
+        for field in manifest.configuration {
+            guard let value = value(of: field, manifest, connector, values, at: place) else { continue }
+            whole[field.name] = value
+            if field.isSecret, let text = value.string {
+                let secret = Secret(text)
+                hidden[field.name] = secret
+                secrets.append(secret)
+                config.append(.init(name: field.name, value: .string(LeafPlan.placeholder(for: field.name))))
+            } else {
+                config.append(.init(name: field.name, value: value))
+            }
+        }
+        return LeafPlan(
+            specification: leaf.plugin,
+            manifest: manifest,
+            config: JSONObject(unique: config),
+            secrets: hidden,
+            egress: connector.allowedHosts ?? manifest.egressRules(for: whole)
+        )
+    }
+
+    /// The checked value of a field, or its default; nil if there is none, or a wrong one.
+    private mutating func value(
+        of field: ConfigurationField,
+        _ manifest: Manifest,
+        _ connector: Connector,
+        _ values: [(name: String, evaluated: Evaluated?)],
+        at place: JSONPath
+    ) -> JSONValue? {
+        guard let given = values.first(where: { $0.name == field.name }) else {
+            if field.isRequired { reportMissing(field, manifest, connector) }
+            return field.defaultValue
+        }
+        guard var evaluated = given.evaluated else { return nil }
+        if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
+        let here = place.appending(field.name)
+        if let objection = field.objection(to: evaluated.value) {
+            let isOfOtherType = field.typeObjection(to: evaluated.value) != nil
+            json.report(isOfOtherType ? .wrongType : .invalidValue, "\(field.name) \(objection)", at: here)
+            return nil
+        }
+        if field.isRequired, evaluated.value.string?.isEmpty ?? false {
+            json.report(.missingValue, "\(field.name) is required, and empty", fix: field.documentationFix, at: here)
+            return nil
+        }
+        if evaluated.isSecret, field.type == .url, let user = evaluated.value.string.flatMap(URLParts.init)?.user {
+            secrets += user.split(separator: ":").map { Secret(String($0)) }
+        }
+        return evaluated.value
+    }
+
+    private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {
+        // The object that lacks it, or, without one, the plugin that asks for it.
+        let hasConfig = json.has(connector.location.appending("config"))
+        json.report(
+            .missingValue,
+            "the plugin \(manifest.id) requires \"\(field.name)\" in \"config\"",
+            fix: field.documentationFix,
+            at: connector.location.appending(hasConfig ? "config" : "plugin")
+        )
+    }
+
+    // MARK: Values
+
+    /// The value with variables and secrets put in; nil, and reported, if that fails.
+    private mutating func evaluate(_ value: JSONValue, at path: JSONPath) -> Evaluated? {
+        switch value {
+        case .null, .bool, .integer, .number: return Evaluated(value: value)
+        case .string(let text):
+            guard text.contains("${") else { return Evaluated(value: value) }
+            let isOneVariable = (try? Template(parsing: text))?.isOneVariable ?? false
+            return json.filled(text, from: environment, at: path).map {
+                Evaluated(value: .string($0), isOneVariable: isOneVariable)
+            }
+        case .array(let elements):
+            let results = elements.enumerated().map { evaluate($1, at: path.appending($0)) }
+            let found = results.compactMap(\.self)
+            guard found.count == results.count else { return nil }
+            return Evaluated(value: .array(found.map(\.value)), isSecret: found.contains(where: \.isSecret))
+        case .object(let object):
+            if object.members.count == 1, let reference = object["secret"] {
+                return secret(reference, at: path.appending("secret"))
+            }
+            var members: [JSONObject.Member] = []
+            var isSecret = false
+            for member in object.members {
+                guard let result = evaluate(member.value, at: path.appending(member.name)) else { continue }
+                isSecret = isSecret || result.isSecret
+                members.append(.init(name: member.name, value: result.value))
+            }
+            guard members.count == object.members.count else { return nil }
+            return Evaluated(value: .object(JSONObject(unique: members)), isSecret: isSecret)
+        }
+    }
+
+    /// The value that `{"secret": …}` refers to.
+    private mutating func secret(_ value: JSONValue, at path: JSONPath) -> Evaluated? {
+        guard let text = value.string else {
+            json.report(.wrongType, "a secret must be a string such as \"env:NAME\", not \(value.kind)", at: path)
+            return nil
+        }
+        guard let filled = json.filled(text, from: environment, at: path) else { return nil }
+        guard let reference = SecretReference(filled) else {
+            // The text is not shown: it may be the secret itself.
+            json.report(
+                .invalidValue,
+                "a secret is taken from \"env:NAME\" or \"file:PATH\"",
+                at: path
+            )
+            return nil
+        }
+        do throws(ConnectorError) {
+            let secret = try reference.secret(base: base, environment: environment)
+            secrets.append(secret)
+            return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
+        } catch {
+            var error = error
+            error.connector = json.connector
+            error.position = json.position(of: path)
+            json.problems.append(error)
+            return nil
+        }
+    }
+}
+
+extension ConfigurationField {
+    /// The value of a variable as the type that is declared, if it can be read as one.
+    fileprivate func converted(_ value: JSONValue) -> JSONValue {
+        guard let text = value.string, let parsed = try? JSONValue(parsing: text) else { return value }
+        return switch type {
+        case .integer where parsed.integer != nil: parsed
+        case .number where parsed.number != nil: parsed
+        case .boolean where parsed.bool != nil: parsed
+        default: value
+        }
+    }
+
+    /// What the plugin says of the field, as a remedy.
+    fileprivate var documentationFix: String? {
+        documentation.isEmpty ? nil : "\(name): \(documentation)"
+    }
+}
+
+extension JSONReader {
+    /// Whether the last step of a path leads to something.
+    fileprivate func has(_ path: JSONPath) -> Bool {
+        position(of: path) != position(of: path.parent)
+    }
+}

@@ -1,0 +1,26 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+extension Manifest {
+    /// The hosts that the plugin says it talks to, with the hosts of configuration fields in the place of `{field}`.
+    ///
+    /// A field without a value adds nothing; an entry that is no host adds nothing either, so that it is not reached.
+    func egressRules(for config: JSONObject) -> [HostRule] {
+        var rules: [HostRule] = []
+        for entry in egress {
+            guard let rule = entry.hasPrefix("{") ? rule(for: entry, in: config) : HostRule(entry),
+                !rules.contains(rule)
+            else { continue }
+            rules.append(rule)
+        }
+        return rules
+    }
+
+    private func rule(for entry: String, in config: JSONObject) -> HostRule? {
+        guard let text = config[String(entry.dropFirst().dropLast())]?.string else { return nil }
+        guard let parts = URLParts(text) else { return HostRule(text) }
+        return HostRule(host: parts.host, port: parts.port)
+    }
+}

@@ -1,0 +1,176 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes secrets out of texts before people see them.
+///
+/// Finds each one as it is, percent-encoded, JSON-escaped, in any mixture of these, and inside of base64, as Basic
+/// credentials carry it. Costs nothing if there are no secrets, otherwise one pass.
+package struct Redactor: Sendable {
+    /// Shorter values would take ordinary words apart.
+    package static let minimumLength = 4
+
+    private let needles: [[UInt8]]
+    private let encoded: [[UInt8]]
+    /// The bytes that a hit may start with.
+    private let starts: [Bool]
+
+    /// Takes the secrets to look for.
+    package init(_ secrets: some Sequence<Secret>) {
+        let values = Set(secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= Self.minimumLength })
+        needles = values.sorted { $0.count > $1.count }
+        encoded = Set(needles.flatMap(Self.encodings)).sorted { $0.count > $1.count }
+        var starts = Array(repeating: needles.isEmpty, count: 256)
+        for needle in needles + encoded { starts[Int(needle[0])] = true }
+        if !needles.isEmpty {
+            starts[Int(UInt8(ascii: "%"))] = true
+            starts[Int(UInt8(ascii: "\\"))] = true
+            if needles.contains(where: { $0.first == 0x20 }) { starts[Int(UInt8(ascii: "+"))] = true }
+        }
+        self.starts = starts
+    }
+
+    /// Whether there is nothing to look for.
+    package var isEmpty: Bool { needles.isEmpty }
+
+    /// The text with `•••` in the place of every secret.
+    package func redact(_ text: String) -> String {
+        guard !needles.isEmpty else { return text }
+        let bytes = Array(text.utf8)
+        let hits = hits(in: bytes)
+        guard !hits.isEmpty else { return text }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var copied = 0
+        for hit in hits {
+            result += bytes[copied..<hit.lowerBound]
+            result += Secret.mask.utf8
+            copied = hit.upperBound
+        }
+        result += bytes[copied...]
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Ranges that hold secrets, in order, overlapping ones joined.
+    private func hits(in text: [UInt8]) -> [Range<Int>] {
+        var hits: [Range<Int>] = []
+        for index in text.indices where starts[Int(text[index])] {
+            guard let hit = hit(in: text, at: index) else { continue }
+            if let last = hits.last, hit.lowerBound < last.upperBound {
+                hits[hits.count - 1] = min(last.lowerBound, hit.lowerBound)..<max(last.upperBound, hit.upperBound)
+            } else {
+                hits.append(hit)
+            }
+        }
+        return hits
+    }
+
+    /// The longest secret that starts at a place.
+    private func hit(in text: [UInt8], at index: Int) -> Range<Int>? {
+        var end = index
+        for needle in needles {
+            if text[index...].starts(with: needle) { end = max(end, index + needle.count) }
+            if let decoded = Self.end(of: needle, in: text, at: index) { end = max(end, decoded) }
+        }
+        if end > index { return index..<end }
+        guard encoded.contains(where: { text[index...].starts(with: $0) }) else { return nil }
+        // The letters beside it carry bits of the secret too.
+        var range = index..<index
+        while range.lowerBound > 0, Self.isBase64(text[range.lowerBound - 1]) {
+            range = (range.lowerBound - 1)..<range.upperBound
+        }
+        while range.upperBound < text.count, Self.isBase64(text[range.upperBound]) {
+            range = range.lowerBound..<(range.upperBound + 1)
+        }
+        return range
+    }
+}
+
+/// Escapes.
+extension Redactor {
+    /// Where a secret ends that starts at a place and may be escaped; nil if it is not there.
+    private static func end(of needle: [UInt8], in text: [UInt8], at start: Int) -> Int? {
+        var index = start
+        var matched = 0
+        while matched < needle.count {
+            guard index < text.count else { return nil }
+            let (unit, length) = unit(in: text, at: index)
+            guard needle[matched...].starts(with: unit) || (text[index] == UInt8(ascii: "+") && needle[matched] == 0x20)
+            else { return nil }
+            matched += text[index] == UInt8(ascii: "+") ? 1 : unit.count
+            index += length
+        }
+        return index
+    }
+
+    /// What one byte or escape stands for, and how many bytes it takes.
+    private static func unit(in text: [UInt8], at index: Int) -> (bytes: [UInt8], length: Int) {
+        let byte = text[index]
+        if byte == UInt8(ascii: "%"), let value = hexadecimal(text, at: index + 1, digits: 2) {
+            return ([UInt8(value)], 3)
+        }
+        guard byte == UInt8(ascii: "\\"), index + 1 < text.count else { return ([byte], 1) }
+        switch text[index + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return ([text[index + 1]], 2)
+        case UInt8(ascii: "b"): return ([0x08], 2)
+        case UInt8(ascii: "f"): return ([0x0C], 2)
+        case UInt8(ascii: "n"): return ([0x0A], 2)
+        case UInt8(ascii: "r"): return ([0x0D], 2)
+        case UInt8(ascii: "t"): return ([0x09], 2)
+        case UInt8(ascii: "u"): return scalar(in: text, at: index) ?? ([byte], 1)
+        default: return ([byte], 1)
+        }
+    }
+
+    /// What `\u00e9` or a surrogate pair stands for.
+    private static func scalar(in text: [UInt8], at index: Int) -> (bytes: [UInt8], length: Int)? {
+        guard let high = hexadecimal(text, at: index + 2, digits: 4) else { return nil }
+        if let scalar = Unicode.Scalar(high) { return (Array(String(Character(scalar)).utf8), 6) }
+        guard (0xD800..<0xDC00).contains(high), index + 7 < text.count, text[index + 6] == UInt8(ascii: "\\"),
+            text[index + 7] == UInt8(ascii: "u"), let low = hexadecimal(text, at: index + 8, digits: 4),
+            (0xDC00..<0xE000).contains(low),
+            let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+        else { return nil }
+        return (Array(String(Character(scalar)).utf8), 12)
+    }
+
+    private static func hexadecimal(_ text: [UInt8], at index: Int, digits: Int) -> UInt32? {
+        guard index + digits <= text.count else { return nil }
+        var value: UInt32 = 0
+        for byte in text[index..<(index + digits)] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+}
+
+/// Base64.
+extension Redactor {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+
+    /// The letters that every base64 text has in which the value stands, whatever stands before and after it.
+    private static func encodings(of value: [UInt8]) -> [[UInt8]] {
+        ["+/", "-_"].flatMap { extra -> [[UInt8]] in
+            let letters = alphabet + Array(extra.utf8)
+            return (0..<3).map { offset in
+                let bits = 8 * value.count
+                // The value starts 8 × offset bits into a group of 24; only whole groups of 6 bits are its own.
+                let first = (8 * offset + 5) / 6 * 6 - 8 * offset
+                return stride(from: first, through: bits - 6, by: 6).map { start in
+                    var letter = 0
+                    for bit in start..<(start + 6) { letter = letter << 1 | Int(value[bit / 8] >> (7 - bit % 8) & 1) }
+                    return letters[letter]
+                }
+            }
+        }
+    }
+}

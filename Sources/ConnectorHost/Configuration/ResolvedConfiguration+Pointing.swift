@@ -1,0 +1,39 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+extension ResolvedConfiguration {
+    /// The same connectors with their vendors elsewhere: what `status --simulate` opens.
+    ///
+    /// Scheme and authority of every URL among the values are replaced, its user and its path stay:
+    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf that was pointed elsewhere may
+    /// connect to nothing but that place, whatever the file allows.
+    ///
+    /// - Parameter base: The URL that stands for the vendor of a plugin's id; nil leaves the leaf as it is.
+    package func pointing(_ base: (_ plugin: String) -> URLParts?) -> ResolvedConfiguration {
+        var result = self
+        for (path, leaf) in leaves {
+            guard case .success(var plan) = leaf, let base = base(plan.manifest.id) else { continue }
+            for field in plan.manifest.configuration where field.type == .url {
+                guard let url = plan.config[field.name]?.string.flatMap(URLParts.init) else { continue }
+                plan.config[field.name] = .string(url.moved(to: base).description)
+            }
+            plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
+            result.leaves[path] = .success(plan)
+        }
+        return result
+    }
+}
+
+extension URLParts {
+    /// The same user and path below another URL.
+    fileprivate func moved(to base: URLParts) -> URLParts {
+        var moved = base
+        moved.user = user
+        let prefix = base.rest.hasSuffix("/") ? String(base.rest.dropLast()) : base.rest
+        let needsSlash = !rest.isEmpty && !rest.hasPrefix("/") && prefix.isEmpty
+        moved.rest = prefix + (needsSlash ? "/" : "") + rest
+        return moved
+    }
+}

@@ -1,0 +1,81 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A configuration whose every value is known and checked against the plugins: what the host opens.
+public struct ResolvedConfiguration: Sendable {
+    /// What the file says.
+    public let configuration: Configuration
+    /// For the path of each enabled leaf what to open, or why its plugin cannot be used.
+    package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
+    /// Knows every secret, to keep them out of what people see.
+    package let redactor: Redactor
+}
+
+/// What opening one leaf takes.
+package struct LeafPlan: Sendable {
+    /// The plugin that the leaf asks for.
+    package let specification: PluginSpecification
+    /// What that plugin says of itself.
+    package let manifest: Manifest
+    /// Every field that has a value, in the manifest's order, defaults among them; `{{secret:FIELD}}` for secret ones.
+    package internal(set) var config: JSONObject
+    /// The values of the secret fields, by field.
+    package let secrets: [String: Secret]
+    /// Where the plugin may connect to.
+    package internal(set) var egress: [HostRule]
+
+    /// What stands in a plugin's configuration and requests for the value of a secret field.
+    package static func placeholder(for field: String) -> String { "{{secret:\(field)}}" }
+}
+
+extension Configuration {
+    /// Reads a file and checks it against the plugins, all in one pass.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - environment: What `${NAME}` and `env:NAME` mean.
+    ///   - manifests: Gives, for the configuration as read, what finds the manifest of a plugin. A failure of code
+    ///     `unknown-plugin` is a fault of the file; any other is kept for the gate, which fails with it.
+    /// - Throws: Everything that is wrong.
+    package static func load(
+        file: String,
+        environment: Environment = .process,
+        manifests: (Configuration) -> (PluginSpecification) -> Result<Manifest, ConnectorError>
+    ) throws(ConfigurationErrors) -> ResolvedConfiguration {
+        let (configuration, problems) = examine(file: file, environment: environment)
+        guard let configuration else { throw ConfigurationErrors(problems) }
+        let (resolved, more) = configuration.examine(
+            environment: environment,
+            manifest: manifests(configuration)
+        )
+        guard problems.isEmpty, more.isEmpty else { throw ConfigurationErrors(problems + more) }
+        return resolved
+    }
+
+    /// Puts in variables and secrets, and checks every enabled leaf against its plugin.
+    ///
+    /// - Throws: Everything that is wrong.
+    package func resolved(
+        environment: Environment = .process,
+        manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
+    ) throws(ConfigurationErrors) -> ResolvedConfiguration {
+        let (resolved, problems) = examine(environment: environment, manifest: manifest)
+        guard problems.isEmpty else { throw ConfigurationErrors(problems) }
+        return resolved
+    }
+
+    private func examine(
+        environment: Environment,
+        manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
+    ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError]) {
+        var resolver = ConfigurationResolver(self, environment: environment)
+        var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
+        for (connector, leaf) in enabledLeaves {
+            leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: manifest(leaf.plugin))
+        }
+        let redactor = Redactor(resolver.secrets)
+        return (ResolvedConfiguration(configuration: self, leaves: leaves, redactor: redactor), resolver.json.problems)
+    }
+}

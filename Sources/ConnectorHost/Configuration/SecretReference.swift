@@ -1,0 +1,80 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// Where a secret is to be taken from: `env:NAME` or `file:PATH`.
+enum SecretReference: Sendable, Hashable {
+    case environment(String)
+    case file(String)
+
+    /// How many bytes a secret's file may have.
+    static let sizeLimit = 64 << 10
+
+    /// Reads the text of `{"secret": …}`; nil for anything else.
+    init?(_ text: String) {
+        if text.hasPrefix("env:"), Template.isVariableName(text.dropFirst(4)) {
+            self = .environment(String(text.dropFirst(4)))
+        } else if text.hasPrefix("file:"), text.utf8.count > 5 {
+            self = .file(String(text.dropFirst(5)))
+        } else {
+            return nil
+        }
+    }
+
+    /// Takes the secret from there.
+    ///
+    /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent, cannot be
+    ///   read, is too large, is no text, or can be read by others than its owner.
+    func secret(base: BaseDirectory, environment: Configuration.Environment) throws(ConnectorError) -> Secret {
+        switch self {
+        case .environment(let name):
+            guard let value = environment[name] else {
+                throw ConnectorError(
+                    .missingVariable,
+                    "the environment variable \(name), which holds a secret, is not set",
+                    fix: "set it, or write {\"secret\": \"file:PATH\"}"
+                )
+            }
+            guard !value.isEmpty else {
+                throw ConnectorError(
+                    .secretUnavailable,
+                    "the environment variable \(name), which holds a secret, is empty"
+                )
+            }
+            return Secret(value)
+        case .file(let path): return try Self.read(base.resolve(path))
+        }
+    }
+
+    private static func read(_ path: String) throws(ConnectorError) -> Secret {
+        let file: SmallFile
+        do throws(ConnectorError) {
+            file = try SmallFile(reading: path, limit: sizeLimit)
+        } catch {
+            throw ConnectorError(
+                .secretUnavailable,
+                error.code == .notFound
+                    ? "there is no file \(path) to take the secret from" : "the secret's file: \(error.message)",
+                fix: error.code == .notFound ? "write the secret into that file, and chmod 600 it" : error.fix,
+                cause: error.cause
+            )
+        }
+        guard file.permissions & 0o077 == 0 else {
+            let mode = String(file.permissions & 0o777, radix: 8)
+            throw ConnectorError(
+                .secretUnavailable,
+                "the secret's file \(path) is open to others than its owner (mode \(mode))",
+                fix: "chmod 600 \(path)"
+            )
+        }
+        var bytes = file.bytes[...]
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw ConnectorError(.secretUnavailable, "the secret's file \(path) is empty") }
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConnectorError(.secretUnavailable, "the secret's file \(path) is not text in UTF-8")
+        }
+        return Secret(text)
+    }
+}

@@ -1,0 +1,77 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The content of a file that people write: a configuration, a secret.
+struct SmallFile: Sendable {
+    /// All of it.
+    let bytes: [UInt8]
+    /// Who may do what, as chmod(1) counts.
+    let permissions: UInt32
+
+    /// Reads a regular file.
+    ///
+    /// Opened without blocking, whatever it is: opening a pipe would wait for a writer.
+    ///
+    /// - Throws: `not-found`, `unreadable`, or `too-large` for more bytes than the limit.
+    init(reading path: String, limit: Int) throws(ConnectorError) {
+        guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "a file's name has no NUL") }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(path, SystemError()) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure(path, SystemError()) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
+            throw ConnectorError(.unreadable, "\(path) is \(kind)")
+        }
+        permissions = UInt32(status.st_mode) & 0o7777
+        // One byte more than allowed tells a file that is too large, even one that grows meanwhile.
+        var failed: SystemError?
+        let room = min(max(Int(status.st_size), 0), limit) + 1
+        let read = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            while count < room, failed == nil {
+                let result = unsafe pread(
+                    descriptor,
+                    buffer.baseAddress.map { unsafe $0 + count },
+                    room - count,
+                    off_t(count)
+                )
+                if result == 0 { break }
+                if result > 0 {
+                    count += result
+                } else if errno != EINTR {
+                    failed = SystemError()
+                }
+            }
+        }
+        if let failed { throw Self.failure(path, failed) }
+        guard read.count <= limit else {
+            throw ConnectorError(.tooLarge, "\(path) has more than \(limit >> 10) KiB")
+        }
+        bytes = read
+    }
+
+    private static func failure(_ path: String, _ error: SystemError) -> ConnectorError {
+        switch error.number {
+        case ENOENT, ENOTDIR:
+            ConnectorError(.notFound, "there is no file \(path)", fix: "check the path", cause: error.description)
+        default:
+            ConnectorError(
+                .unreadable,
+                "\(path) cannot be read",
+                fix: "check the permissions of the file and its directories",
+                cause: error.description
+            )
+        }
+    }
+}

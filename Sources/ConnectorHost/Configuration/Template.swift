@@ -1,0 +1,92 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text with `${NAME}` and `${NAME:-default}` in it; `$${` stands for `${` itself.
+struct Template: Sendable, Hashable {
+    /// A piece of the text.
+    enum Part: Sendable, Hashable {
+        case text(String)
+        case variable(name: String, fallback: String?)
+    }
+
+    /// The pieces in their order.
+    private(set) var parts: [Part] = []
+
+    /// What is wrong with the text.
+    struct Malformed: Error {
+        var message: String
+    }
+
+    /// Takes a text apart.
+    init(parsing text: String) throws(Malformed) {
+        var rest = text[...]
+        var literal = ""
+        while let dollar = rest.firstRange(of: "${") {
+            if rest[..<dollar.lowerBound].last == "$" {
+                literal += rest[..<dollar.lowerBound].dropLast() + "${"
+                rest = rest[dollar.upperBound...]
+                continue
+            }
+            literal += rest[..<dollar.lowerBound]
+            rest = rest[dollar.upperBound...]
+            guard let close = rest.firstIndex(of: "}") else {
+                throw Malformed(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
+            }
+            let reference = try Self.reference(rest[..<close])
+            rest = rest[rest.index(after: close)...]
+            if !literal.isEmpty { parts.append(.text(literal)) }
+            literal = ""
+            parts.append(reference)
+        }
+        literal += rest
+        if !literal.isEmpty || parts.isEmpty { parts.append(.text(literal)) }
+    }
+
+    private static func reference(_ text: Substring) throws(Malformed) -> Part {
+        let separator = text.firstRange(of: ":-")
+        let name = text[..<(separator?.lowerBound ?? text.endIndex)]
+        guard isVariableName(name) else {
+            throw Malformed(message: "\"${\(text)}\" names no variable; write ${NAME} or ${NAME:-default}")
+        }
+        return .variable(name: String(name), fallback: separator.map { String(text[$0.upperBound...]) })
+    }
+
+    /// Whether a text is a letter or `_`, followed by letters, digits and `_`.
+    static func isVariableName(_ text: some StringProtocol) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || byte == UInt8(ascii: "_")
+        }
+    }
+
+    /// Whether nothing but one variable stands there, so that its value may be a number or a truth value.
+    var isOneVariable: Bool {
+        if parts.count == 1, case .variable = parts[0] { true } else { false }
+    }
+
+    /// The text with the values in it.
+    ///
+    /// As in a shell, the default counts for an unset variable and for an empty one.
+    ///
+    /// - Returns: The text, and the variables that are neither set nor have a default.
+    func filled(from environment: Configuration.Environment) -> (text: String, missing: [String]) {
+        var text = ""
+        var missing: [String] = []
+        for part in parts {
+            switch part {
+            case .text(let literal): text += literal
+            case .variable(let name, let fallback):
+                let value = environment[name]
+                if let fallback, value?.isEmpty ?? true {
+                    text += fallback
+                } else if let value {
+                    text += value
+                } else if !missing.contains(name) {
+                    missing.append(name)
+                }
+            }
+        }
+        return (text, missing)
+    }
+}

@@ -1,0 +1,77 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import Testing
+
+@Suite struct ConfigurationTests {
+    private let configuration: Configuration
+
+    init() throws {
+        configuration = try Configuration(parsing: exampleText, directory: "/etc/app", environment: .init([:]))
+    }
+
+    @Test func `paths in the file start at its directory`() {
+        #expect(configuration.directory == "/etc/app")
+        #expect(configuration.pluginDirectories == ["/etc/app/Plugins", "/opt/plugins"])
+        guard case .leaf(let leaf) = configuration.connectors[1].kind else {
+            Issue.record("crash is no leaf")
+            return
+        }
+        #expect(leaf.plugin.name == "/etc/app/./lib/libsentry.so")
+        #expect(leaf.plugin.isPath)
+    }
+
+    @Test func `the path of a connector is made of the names above it`() {
+        #expect(
+            configuration.allConnectors.map(\.path) == [
+                "analytics", "analytics/segment", "analytics/posthog", "crash", "database", "geocoder", "geocoder/one",
+                "geocoder/two",
+            ]
+        )
+    }
+
+    @Test func `a connector says what differs from the defaults`() {
+        let connectors = configuration.connectors
+        #expect(connectors[0].isRequired && connectors[0].isEnabled && connectors[0].timeout == nil)
+        #expect(connectors[0].policy == .all(quorum: nil))
+        #expect(!connectors[0].children[1].isRequired)
+        #expect(connectors[1].timeout == .seconds(5))
+        #expect(connectors[1].probeInterval == nil)
+        #expect(connectors[2].probeInterval == .seconds(60))
+        #expect(connectors[2].retry == RetryPolicy(attempts: 5, initial: .milliseconds(100), max: .seconds(2)))
+        #expect(connectors[1].retry == nil)
+        #expect(connectors[2].allowedHosts?.map(\.description) == ["*.example.com:8443"])
+        #expect(connectors[0].allowedHosts == nil)
+        #expect(connectors[3].policy == .first)
+    }
+
+    @Test func `after names siblings, or any connector by its path`() {
+        #expect(configuration.connectors[3].after == ["database", "analytics/segment"])
+        #expect(configuration.connectors[3].children[1].after == ["geocoder/one", "crash"])
+    }
+
+    @Test func `every leaf gets its values from the manifest, the file and the environment`() throws {
+        let environment = Configuration.Environment(["SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99"])
+        let resolved = try configuration.resolved(environment: environment, manifest: manifest(of:))
+        #expect(resolved.leaves.count == 6)
+        let segment = try #require(try resolved.leaves["analytics/segment"]?.get())
+        #expect(
+            segment.config.description
+                == #"{"endpoint":"https://api.segment.io/v1","writeKey":"{{secret:writeKey}}","batch":20}"#
+        )
+        #expect(segment.secrets["writeKey"]?.reveal() == "sk-1234")
+        #expect(segment.egress.map(\.description) == ["api.segment.io", "cdn.segment.com"])
+        let posthog = try #require(try resolved.leaves["analytics/posthog"]?.get())
+        #expect(posthog.config["apiKey"] == "phc-99")
+        #expect(resolved.redactor.redact("key phc-99, sk-1234") == "key •••, •••")
+        let database = try #require(try resolved.leaves["database"]?.get())
+        #expect(database.egress.map(\.description) == ["*.example.com:8443"])
+    }
+}
+
+extension JSONObject {
+    /// Compact JSON.
+    var description: String { JSONValue.object(self).description }
+}
