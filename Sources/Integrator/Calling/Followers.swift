@@ -1,0 +1,45 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The calls that follow a call.
+struct Followers<Value: Sendable>: Sendable {
+    /// Starts a call, or returns nil when the outcome is not the one it is tied to.
+    typealias Next = @Sendable (Result<Value, any Error>) -> (any StartedCall)?
+
+    /// Calls the same observers again on another integrator, with the recalls that are left.
+    typealias Recall = @Sendable (Observers<Value>, _ remaining: ArraySlice<Recalling>) -> any StartedCall
+
+    /// One recall; a type of its own because a type alias cannot refer to itself.
+    struct Recalling: Sendable {
+        /// Starts it.
+        let start: Recall
+    }
+
+    /// Calls tied to success or failure.
+    var afterOutcome: [Next] = []
+
+    /// Calls tied to completion.
+    var afterCompletion: [Next] = []
+
+    /// Calls with the same observers, one after the other.
+    var recalls: ArraySlice<Recalling> = []
+
+    /// Whether nothing follows.
+    var isEmpty: Bool {
+        afterOutcome.isEmpty && afterCompletion.isEmpty && recalls.isEmpty
+    }
+
+    /// Starts what follows a call that ended with `result`, and waits for all of it.
+    ///
+    /// Cancelling the task cancels what was started.
+    func run(after result: Result<Value, any Error>, observers: Observers<Value>) async {
+        var calls = (afterOutcome + afterCompletion).compactMap { $0(result) }
+        if let recall = recalls.first { calls.append(recall.start(observers, recalls.dropFirst())) }
+        let started = calls
+        await withTaskCancellationHandler {
+            for call in started { await call.finish() }
+        } onCancel: {
+            for call in started { call.cancel() }
+        }
+    }
+}

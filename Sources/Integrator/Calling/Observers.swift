@@ -1,0 +1,43 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everyone who wants to know how a call goes, by phase and in the order of registration.
+struct Observers<Value: Sendable>: Sendable {
+    /// Told when the call begins.
+    var beginning: [@Sendable () async -> Void] = []
+
+    /// Told the value of a call that succeeded.
+    var success: [@Sendable (Value) async -> Void] = []
+
+    /// Told the error of a call that failed or was cancelled.
+    var failure: [@Sendable (any Error) async -> Void] = []
+
+    /// Told last, whatever the outcome.
+    var completion: [@Sendable () async -> Void] = []
+
+    /// These observers first, then others.
+    func followed(by others: Observers) -> Observers {
+        Observers(
+            beginning: beginning + others.beginning,
+            success: success + others.success,
+            failure: failure + others.failure,
+            completion: completion + others.completion
+        )
+    }
+
+    /// Reports that the call begins.
+    func begin() async {
+        for observer in beginning { await observer() }
+    }
+
+    /// Reports the outcome, then the completion.
+    func end(_ result: Result<Value, any Error>) async {
+        switch result {
+        case .success(let value):
+            for observer in success { await observer(value) }
+        case .failure(let error):
+            for observer in failure { await observer(error) }
+        }
+        for observer in completion { await observer() }
+    }
+}

@@ -1,0 +1,61 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension PreparedCall {
+    /// Adds an observer of the beginning: the moment the provider is about to be asked.
+    ///
+    /// A call that ends without that moment, cancelled while it waits, is still seen to begin before it fails.
+    ///
+    /// - Parameter observer: Called once, before any other phase.
+    /// - Returns: A call with one more observer.
+    public func onBeginning(_ observer: @escaping @Sendable () async -> Void) -> PreparedCall {
+        with { $0.observers.beginning.append(observer) }
+    }
+
+    /// Adds an observer of success.
+    ///
+    /// - Parameter observer: Called with the value, after the beginning and before the completion.
+    /// - Returns: A call with one more observer.
+    public func onSuccess(_ observer: @escaping @Sendable (_ value: Value) async -> Void) -> PreparedCall {
+        with { $0.observers.success.append(observer) }
+    }
+
+    /// Adds an observer of failure, which cancellation is too.
+    ///
+    /// - Parameter observer: Called with the error, after the beginning and before the completion.
+    /// - Returns: A call with one more observer.
+    public func onFailure(_ observer: @escaping @Sendable (_ error: any Error) async -> Void) -> PreparedCall {
+        with { $0.observers.failure.append(observer) }
+    }
+
+    /// Adds an observer of completion: the last phase, whatever the outcome.
+    ///
+    /// - Parameter observer: Called once, after success or failure.
+    /// - Returns: A call with one more observer.
+    public func onCompletion(_ observer: @escaping @Sendable () async -> Void) -> PreparedCall {
+        with { $0.observers.completion.append(observer) }
+    }
+
+    /// Repeats a failing request.
+    ///
+    /// - Parameter retry: How; it replaces an earlier one.
+    /// - Returns: A call that retries.
+    public func retry(_ retry: Retry) -> PreparedCall {
+        with { $0.retry = retry }
+    }
+
+    /// Repeats a failing request.
+    ///
+    /// - Parameters:
+    ///   - attempts: How many requests are made at most, the first included.
+    ///   - delay: How long to wait before the next attempt; none by default.
+    ///   - condition: Whether an error is worth another attempt; by default every error but `CancellationError` is.
+    /// - Returns: A call that retries.
+    public func retry(
+        attempts: Int,
+        delay: RetryDelay = .none,
+        if condition: @escaping @Sendable (any Error) -> Bool = { !($0 is CancellationError) }
+    ) -> PreparedCall {
+        retry(Retry(attempts: attempts, delay: delay, if: condition))
+    }
+}

@@ -1,0 +1,77 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A call that has everything it needs except the decision to make it.
+///
+/// An immutable value: each step of the chain returns a new one, so a prepared call can be kept, extended in two ways
+/// and made any number of times. Observers may be asynchronous and may belong to an actor, `{ @MainActor in … }`; the
+/// next phase waits until they return.
+public struct PreparedCall<Parameters: Sendable, Value: Sendable>: Sendable {
+    /// Whose policy the call obeys.
+    let integrator: Integrator<Parameters, Value>
+
+    /// What the provider is asked with.
+    let parameters: Parameters
+
+    /// Who is told.
+    var observers = Observers<Value>()
+
+    /// What follows.
+    var followers = Followers<Value>()
+
+    /// Whether and how a failing request is repeated.
+    var retry = Retry.never
+
+    /// A call without observers, followers or retries.
+    init(_ integrator: Integrator<Parameters, Value>, parameters: Parameters) {
+        self.integrator = integrator
+        self.parameters = parameters
+    }
+
+    /// Makes the call.
+    ///
+    /// Its place among the calls of the integrator is taken before this returns; everything else happens later.
+    ///
+    /// - Returns: The handle of the call, to await or cancel it.
+    @discardableResult
+    public func call() -> CallHandle<Value> {
+        guard let turn = integrator.turnstile.arrive() else { return CallHandle(nil) }
+        let run = CallRun(
+            turn: turn,
+            turnstile: integrator.turnstile,
+            observers: observers,
+            clock: integrator.clock,
+            produce: { [integrator, parameters, retry] in
+                try await retry.run(on: integrator.clock) { try await integrator.produce(parameters) }
+            }
+        )
+        let call = run.start()
+        guard !followers.isEmpty else { return CallHandle(call) }
+        let following = Task { [followers, observers] in
+            let ending = await call.value
+            guard !ending.isCancelled, !Task.isCancelled else { return }
+            await followers.run(after: ending.result, observers: observers)
+        }
+        return CallHandle(call, following: following)
+    }
+
+    /// Makes the call and waits for its value; cancelling the task cancels the call.
+    ///
+    /// - Returns: The value, once the completion was observed. The calls that follow are not waited for.
+    /// - Throws: The error of the call, `CancellationError` when it was cancelled, ``IgnoredCallError`` when ignored.
+    public func value() async throws -> Value {
+        let handle = call()
+        return try await withTaskCancellationHandler {
+            try await handle.value
+        } onCancel: {
+            handle.cancel()
+        }
+    }
+
+    /// A copy with one thing changed.
+    func with(_ change: (inout PreparedCall) -> Void) -> PreparedCall {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}

@@ -1,0 +1,54 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How tightly a sequence of providers binds: less than a group, so `a >><< b >>>> c` groups first.
+precedencegroup ProviderSequencePrecedence {
+    associativity: left
+    higherThan: AssignmentPrecedence
+    lowerThan: TernaryPrecedence
+}
+
+/// How tightly a group of providers binds: more than a sequence.
+precedencegroup ProviderGroupPrecedence {
+    associativity: left
+    higherThan: ProviderSequencePrecedence
+    lowerThan: TernaryPrecedence
+}
+
+/// Feeds the output of the left provider to the right one.
+infix operator >>>> : ProviderSequencePrecedence
+
+/// Asks both providers at once and answers with both outputs.
+infix operator >><< : ProviderGroupPrecedence
+
+/// Feeds the output of `first` to `second`; by name, ``DataProvider/followed(by:)``.
+///
+/// - Parameters:
+///   - first: The provider asked first.
+///   - second: The provider asked with what `first` answered.
+/// - Returns: A provider with the parameters of `first` and the output of `second`.
+public func >>>> <First, Second>(first: First, second: Second) -> SequenceProvider<First, Second> {
+    first.followed(by: second)
+}
+
+/// Asks two providers at once, and more when chained; by name, ``group(_:)``.
+///
+/// A chain answers with a flat tuple: `a >><< b >><< c` with `(A, B, C)`. A group on the right side stays a member of its
+/// own: `a >><< (b >><< c)` answers with `(A, (B, C))`.
+///
+/// Hand a chain of three or more to a constant or an argument before calling methods on it, and use the name in generic
+/// code whose left side is `some DataProvider`: the compiler cannot look up the members there.
+///
+/// - Parameters:
+///   - first: A provider, or the group so far.
+///   - last: The member whose output comes last.
+/// - Returns: A provider whose parameters and output are flat tuples.
+public func >><< <First: DataProvider, each Member, Last>(
+    first: First,
+    last: Last
+) -> GroupProvider<repeat each Member, Last> where First.Grouped == GroupProvider<repeat each Member> {
+    // One overload, its left side a plain type whose members are looked up: with an overload that takes a
+    // `GroupProvider<repeat each Member>` the compiler cannot chain two packs in one expression,
+    // https://github.com/swiftlang/swift/issues/78725.
+    first.grouped.adding(last)
+}

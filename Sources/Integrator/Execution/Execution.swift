@@ -1,0 +1,40 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What becomes of a call that arrives while an earlier call of the same integrator is still running.
+public struct Execution: Sendable, Hashable {
+    /// The closed set of policies behind the public names.
+    enum Policy: Sendable, Hashable {
+        /// No call takes notice of another.
+        case independent
+        /// A call that arrives while one runs is ignored.
+        case only
+        /// Calls run one after the other.
+        case queue
+        /// A call that arrives cancels every earlier one.
+        case latest(debounce: Duration)
+    }
+
+    /// The policy that the execution state follows.
+    let policy: Policy
+
+    /// Runs every call at once, whatever else runs.
+    public static let independent = Execution(policy: .independent)
+
+    /// Runs one call and ignores those that arrive meanwhile: for a form that must not be submitted twice.
+    public static let only = Execution(policy: .only)
+
+    /// Runs calls one at a time in the order of their arrival.
+    public static let queue = Execution(policy: .queue)
+
+    /// Cancels earlier calls in favour of the one that just arrived: for a search that follows the typing.
+    public static let latest = Execution(policy: .latest(debounce: .zero))
+
+    /// Cancels earlier calls, and runs the newest when no other has followed it for a while.
+    ///
+    /// - Parameter debounce: How long a call waits for a newer one, on the integrator's clock; zero or less is no wait.
+    /// - Returns: The policy.
+    public static func latest(debounce: Duration) -> Execution {
+        Execution(policy: .latest(debounce: max(debounce, .zero)))
+    }
+}

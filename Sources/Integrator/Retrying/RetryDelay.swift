@@ -1,0 +1,66 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The wait between a failed attempt and the next.
+public struct RetryDelay: Sendable {
+    /// Computes the wait from the number of failures so far, one or more, and the last error.
+    private let compute: @Sendable (_ failures: Int, _ error: any Error) -> Duration
+
+    /// Computes each wait from what happened.
+    ///
+    /// The place to honour a server that says when to come back.
+    ///
+    /// - Parameter compute: Gets the number of failures so far, one or more, and the last error; a wait of zero or less
+    ///   is no wait.
+    public init(_ compute: @escaping @Sendable (_ failures: Int, _ error: any Error) -> Duration) {
+        self.compute = compute
+    }
+
+    /// No wait at all.
+    public static let none = RetryDelay { _, _ in .zero }
+
+    /// The same wait every time.
+    ///
+    /// - Parameter duration: How long, on the integrator's clock.
+    /// - Returns: The delay.
+    public static func constant(_ duration: Duration) -> RetryDelay {
+        RetryDelay { _, _ in duration }
+    }
+
+    /// A wait that grows by a factor with every failure, up to a limit.
+    ///
+    /// - Parameters:
+    ///   - initial: The wait after the first failure.
+    ///   - factor: What each wait is multiplied with to get the next; two by default.
+    ///   - maximum: The longest wait; one minute by default.
+    /// - Returns: The delay.
+    public static func exponential(
+        _ initial: Duration,
+        factor: Double = 2,
+        maximum: Duration = .seconds(60)
+    ) -> RetryDelay {
+        RetryDelay { failures, _ in
+            guard initial > .zero else { return .zero }
+            // In floating point and compared before it is a duration again: a factor that is huge, infinite or not a
+            // number ends at the maximum instead of overflowing.
+            let seconds = (initial / .seconds(1)) * power(factor, max(failures, 1) - 1)
+            return seconds < maximum / .seconds(1) ? .seconds(max(seconds, 0)) : maximum
+        }
+    }
+
+    /// Multiplies `base` with itself, in as many steps as `exponent` has bits.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        var (result, square, rest) = (1.0, base, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { result *= square }
+            square *= square
+            rest >>= 1
+        }
+        return result
+    }
+
+    /// The wait after a failure.
+    func duration(after failures: Int, _ error: any Error) -> Duration {
+        max(compute(failures, error), .zero)
+    }
+}
