@@ -22,13 +22,13 @@
  *     "manifest": 1,
  *     "id": "hello",
  *     …
- *   })
+ *   });
  */
 #define CONNECTOR_MANIFEST(...) CONNECTOR_MANIFEST_TEXT(#__VA_ARGS__)
 
 #ifdef __APPLE__
 #define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
-    __attribute__((used, section("__DATA,__connector"))) static const char connector_manifest_text[] = text;
+    __attribute__((used, section("__DATA,__connector"))) static const char connector_manifest_text[] = text
 #else
 #define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverlength-strings\"")                          \

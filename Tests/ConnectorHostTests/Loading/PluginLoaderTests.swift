@@ -1,0 +1,167 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Loading whole plugins, and what stays true when files change.
+@Suite struct PluginLoaderTests {
+    private func load(_ path: String) throws -> Plugin {
+        try PluginLoader().load(PluginCatalog.candidate(path: path))
+    }
+
+    /// Calls an exported `int32_t f(void *instance, int32_t a, int32_t b, int32_t *result, connector_error *error)`.
+    private func call(_ plugin: Plugin, _ symbol: String, _ first: Int32, _ second: Int32) throws -> Int32 {
+        typealias Function =
+            @convention(c) (
+                UnsafeMutableRawPointer?, Int32, Int32, UnsafeMutablePointer<Int32>,
+                UnsafeMutablePointer<connector_error>?
+            ) -> Int32
+        let address = try unsafe #require(plugin.symbol(named: symbol))
+        var result: Int32 = 0
+        #expect(unsafe unsafeBitCast(address, to: Function.self)(nil, first, second, &result, nil) == 0)
+        return result
+    }
+
+    @Test func `a plugin is loaded with its manifest, digest and table`() throws {
+        let plugin = try load(Fixtures.plugin("sync"))
+        #expect(plugin.manifest.id == "sync")
+        #expect(plugin.manifest.version.description == "1.2.0")
+        #expect(plugin.path == Fixtures.plugin("sync"))
+        #expect(plugin.sha256.count == 64)
+        let lifecycle = try #require(plugin.lifecycle)
+        #expect(lifecycle.abiVersion == 1)
+        #expect(unsafe lifecycle.probe != nil)
+        #expect(unsafe lifecycle.close == nil)
+        #expect(unsafe plugin.symbol(named: "sync_add") != nil)
+        #expect(unsafe plugin.symbol(named: "sync_subtract") == nil)
+    }
+
+    @Test func `the digest is the one that sha256sum prints`() throws {
+        let path = Fixtures.plugin("sync")
+        let digest = try load(path).sha256
+        #expect(Fixtures.run("echo '\(digest)  \(path)' | sha256sum -c --status") == 0)
+    }
+
+    @Test func `a plugin frozen at version 1 in C loads and runs`() throws {
+        let plugin = try load(Fixtures.plugin("frozen-c"))
+        #expect(plugin.lifecycle?.abiVersion == 1)
+        #expect(try call(plugin, "frozen_sum", 40, 2) == 42)
+    }
+
+    @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
+    func `a plugin frozen at version 1 in Rust loads and runs`() throws {
+        let plugin = try load(Fixtures.plugin("frozen-rust"))
+        #expect(plugin.manifest.language == "rust")
+        #expect(plugin.lifecycle?.abiVersion == 1)
+        #expect(try call(plugin, "frozen_rust_product", 6, 7) == 42)
+    }
+
+    @Test func `a plugin for a later version too loads, whose table is longer`() throws {
+        let plugin = try load(Fixtures.plugin("future"))
+        #expect(plugin.lifecycle?.abiVersion == 7)
+        #expect(unsafe plugin.lifecycle?.cancel == nil)
+    }
+
+    @Test func `the same bytes twice are one image`() throws {
+        let first = try load(Fixtures.plugin("timer"))
+        let second = try Fixtures.withDirectory { directory in
+            try Fixtures.write(Fixtures.bytes(Fixtures.plugin("timer")), to: "\(directory)/other.so")
+            return try load("\(directory)/other.so")
+        }
+        #expect(unsafe first.symbol(named: "fixture_entry") == second.symbol(named: "fixture_entry"))
+        #expect(first.sha256 == second.sha256)
+    }
+
+    @Test func `new bytes at the same path are a new image, and the old one stays`() throws {
+        try Fixtures.withDirectory { directory in
+            var plugins: [(Plugin, Int32)] = []
+            for number in 1...20 as ClosedRange<Int32> {
+                plugins.append((try load(Self.numbered(number, in: directory)), number))
+            }
+            for (plugin, number) in plugins {
+                #expect(try call(plugin, "number", 0, 0) == number)
+            }
+        }
+    }
+
+    @Test func `overwriting or truncating the file of a loaded plugin does not matter to it`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Self.numbered(77, in: directory)
+            let plugin = try load(path)
+            try Fixtures.write([UInt8](repeating: 0xCC, count: 65536), to: path)
+            #expect(try call(plugin, "number", 0, 0) == 77)
+            try Fixtures.write([], to: path)
+            #expect(try call(plugin, "number", 0, 0) == 77)
+        }
+    }
+
+    @Test func `a file that changed since it was found is not loaded under the old manifest`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Self.numbered(5, in: directory)
+            let candidate = try PluginCatalog.candidate(path: path)
+            try Fixtures.write(Fixtures.bytes(Fixtures.plugin("sync")), to: path)
+            let error = #expect(throws: ConnectorError.self) { try PluginLoader().load(candidate) }
+            #expect(error?.code == .loadFailed)
+            #expect(error?.isRetryable == true)
+        }
+    }
+
+    @Test func `a plugin loads from a private directory where memory is refused, and leaves nothing there`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Self.numbered(31, in: directory)
+            let parent = "\(directory)/parent"
+            #expect(Fixtures.run("mkdir '\(parent)'") == 0)
+            let plugin = try PluginLoader(storage: .directory(parent)).load(PluginCatalog.candidate(path: path))
+            #expect(try call(plugin, "number", 0, 0) == 31)
+            #expect(Fixtures.run("rmdir '\(parent)'") == 0)
+        }
+    }
+
+    @Test func `a private directory that cannot be made is a load error with the system's reason`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Self.numbered(32, in: directory)
+            let candidate = try PluginCatalog.candidate(path: path)
+            let loader = PluginLoader(storage: .directory("\(directory)/absent"))
+            let error = #expect(throws: ConnectorError.self) { try loader.load(candidate) }
+            #expect(error?.code == .loadFailed)
+            #expect(error?.cause?.contains("No such file or directory") == true)
+        }
+    }
+
+    @Test func `many threads that load one plugin at once get one image`() async throws {
+        try await withThrowingTaskGroup(of: UInt.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    let plugin = try PluginLoader().load(PluginCatalog.candidate(path: Fixtures.plugin("http")))
+                    return unsafe UInt(bitPattern: plugin.symbol(named: "fixture_entry"))
+                }
+            }
+            var addresses: Set<UInt> = []
+            for try await address in group { addresses.insert(address) }
+            #expect(addresses.count == 1)
+        }
+    }
+
+    /// Compiles a plugin whose function `number` answers a number, always to the same path.
+    private static func numbered(_ number: Int32, in directory: String) throws -> String {
+        try Fixtures.compile(
+            """
+            #include "fixture.h"
+            CONNECTOR_MANIFEST({"manifest": 1, "id": "numbered", "version": "1.0.\(number)", "abi": [1, 1],
+                                "entry": "fixture_entry"});
+            CONNECTOR_EXPORT int32_t number(void *i, int32_t a, int32_t b, int32_t *result, connector_error *e) {
+                (void)i; (void)a; (void)b; (void)e;
+                *result = \(number);
+                return 0;
+            }
+            FIXTURE_PLUGIN(fixture_open)
+            """,
+            into: directory,
+            as: "numbered"
+        )
+    }
+}

@@ -1,0 +1,65 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * base.h: what every other header of the ABI needs: the version, linkage and nullability.
+ *
+ * Rules that hold for the whole ABI:
+ *
+ *  - Only fixed-width integers, floats and pointers cross the line, and structs only behind a pointer.
+ *  - Every struct starts with `struct_size`, set by the side that fills it in, and grows only at its end. A reader
+ *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD.
+ *  - Every function returns an int32_t status of error.h, unless it cannot fail. Results go out through pointers.
+ *  - Text is UTF-8 with a length in bytes, never NUL-terminated, and may contain NUL.
+ *  - `_borrowed` memory is valid until the call returns, `_static` until the process ends, `_owned` until its new
+ *    owner calls the release function that came with it. Memory is never freed by the other side directly.
+ *  - Times are unsigned nanoseconds.
+ *
+ * Thread classes, written at every function:
+ *
+ *  [any]       from any thread, also from several at once
+ *  [lifecycle] one at a time for one instance, on a thread of the host that may be a different one each time
+ *  [gate]      [any] if the manifest says `"thread": "any"`; one at a time for one instance if it says "serial"
+ */
+#ifndef CONNECTOR_BASE_H
+#define CONNECTOR_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The version of the ABI that these headers describe. */
+#define CONNECTOR_ABI_VERSION 1u
+
+#ifdef __cplusplus
+#define CONNECTOR_BEGIN_DECLS extern "C" {
+#define CONNECTOR_END_DECLS }
+#else
+#define CONNECTOR_BEGIN_DECLS
+#define CONNECTOR_END_DECLS
+#endif
+
+/** Makes a function of a plugin visible to the host, also under -fvisibility=hidden. */
+#ifdef __cplusplus
+#define CONNECTOR_EXPORT extern "C" __attribute__((visibility("default")))
+#else
+#define CONNECTOR_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#define CONNECTOR_NONNULL _Nonnull
+#define CONNECTOR_NULLABLE _Nullable
+#else
+#define CONNECTOR_NONNULL
+#define CONNECTOR_NULLABLE
+#endif
+
+/** Whether the struct behind `pointer` was filled in by a side that knew of `field`. */
+#define CONNECTOR_HAS_FIELD(type, field, pointer)                                                                      \
+    ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * host.h: what the host offers one instance of a plugin.
+ */
+#ifndef CONNECTOR_HOST_H
+#define CONNECTOR_HOST_H
+
+#include "operation.h"
+
+CONNECTOR_BEGIN_DECLS
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+/**
+ * The host as one instance sees it. Given to `create`, valid until `destroy` of that instance returns. A plugin may
+ * keep the pointer; it never writes through it.
+ */
+typedef struct connector_host {
+    uint32_t struct_size;
+    /** The highest version of the ABI that the host speaks. */
+    uint32_t abi_version;
+    /** Passed back as the first argument of every function below. */
+    void *CONNECTOR_NONNULL context;
+
+    /**
+     * The function table of a host service, such as "http/1": see services/. Null if the host does not have it, or if
+     * the manifest names it neither as required nor as optional. Valid as long as this struct. [any]
+     */
+    const void *CONNECTOR_NULLABLE (*CONNECTOR_NONNULL service)(void *CONNECTOR_NONNULL context,
+                                                                const char *CONNECTOR_NONNULL id_borrowed,
+                                                                uint64_t id_length);
+
+    /**
+     * Completes an asynchronous call, exactly once. `status` is CONNECTOR_OK, with the result in `result_borrowed`
+     * (null if the operation has none), or a failure, with `error_borrowed` to explain it (null if there is nothing to
+     * say). Both are copied before this returns.
+     *
+     * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is not pending any more (completed, cancelled, past its
+     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if it is another gate's. All of these are harmless. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
+                                          const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,
+                                          const connector_error *CONNECTOR_NULLABLE error_borrowed);
+
+    /**
+     * Tells how far a pending call is, as JSON; any number of times before it completes. Returns as `complete` does. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL progress)(void *CONNECTOR_NONNULL context, uint64_t operation,
+                                          const char *CONNECTOR_NONNULL json_borrowed, uint64_t json_length);
+} connector_host;
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+CONNECTOR_END_DECLS
+
+#endif

@@ -1,0 +1,75 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * operation.h: how operations are called and how they complete.
+ *
+ * An operation is an exported function named in the manifest. Its C prototype follows from its signature.
+ *
+ *   synchronous:   int32_t f(void *instance, PARAMETERS, RESULTS, connector_error *error)
+ *   asynchronous:  int32_t f(void *instance, const connector_call *call, PARAMETERS, connector_error *error)
+ *
+ *   in the signature        in C
+ *   i8 … i64, u8 … u64      int8_t … int64_t, uint8_t … uint64_t
+ *   f32, f64                float, double
+ *   handle                  void *
+ *   string, json            const char *, uint64_t length in bytes (borrowed)
+ *   bytes                   const uint8_t *, uint64_t length (borrowed)
+ *   T?                      a null pointer stands for none; an optional scalar is passed by pointer to const
+ *   x: out SCALAR           a pointer to the scalar, written by the callee
+ *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: a buffer of the caller; the callee
+ *                           always sets *length to what it has to say, and answers CONNECTOR_TOO_LARGE if that is
+ *                           more than the capacity (also x: out string, x: out json, with char *)
+ *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
+ *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
+ *
+ * An asynchronous operation returns CONNECTOR_OK once it has taken the call on, and then completes it exactly once
+ * through connector_host.complete, from any thread, also before it returns. If it returns anything else the call is
+ * over, and it must not complete it. It never blocks the calling thread.
+ */
+#ifndef CONNECTOR_OPERATION_H
+#define CONNECTOR_OPERATION_H
+
+#include "error.h"
+
+CONNECTOR_BEGIN_DECLS
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+/** No deadline: see connector_call.deadline_ns. */
+#define CONNECTOR_NO_DEADLINE UINT64_MAX
+
+/** One asynchronous call, borrowed for the duration of the function that receives it. */
+typedef struct connector_call {
+    uint32_t struct_size;
+    /** Reserved, 0. */
+    uint32_t flags;
+    /** Names the call towards the host: complete, progress. Unique while the process lives. */
+    uint64_t operation;
+    /** When the host gives the call up, on the monotonic clock of clock/1; CONNECTOR_NO_DEADLINE if never. */
+    uint64_t deadline_ns;
+} connector_call;
+
+/** A result that the callee allocated and the caller releases. */
+typedef struct connector_bytes_owned {
+    uint32_t struct_size;
+    /** Reserved, 0. */
+    uint32_t flags;
+    /** The bytes; null only if `length` is 0. */
+    const uint8_t *CONNECTOR_NULLABLE data;
+    uint64_t length;
+    /** Passed to `release`. */
+    void *CONNECTOR_NULLABLE context;
+    /** Gives the bytes back; null if there is nothing to give back. Called once, [any]. */
+    void (*CONNECTOR_NULLABLE release)(void *CONNECTOR_NULLABLE context);
+} connector_bytes_owned;
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+CONNECTOR_END_DECLS
+
+#endif

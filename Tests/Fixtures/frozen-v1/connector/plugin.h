@@ -1,0 +1,87 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * plugin.h: the entry of a plugin and the life of its instances.
+ *
+ * The manifest names one exported function as its "entry":
+ *
+ *   CONNECTOR_EXPORT const connector_plugin *my_plugin(void);
+ *
+ * It returns a static table and does nothing else. One plugin has any number of instances, one for each gate:
+ *
+ *   create → open → (operations, probe)* → close → destroy
+ *
+ * `open`, `probe` and `close` are asynchronous operations. What `open` and `probe` complete with is their evidence, as
+ * JSON: an array of objects, strongest last or in any order,
+ *
+ *   [{"kind": "configured" | "reachable" | "authenticated", "detail": "for a person"}]
+ *
+ * A plugin claims the strongest kind that it proved just now, never more, and leaves no trace at the vendor by it.
+ *
+ * Forbidden to plugins: work in constructors, fork, signal handlers, setenv, chdir, exit, writing to standard output,
+ * blocking the calling thread.
+ */
+#ifndef CONNECTOR_PLUGIN_H
+#define CONNECTOR_PLUGIN_H
+
+#include "host.h"
+
+CONNECTOR_BEGIN_DECLS
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+/** The life of a plugin's instances: a static table that its entry function returns. */
+typedef struct connector_plugin {
+    uint32_t struct_size;
+    /** The version of the ABI that the plugin was compiled for: CONNECTOR_ABI_VERSION. */
+    uint32_t abi_version;
+
+    /**
+     * Makes an instance from its configuration: a JSON object with every field of the manifest that has a value or a
+     * default, already checked against the manifest. A secret stands in it as {{secret:NAME}}, which the host replaces
+     * on the wire: see services/http.h.
+     *
+     * Does no I/O. `*instance_owned` belongs to the host until `destroy`. [lifecycle]
+     */
+    int32_t (*CONNECTOR_NONNULL create)(const connector_host *CONNECTOR_NONNULL host,
+                                        const char *CONNECTOR_NONNULL config_borrowed, uint64_t config_length,
+                                        void *CONNECTOR_NULLABLE *CONNECTOR_NONNULL instance_owned,
+                                        connector_error *CONNECTOR_NONNULL error);
+
+    /** Connects to the outside world and completes with evidence. [lifecycle] */
+    int32_t (*CONNECTOR_NONNULL open)(void *CONNECTOR_NULLABLE instance, const connector_call *CONNECTOR_NONNULL call_borrowed,
+                                      connector_error *CONNECTOR_NONNULL error);
+
+    /** Proves again that the outside world is there, and completes with evidence. Null: never stale. [lifecycle] */
+    int32_t (*CONNECTOR_NULLABLE probe)(void *CONNECTOR_NULLABLE instance,
+                                        const connector_call *CONNECTOR_NONNULL call_borrowed,
+                                        connector_error *CONNECTOR_NONNULL error);
+
+    /** Finishes what is under way and disconnects. Null: nothing to do. [lifecycle] */
+    int32_t (*CONNECTOR_NULLABLE close)(void *CONNECTOR_NULLABLE instance,
+                                        const connector_call *CONNECTOR_NONNULL call_borrowed,
+                                        connector_error *CONNECTOR_NONNULL error);
+
+    /** Frees the instance. After it returns nothing of the instance runs or calls the host any more. [lifecycle] */
+    void (*CONNECTOR_NONNULL destroy)(void *CONNECTOR_NULLABLE instance);
+
+    /**
+     * The host gave a call up: stop working on it soon. The completion that may still come is answered with
+     * CONNECTOR_UNKNOWN_OPERATION. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
+     */
+    void (*CONNECTOR_NULLABLE cancel)(void *CONNECTOR_NULLABLE instance, uint64_t operation);
+} connector_plugin;
+
+/** The type of the function that the manifest names as its "entry". Runs no other code, cannot fail. [any] */
+typedef const connector_plugin *CONNECTOR_NONNULL (*connector_entry)(void);
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+CONNECTOR_END_DECLS
+
+#endif

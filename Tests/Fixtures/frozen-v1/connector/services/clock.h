@@ -1,0 +1,55 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * services/clock.h: "clock/1", the time and timers. Tests of the host can stop and move it.
+ */
+#ifndef CONNECTOR_SERVICES_CLOCK_H
+#define CONNECTOR_SERVICES_CLOCK_H
+
+#include "../base.h"
+
+CONNECTOR_BEGIN_DECLS
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+#define CONNECTOR_CLOCK_SERVICE "clock/1"
+
+/** The table of clock/1. */
+typedef struct connector_clock {
+    uint32_t struct_size;
+    /** Reserved, 0. */
+    uint32_t flags;
+    /** Passed back as the first argument of every function below. */
+    void *CONNECTOR_NONNULL context;
+
+    /** Nanoseconds since 1970-01-01T00:00:00Z. Can jump. [any] */
+    uint64_t (*CONNECTOR_NONNULL wall_ns)(void *CONNECTOR_NONNULL context);
+
+    /** Nanoseconds since a fixed moment before the host started. Never jumps; the clock of deadlines. [any] */
+    uint64_t (*CONNECTOR_NONNULL monotonic_ns)(void *CONNECTOR_NONNULL context);
+
+    /**
+     * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` names it for
+     * `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK, or CONNECTOR_NOT_OPEN once the instance is being destroyed. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL start_timer)(void *CONNECTOR_NONNULL context, uint64_t delay_ns,
+                                             void (*CONNECTOR_NONNULL fire)(void *CONNECTOR_NULLABLE user),
+                                             void *CONNECTOR_NULLABLE user, uint64_t *CONNECTOR_NONNULL timer);
+
+    /**
+     * Returns CONNECTOR_OK if `fire` has not run and will not; CONNECTOR_UNKNOWN_OPERATION if it has run, is running, was cancelled before, or
+     * never existed. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL cancel_timer)(void *CONNECTOR_NONNULL context, uint64_t timer);
+} connector_clock;
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+CONNECTOR_END_DECLS
+
+#endif

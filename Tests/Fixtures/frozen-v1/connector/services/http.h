@@ -1,0 +1,111 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * services/http.h: "http/1", HTTP requests to the hosts that the connector may reach.
+ *
+ * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses hosts that are not allowed before it
+ * connects, and on every redirect.
+ *
+ * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host puts in the value of the
+ * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
+ * (application/json or +json), as it is otherwise. {{base64:TEXT}} is the Base64 (RFC 4648, section 4) of TEXT, in which
+ * secrets are replaced first, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic authentication.
+ * Text from elsewhere that an adapter sends on is safe: only the fields declared secret in its own manifest are known,
+ * and only to hosts that its connector may reach; an adapter that forwards text of others sets
+ * CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
+ */
+#ifndef CONNECTOR_SERVICES_HTTP_H
+#define CONNECTOR_SERVICES_HTTP_H
+
+#include "../error.h"
+
+CONNECTOR_BEGIN_DECLS
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+#define CONNECTOR_HTTP_SERVICE "http/1"
+
+/** The body is sent as it is: nothing in it is replaced. */
+#define CONNECTOR_HTTP_VERBATIM_BODY 1u
+/** The body is compressed with gzip (RFC 1952) by the host, which adds Content-Encoding. */
+#define CONNECTOR_HTTP_GZIP_BODY 2u
+
+/** One header field; the name is compared without regard to case. Borrowed as part of its request or response. */
+typedef struct connector_http_header {
+    const char *CONNECTOR_NONNULL name;
+    uint64_t name_length;
+    const char *CONNECTOR_NONNULL value;
+    uint64_t value_length;
+} connector_http_header;
+
+/** A request, borrowed for the duration of connector_http.request. */
+typedef struct connector_http_request {
+    uint32_t struct_size;
+    /** CONNECTOR_HTTP_ constants, or'ed. */
+    uint32_t flags;
+    /** "GET", "POST", … */
+    const char *CONNECTOR_NONNULL method;
+    uint64_t method_length;
+    /** Absolute, http or https. */
+    const char *CONNECTOR_NONNULL url;
+    uint64_t url_length;
+    const connector_http_header *CONNECTOR_NULLABLE headers;
+    uint64_t header_count;
+    const uint8_t *CONNECTOR_NULLABLE body;
+    uint64_t body_length;
+    /** When to give up, on the monotonic clock; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
+    uint64_t deadline_ns;
+} connector_http_request;
+
+/** A response, borrowed for the duration of connector_http_done. */
+typedef struct connector_http_response {
+    uint32_t struct_size;
+    /** 100 to 999. */
+    uint32_t status;
+    const connector_http_header *CONNECTOR_NULLABLE headers;
+    uint64_t header_count;
+    const uint8_t *CONNECTOR_NULLABLE body;
+    uint64_t body_length;
+} connector_http_response;
+
+/**
+ * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
+ * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
+ * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host and must not block.
+ */
+typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
+                                    const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
+                                    const connector_error *CONNECTOR_NULLABLE error_borrowed);
+
+/** The table of http/1. */
+typedef struct connector_http {
+    uint32_t struct_size;
+    /** Reserved, 0. */
+    uint32_t flags;
+    /** Passed back as the first argument of every function below. */
+    void *CONNECTOR_NONNULL context;
+
+    /**
+     * Sends a request. Returns CONNECTOR_OK, and `done(user, …)` will run once, or a failure, and it will not. Everything is
+     * copied before this returns. `*request_id` names the request for `cancel` and is set before `done` can run. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL request)(void *CONNECTOR_NONNULL context,
+                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
+                                         connector_http_done CONNECTOR_NONNULL done, void *CONNECTOR_NULLABLE user,
+                                         uint64_t *CONNECTOR_NONNULL request_id,
+                                         connector_error *CONNECTOR_NONNULL error);
+
+    /** Gives a request up: `done` runs soon with CONNECTOR_CANCELLED, unless it has run already. Idempotent. [any] */
+    void (*CONNECTOR_NONNULL cancel)(void *CONNECTOR_NONNULL context, uint64_t request_id);
+} connector_http;
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+CONNECTOR_END_DECLS
+
+#endif

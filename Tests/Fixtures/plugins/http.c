@@ -1,0 +1,62 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200.
+ */
+#include "../fixture.h"
+
+CONNECTOR_MANIFEST({
+    "manifest": 1,
+    "id": "http",
+    "version": "1.0.0",
+    "abi": [1, 1],
+    "entry": "fixture_entry",
+    "documentation": "Opens by a request.",
+    "configuration": {
+        "endpoint": {"type": "url", "required": true, "documentation": "What to GET."},
+        "token": {"type": "string", "secret": true}
+    },
+    "services": {"required": ["http/1"]},
+    "egress": ["{endpoint}"]
+});
+
+static void done(void *user, int32_t status, const connector_http_response *response, const connector_error *error) {
+    const fixture *self = user;
+    const char *text = "[{\"kind\":\"reachable\",\"detail\":\"the server answered\"}]";
+    if (status == CONNECTOR_OK && response->status == 200)
+        text = "[{\"kind\":\"authenticated\",\"detail\":\"the server answered 200\"}]";
+    if (status == CONNECTOR_OK && response->status == 401) status = CONNECTOR_UNAUTHORIZED;
+    self->host->complete(self->host->context, self->operation, status, (const uint8_t *)text,
+                         status == CONNECTOR_OK ? strlen(text) : 0, error);
+}
+
+static int32_t open_by_request(void *instance, const connector_call *call, connector_error *error) {
+    fixture *self = instance;
+    const connector_http *http = fixture_service(self, CONNECTOR_HTTP_SERVICE);
+    const char *key = "\"endpoint\":\"";
+    const char *url = strstr(self->config, key);
+    const char *end;
+    const connector_http_header header = {"Authorization", 13, "Bearer {{secret:token}}", 23};
+    connector_http_request request;
+    uint64_t identifier;
+    if (http == NULL) return fixture_fail(error, CONNECTOR_UNSUPPORTED, "the host has no http/1");
+    if (url == NULL) return fixture_fail(error, CONNECTOR_INVALID, "there is no endpoint");
+    url += strlen(key);
+    end = strchr(url, '"');
+    if (end == NULL) return fixture_fail(error, CONNECTOR_INVALID, "there is no endpoint");
+    memset(&request, 0, sizeof(request));
+    request.struct_size = sizeof(request);
+    request.method = "GET";
+    request.method_length = 3;
+    request.url = url;
+    request.url_length = (uint64_t)(end - url);
+    if (strstr(self->config, "\"token\"") != NULL) {
+        request.headers = &header;
+        request.header_count = 1;
+    }
+    request.deadline_ns = call->deadline_ns;
+    self->operation = call->operation;
+    return http->request(http->context, &request, done, self, &identifier, error);
+}
+
+FIXTURE_PLUGIN(open_by_request)
