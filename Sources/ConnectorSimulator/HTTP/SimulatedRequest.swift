@@ -5,6 +5,8 @@
 package struct SimulatedRequest: Sendable {
     /// Upper-case verb; `HEAD` arrives here as `GET`, the server drops the body of the answer.
     package var method: String
+    /// Whether only the head of the answer is wanted.
+    package var isHead = false
     /// The path below the vendor's own root, still percent-encoded, always beginning with `/`.
     package var path: String
     /// Names and values after the `?`.

@@ -25,7 +25,7 @@ struct SimulatorConnection: Sendable {
     let encodedLimit: Int
 
     /// Handles one request; called by the server for each, in order, on every connection.
-    @Sendable
+    @concurrent @Sendable
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         var simulated = SimulatedRequest(
             request.method.rawValue,
@@ -34,7 +34,7 @@ struct SimulatorConnection: Sendable {
             receivedAt: now()
         )
         let isHead = simulated.method == "HEAD"
-        if isHead { simulated.method = "GET" }
+        if isHead { (simulated.method, simulated.isHead) = ("GET", true) }
         guard let body = try await collect(request.body) else {
             try await send(router.refuseTooLarge(simulated), isHead: isHead, closes: true, writer)
             return try await close(channel)
@@ -66,6 +66,7 @@ struct SimulatorConnection: Sendable {
     }
 
     /// Sends an answer completely.
+    @concurrent
     private func send(
         _ response: SimulatedResponse,
         isHead: Bool,
@@ -83,6 +84,7 @@ struct SimulatorConnection: Sendable {
     }
 
     /// Announces the whole body, sends half of it and closes.
+    @concurrent
     private func truncate(
         _ response: SimulatedResponse,
         _ writer: consuming ResponseWriter,

@@ -5,7 +5,8 @@
 package enum VendorCatalogue {
     /// In the order they are listed to people.
     package static let types: [any Vendor.Type] = [
-        SegmentVendor.self, PostHogVendor.self,
+        SegmentVendor.self, PostHogVendor.self, InfluxDBVendor.self, SentryVendor.self, BugsnagVendor.self,
+        ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,
     ]
 
     /// Their names, in the same order.

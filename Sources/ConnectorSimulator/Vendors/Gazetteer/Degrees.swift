@@ -1,0 +1,22 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes and reads degrees.
+enum Degrees {
+    /// Seven decimals, as OpenStreetMap stores them; trailing zeros stay.
+    static func text(_ degrees: Double) -> String {
+        let scaled = Int64((degrees * 10_000_000).rounded())
+        let magnitude = scaled.magnitude
+        let fraction = String(magnitude % 10_000_000)
+        let zeros = String(repeating: "0", count: 7 - fraction.utf8.count)
+        return "\(scaled < 0 ? "-" : "")\(magnitude / 10_000_000).\(zeros)\(fraction)"
+    }
+
+    /// A finite number within `limit` of zero; `nil` for anything else.
+    static func parse(_ text: String?, limit: Double) -> Double? {
+        guard let text = text?.trimmingBlanks(), let number = Double(text), number.magnitude <= limit else {
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,95 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// A place as Google describes it.
+struct GooglePlace {
+    /// Where it comes from.
+    let place: GazetteerPlace
+
+    /// A name that stands for it, of the length and look Google's have.
+    var placeID: String {
+        let text = "ChIJ" + Base64.encode(Array("\(place.osm.type)/\(place.osm.id)/simulated".utf8))
+        return String(text.replacing("+", with: "-").replacing("/", with: "_").prefix(27))
+    }
+
+    /// One result.
+    var json: JSONValue {
+        let box = place.box
+        let viewport: JSONValue = [
+            "northeast": ["lat": .number(box.north), "lng": .number(box.east)],
+            "southwest": ["lat": .number(box.south), "lng": .number(box.west)],
+        ]
+        var geometry: JSONObject = [
+            "location": ["lat": .number(place.latitude), "lng": .number(place.longitude)],
+            "location_type": place.isArea ? "APPROXIMATE" : "ROOFTOP",
+            "viewport": viewport,
+        ]
+        if place.isArea { geometry["bounds"] = viewport }
+        return [
+            "address_components": .array(components),
+            "formatted_address": .string(formattedAddress),
+            "geometry": .object(geometry),
+            "place_id": .string(placeID),
+            "types": place.isArea ? ["locality", "political"] : ["establishment", "point_of_interest"],
+        ]
+    }
+
+    /// The parts of the address under Google's types, the most specific first.
+    private var components: [JSONValue] {
+        let types: [(key: String, types: [String])] = [
+            ("house_number", ["street_number"]),
+            ("road", ["route"]),
+            ("suburb", ["sublocality_level_1", "sublocality", "political"]),
+            ("city", ["locality", "political"]),
+            ("county", ["administrative_area_level_2", "political"]),
+            ("state", ["administrative_area_level_1", "political"]),
+            ("country", ["country", "political"]),
+            ("postcode", ["postal_code"]),
+        ]
+        return types.compactMap { entry in
+            guard let value = place[entry.key] else { return nil }
+            return [
+                "long_name": .string(value),
+                "short_name": .string(shortName(of: entry.key) ?? value),
+                "types": .array(entry.types.map { .string($0) }),
+            ]
+        }
+    }
+
+    /// The code of a country or, where people use it, of a state.
+    private func shortName(of key: String) -> String? {
+        switch key {
+        case "country": place["country_code"]?.uppercased()
+        case "state": usesStateCodes ? place["ISO3166-2-lvl4"].map { String($0.dropFirst(3)) } : nil
+        default: nil
+        }
+    }
+
+    /// Whether an address names the state by its code.
+    private var usesStateCodes: Bool {
+        ["us", "au"].contains(place["country_code"] ?? "")
+    }
+
+    /// The address as it is written in its country.
+    private var formattedAddress: String {
+        let country = ["United States": "USA", "United Kingdom": "UK"]
+        let code = place["country_code"] ?? ""
+        let numberFirst = ["us", "gb", "fr", "au"].contains(code)
+        let number = place["house_number"]
+        let road = place["road"]
+        let street = (numberFirst ? [number, road] : [road, number]).compactMap { $0 }.joined(separator: " ")
+        let state = shortName(of: "state")
+        let city: String
+        switch code {
+        case "us":
+            let tail = [state, place["postcode"]].compactMap { $0 }.joined(separator: " ")
+            city = [place.city ?? "", tail].filter { !$0.isEmpty }.joined(separator: ", ")
+        case "gb", "au": city = [place.city, state, place["postcode"]].compactMap { $0 }.joined(separator: " ")
+        default: city = [place["postcode"], place.city].compactMap { $0 }.joined(separator: " ")
+        }
+        let land = place["country"].map { country[$0] ?? $0 }
+        return [street, city, land ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}

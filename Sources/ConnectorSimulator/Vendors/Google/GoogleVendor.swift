@@ -1,0 +1,127 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
+///
+/// Whether it worked stands in `status` in the body; a wrong key is `REQUEST_DENIED` under HTTP 200, a request without
+/// anything to look for `INVALID_REQUEST` under 400. A fault with `code=OVER_QUERY_LIMIT` shows that status. Source:
+/// Google's documentation and its client libraries.
+package struct GoogleVendor: Vendor {
+    package static let name = "google"
+    package static let demoCredentials = ["key": "AIza-demo-key"]
+    package static let secretKeys = ["key"]
+
+    /// What counts as a known key.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+        guard request.components == ["maps", "api", "geocode", "json"] else { return failure(status: 404) }
+        guard request.method == "GET" else { return failure(status: 405) }
+        let query = request.query
+        guard let key = query["key"], !key.isEmpty else {
+            let message =
+                "You must use an API key to authenticate each request to Google Maps Platform APIs. For additional"
+                + " information, please refer to http://g.co/dev/maps-no-account"
+            return answer("REQUEST_DENIED", message: message)
+        }
+        guard credentials.accepts("key", key) else {
+            return answer("REQUEST_DENIED", message: "The provided API key is invalid. ")
+        }
+        if let text = query["latlng"] { return reverse(text) }
+        if let id = query["place_id"] {
+            return answer(Gazetteer.places.filter { GooglePlace(place: $0).placeID == id })
+        }
+        let components = Self.components(query["components"])
+        guard let components, query["address"]?.trimmingBlanks().isEmpty == false || !components.isEmpty else {
+            let message = "Invalid request. Missing the 'address', 'components', 'latlng' or 'place_id' parameter."
+            return answer("INVALID_REQUEST", httpStatus: 400, message: message)
+        }
+        return search(query["address"] ?? "", components)
+    }
+
+    /// Places by address, narrowed by components.
+    private func search(_ address: String, _ components: [(name: String, value: String)]) -> SimulatedResponse {
+        let keys = [
+            "country": ["country", "country_code"], "postal_code": ["postcode"], "route": ["road"],
+            "locality": ["city", "suburb"], "administrative_area": ["state", "county"],
+        ]
+        let places = address.trimmingBlanks().isEmpty ? Gazetteer.places : Gazetteer.search(address)
+        let matching = places.filter { place in
+            components.allSatisfy { component in
+                (keys[component.name] ?? []).contains { key in
+                    place[key]?.lowercased() == component.value.lowercased()
+                }
+            }
+        }
+        return answer(matching)
+    }
+
+    /// Places at a coordinate.
+    private func reverse(_ text: String) -> SimulatedResponse {
+        let parts = text.split(separator: ",").map { String($0) }
+        guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
+            let longitude = Degrees.parse(parts[1], limit: 180)
+        else {
+            return answer("INVALID_REQUEST", httpStatus: 400, message: "Invalid request. Invalid 'latlng' parameter.")
+        }
+        return answer(Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: 500))
+    }
+
+    /// Reads `country:DE|postal_code:10117`; `nil` when it is not written so.
+    private static func components(_ text: String?) -> [(name: String, value: String)]? {
+        var components: [(name: String, value: String)] = []
+        for part in text?.split(separator: "|") ?? [] {
+            let pair = part.split(separator: ":", maxSplits: 1)
+            guard pair.count == 2 else { return nil }
+            components.append((pair[0].trimmingBlanks(), pair[1].trimmingBlanks()))
+        }
+        return components
+    }
+
+    /// What was found.
+    private func answer(_ places: [GazetteerPlace]) -> SimulatedResponse {
+        guard !places.isEmpty else { return answer("ZERO_RESULTS") }
+        return SimulatedResponse(
+            headers: ["Content-Type": "application/json; charset=UTF-8"],
+            json: ["results": .array(places.prefix(10).map { GooglePlace(place: $0).json }), "status": "OK"]
+        )
+    }
+
+    /// A status without results.
+    private func answer(_ status: String, httpStatus: Int = 200, message: String? = nil) -> SimulatedResponse {
+        var document = JSONObject()
+        if let message { document["error_message"] = .string(message) }
+        document["results"] = []
+        document["status"] = .string(status)
+        return SimulatedResponse(
+            status: httpStatus,
+            headers: ["Content-Type": "application/json; charset=UTF-8"],
+            json: .object(document)
+        )
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+        if let code {
+            let usual = [
+                "OVER_QUERY_LIMIT": "You have exceeded your rate-limit for this API.",
+                "OVER_DAILY_LIMIT": "You have exceeded your daily request quota for this API.",
+                "REQUEST_DENIED": "The provided API key is invalid. ",
+                "UNKNOWN_ERROR": "Server Error",
+            ]
+            return answer(code, httpStatus: status ?? 200, message: message ?? usual[code])
+        }
+        let status = status ?? 500
+        let reason = HTTPReason.text(of: status)
+        return SimulatedResponse(
+            status: status,
+            text: "<!DOCTYPE html>\n<html lang=en><title>Error \(status) (\(reason))!!1</title></html>\n",
+            type: "text/html; charset=UTF-8"
+        )
+    }
+}

@@ -1,0 +1,152 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Synchronization
+
+/// InfluxDB 1.x: line protocol in at `/write`, InfluxQL out at `/query`, `/ping`.
+///
+/// The databases named by the accepted credentials exist from the start. Credentials are asked for only when some are
+/// configured with a user name, as a real server asks only with `auth-enabled`. What was written can be queried with
+/// the part of InfluxQL that a person tries first. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
+package final class InfluxDBVendor: Vendor {
+    package static let name = "influxdb"
+    package static let demoCredentials = ["database": "demo"]
+    package static let secretKeys = ["password"]
+
+    /// Who may come in.
+    private let credentials: AcceptedCredentials
+    /// The databases by name.
+    private let databases: Mutex<[String: InfluxDatabase]>
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+        let names = credentials.values(of: ["database"]).filter { !$0.isEmpty }
+        databases = Mutex(Dictionary(names.map { ($0, InfluxDatabase()) }) { first, _ in first })
+    }
+
+    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+        var response: SimulatedResponse
+        switch (request.method, request.components) {
+        case ("GET", ["ping"]), ("POST", ["ping"]): response = ping(request)
+        case ("GET", ["health"]):
+            response = SimulatedResponse(json: [
+                "checks": [], "message": "ready for queries and writes", "name": "influxdb", "status": "pass",
+                "version": .string(Self.version),
+            ])
+        case ("POST", ["write"]): response = refusal(of: request) ?? write(request)
+        case ("GET", ["query"]), ("POST", ["query"]): response = refusal(of: request) ?? query(request)
+        case (_, ["write"]), (_, ["query"]):
+            response = SimulatedResponse(status: 405, text: "Method Not Allowed\n")
+        default: response = SimulatedResponse(status: 404, text: "404 page not found\n")
+        }
+        response.headers["X-Influxdb-Version"] = Self.version
+        response.headers["X-Influxdb-Build"] = "OSS"
+        return response
+    }
+
+    /// The version this server says it is.
+    private static let version = "1.8.10"
+
+    /// Tells that the server is there; asked for more, also which version.
+    private func ping(_ request: SimulatedRequest) -> SimulatedResponse {
+        guard let verbose = request.query["verbose"], verbose != "", verbose != "0", verbose != "false" else {
+            return SimulatedResponse(status: 204)
+        }
+        return SimulatedResponse(json: ["version": .string(Self.version)])
+    }
+
+    /// Refuses wrong credentials, or missing ones where some are configured.
+    private func refusal(of request: SimulatedRequest) -> SimulatedResponse? {
+        guard credentials.requires("username") else { return nil }
+        let form = parameters(of: request)
+        var given = request.basicCredentials
+        if given == nil, let header = request.headers["Authorization"], header.lowercased().hasPrefix("token ") {
+            let parts = header.dropFirst(6).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { given = (String(parts[0]), String(parts[1])) }
+        }
+        if let username = form("u") { given = (username, form("p") ?? "") }
+        guard let given else { return unauthorized("unable to parse authentication credentials") }
+        guard credentials.accepts(["username": given.username, "password": given.password]) else {
+            return unauthorized("authorization failed")
+        }
+        return nil
+    }
+
+    /// What a server with authentication answers to strangers.
+    private func unauthorized(_ message: String) -> SimulatedResponse {
+        var response = failure(status: 401, message: message)
+        response.headers["WWW-Authenticate"] = "Basic realm=\"InfluxDB\""
+        return response
+    }
+
+    /// A look-up in the query, then in a form body.
+    private func parameters(of request: SimulatedRequest) -> (String) -> String? {
+        let isForm = request.mediaType == "application/x-www-form-urlencoded" && request.components == ["query"]
+        let form = isForm ? QueryItems(parsing: request.text) : QueryItems(parsing: "")
+        return { request.query[$0] ?? form[$0] }
+    }
+
+    /// Stores points; good lines are stored even when others are refused.
+    private func write(_ request: SimulatedRequest) -> SimulatedResponse {
+        guard let name = request.query["db"], !name.isEmpty else {
+            return failure(status: 400, message: "database is required")
+        }
+        return databases.withLock { databases in
+            guard var database = databases[name] else {
+                return failure(status: 404, message: "database not found: \"\(name)\"")
+            }
+            let (points, failures) = LineProtocol.parse(request.text, precision: request.query["precision"])
+            var dropped: [String] = []
+            databases[name] = nil
+            for var point in points {
+                point.time = point.time ?? request.receivedAt.nanoseconds
+                if let reason = database.insert(point) { dropped.append(reason) }
+            }
+            databases[name] = database
+            if !failures.isEmpty {
+                let text = failures.map(\.message).joined(separator: "\n")
+                return failure(status: 400, message: points.isEmpty ? text : "partial write: \(text) dropped=0")
+            }
+            guard let first = dropped.first else { return SimulatedResponse(status: 204) }
+            return failure(status: 400, message: "partial write: \(first) dropped=\(dropped.count)")
+        }
+    }
+
+    /// Answers InfluxQL.
+    private func query(_ request: SimulatedRequest) -> SimulatedResponse {
+        let form = parameters(of: request)
+        guard let text = form("q"), !text.trimmingBlanks().isEmpty else {
+            return failure(status: 400, message: "missing required parameter \"q\"")
+        }
+        var values = JSONObject()
+        if let given = form("params") {
+            guard let parsed = try? JSONValue(parsing: given), let object = parsed.object else {
+                return failure(status: 400, message: "error parsing query parameters: invalid JSON")
+            }
+            values = object
+        }
+        do {
+            let statements = try InfluxQLParser.parse(text, parameters: values, now: request.receivedAt)
+            let context = InfluxQLContext(
+                database: form("db") ?? "",
+                epoch: form("epoch").flatMap { $0.isEmpty ? nil : LineProtocol.unit(of: $0) },
+                isReadOnly: request.method == "GET"
+            )
+            let results = databases.withLock { context.run(statements, on: &$0) }
+            var response = SimulatedResponse(json: ["results": .array(results)])
+            response.body.append(UInt8(ascii: "\n"))
+            return response
+        } catch {
+            return failure(status: 400, message: "error parsing query: \(error.message)")
+        }
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+        let status = status ?? 500
+        let text = message ?? code ?? (status >= 500 ? "timeout" : HTTPReason.text(of: status).lowercased())
+        var response = SimulatedResponse(status: status, json: ["error": .string(text)])
+        response.headers["X-Influxdb-Error"] = text.contains("\n") ? nil : text
+        return response
+    }
+}

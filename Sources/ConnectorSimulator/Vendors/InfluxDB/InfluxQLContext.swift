@@ -1,0 +1,123 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Runs statements on the databases, in the circumstances of one request.
+struct InfluxQLContext {
+    /// The database of statements that name none.
+    let database: String
+    /// How times are written: `nil` for RFC 3339, else nanoseconds in one unit.
+    let epoch: Int64?
+    /// Whether the request came by `GET`, which should not change anything.
+    let isReadOnly: Bool
+
+    /// Runs each statement; after one that fails the rest is not run.
+    func run(_ statements: [InfluxQLStatement], on databases: inout [String: InfluxDatabase]) -> [JSONValue] {
+        var results: [JSONValue] = []
+        for (index, statement) in statements.enumerated() {
+            var result: JSONObject = ["statement_id": .integer(Int64(index))]
+            do {
+                let series = try run(statement, on: &databases)
+                if !series.isEmpty { result["series"] = .array(series) }
+            } catch {
+                result["error"] = .string(error.message)
+            }
+            if isReadOnly, statement.isWrite {
+                let text = "deprecated use of a statement that writes in a read only context, please use a POST request"
+                result["messages"] = [["level": "warning", "text": .string("\(text) instead")]]
+            }
+            results.append(.object(result))
+            if result["error"] != nil { break }
+        }
+        return results
+    }
+
+    /// Runs one statement.
+    private func run(
+        _ statement: InfluxQLStatement,
+        on databases: inout [String: InfluxDatabase]
+    ) throws(InfluxQLParser.Failure) -> [JSONValue] {
+        switch statement {
+        case .showDatabases: return [table("databases", ["name"], databases.keys.sorted().map { [.string($0)] })]
+        case .createDatabase(let name):
+            if databases[name] == nil { databases[name] = InfluxDatabase() }
+            return []
+        case .dropDatabase(let name):
+            databases[name] = nil
+            return []
+        case .dropMeasurement(let name):
+            databases[database]?.drop(name)
+            return []
+        case .ignored: return []
+        case .showRetentionPolicies(let name):
+            guard databases[name ?? database] != nil else { throw missing(name ?? database) }
+            let columns = ["name", "duration", "shardGroupDuration", "replicaN", "default"]
+            return [table(nil, columns, [["autogen", "0s", "168h0m0s", 1, true]])]
+        case .select(let selection):
+            return try InfluxQLSelect(selection: selection, epoch: epoch).series(from: try known(databases))
+        case .showMeasurements, .showSeries, .showTagKeys, .showFieldKeys, .showTagValues:
+            return show(statement, in: try known(databases))
+        }
+    }
+
+    /// The database of the request.
+    private func known(_ databases: [String: InfluxDatabase]) throws(InfluxQLParser.Failure) -> InfluxDatabase {
+        guard !database.isEmpty else { throw InfluxQLParser.Failure(message: "database name required") }
+        guard let known = databases[database] else { throw missing(database) }
+        return known
+    }
+
+    /// The server's words for a database it does not have.
+    private func missing(_ name: String) -> InfluxQLParser.Failure {
+        InfluxQLParser.Failure(message: "database not found: \(name)")
+    }
+
+    /// Answers the statements about what is stored.
+    private func show(_ statement: InfluxQLStatement, in database: InfluxDatabase) -> [JSONValue] {
+        let all = database.measurements.keys.sorted()
+        switch statement {
+        case .showMeasurements:
+            return all.isEmpty ? [] : [table("measurements", ["name"], all.map { [.string($0)] })]
+        case .showSeries(let source):
+            let points = all.filter { source == nil || $0 == source }.flatMap { database.measurements[$0] ?? [] }
+            let keys = Set(
+                points.map { point in
+                    ([point.measurement] + point.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+                        .joined(separator: ",")
+                }
+            )
+            return keys.isEmpty ? [] : [table(nil, ["key"], keys.sorted().map { [.string($0)] })]
+        case .showTagKeys(let source):
+            return all.filter { source == nil || $0 == source }.compactMap { name in
+                let keys = database.tagKeys(of: name)
+                return keys.isEmpty ? nil : table(name, ["tagKey"], keys.map { [.string($0)] })
+            }
+        case .showFieldKeys(let source):
+            return all.filter { source == nil || $0 == source }.map { name in
+                let kinds = (database.kinds[name] ?? [:]).sorted { $0.key < $1.key }
+                return table(
+                    name,
+                    ["fieldKey", "fieldType"],
+                    kinds.map { [.string($0.key), .string($0.value.rawValue)] }
+                )
+            }
+        case .showTagValues(let source, let key):
+            return all.filter { source == nil || $0 == source }.compactMap { name in
+                let values = Set((database.measurements[name] ?? []).compactMap { $0.tags[key] })
+                guard !values.isEmpty else { return nil }
+                return table(name, ["key", "value"], values.sorted().map { [.string(key), .string($0)] })
+            }
+        default: return []
+        }
+    }
+
+    /// One series of an answer.
+    private func table(_ name: String?, _ columns: [String], _ rows: [[JSONValue]]) -> JSONValue {
+        var object = JSONObject()
+        if let name { object["name"] = .string(name) }
+        object["columns"] = .array(columns.map { .string($0) })
+        object["values"] = .array(rows.map { .array($0) })
+        return .object(object)
+    }
+}

@@ -1,0 +1,308 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Reads statements from their words.
+struct InfluxQLParser {
+    /// Why a statement was not understood, in the server's words.
+    struct Failure: Error {
+        var message: String
+    }
+
+    /// Every word of the query.
+    private let tokens: [InfluxQLToken]
+    /// Values for `$name`, from the request's `params`.
+    private let parameters: JSONObject
+    /// What `now()` is.
+    private let now: Timestamp
+    /// The next word.
+    private var position = 0
+
+    /// Reads all statements of `query`, which semicolons separate.
+    static func parse(
+        _ query: String,
+        parameters: JSONObject,
+        now: Timestamp
+    ) throws(Failure) -> [InfluxQLStatement] {
+        guard let tokens = InfluxQLToken.tokens(of: query) else {
+            throw Failure(message: "found BADSTRING, expected ;")
+        }
+        var parser = InfluxQLParser(tokens: tokens, parameters: parameters, now: now)
+        var statements: [InfluxQLStatement] = []
+        while parser.position < tokens.count {
+            if parser.skip(symbol: ";") { continue }
+            statements.append(try parser.statement())
+            guard parser.position == tokens.count || parser.skip(symbol: ";") else { throw parser.unexpected("EOF") }
+        }
+        return statements
+    }
+
+    /// Reads one statement.
+    private mutating func statement() throws(Failure) -> InfluxQLStatement {
+        if skip("SELECT") { return .select(try selection()) }
+        if skip("SHOW") { return try show() }
+        if skip("CREATE") {
+            guard skip("DATABASE") else { return ignoreRest() }
+            let name = try name()
+            _ = ignoreRest()
+            return .createDatabase(name)
+        }
+        if skip("DROP") {
+            if skip("DATABASE") { return .dropDatabase(try name()) }
+            if skip("MEASUREMENT") { return .dropMeasurement(try name()) }
+            if skip("SERIES"), skip("FROM") {
+                let name = try name()
+                _ = ignoreRest()
+                return .dropMeasurement(name)
+            }
+            return ignoreRest()
+        }
+        if skip("ALTER") || skip("GRANT") || skip("REVOKE") || skip("SET") || skip("KILL") || skip("DELETE") {
+            return ignoreRest()
+        }
+        throw unexpected("SELECT, DELETE, SHOW, CREATE, DROP, EXPLAIN, GRANT, REVOKE, ALTER, SET, KILL")
+    }
+
+    /// Reads what follows `SHOW`.
+    private mutating func show() throws(Failure) -> InfluxQLStatement {
+        let first = try name().uppercased()
+        switch first {
+        case "DATABASES": return .showDatabases
+        case "MEASUREMENTS": return finish(.showMeasurements)
+        case "SERIES": return finish(.showSeries(try source()))
+        case "RETENTION":
+            _ = skip("POLICIES")
+            return .showRetentionPolicies(skip("ON") ? try name() : nil)
+        case "TAG":
+            if skip("KEYS") { return finish(.showTagKeys(try source())) }
+            guard skip("VALUES") else { throw unexpected("KEYS, VALUES") }
+            let source = try source()
+            guard skip("WITH"), skip("KEY"), skip(symbol: "=") else { throw unexpected("WITH KEY =") }
+            return finish(.showTagValues(source, key: try name()))
+        case "FIELD":
+            guard skip("KEYS") else { throw unexpected("KEYS") }
+            return finish(.showFieldKeys(try source()))
+        default: return ignoreRest()
+        }
+    }
+
+    /// Reads `ON database` and `FROM measurement`; the database of the request counts anyway.
+    private mutating func source() throws(Failure) -> String? {
+        if skip("ON") { _ = try name() }
+        return skip("FROM") ? try name() : nil
+    }
+
+    /// Reads what follows `SELECT`.
+    private mutating func selection() throws(Failure) -> InfluxQLStatement.Selection {
+        var selection = InfluxQLStatement.Selection()
+        repeat { selection.columns.append(try column()) } while skip(symbol: ",")
+        guard skip("FROM") else { throw unexpected("FROM") }
+        selection.measurement = try measurement()
+        if skip("WHERE") {
+            repeat { try condition(into: &selection) } while skip("AND")
+        }
+        if skip("GROUP") {
+            guard skip("BY") else { throw unexpected("BY") }
+            repeat {
+                if skip(symbol: "*") { selection.groups = nil } else { selection.groups?.append(try name()) }
+            } while skip(symbol: ",")
+        }
+        if skip("ORDER") {
+            guard skip("BY"), try name() == "time" else {
+                throw Failure(message: "only ORDER BY time supported at this time")
+            }
+            selection.isDescending = skip("DESC")
+            if !selection.isDescending { _ = skip("ASC") }
+        }
+        while true {
+            if skip("LIMIT") {
+                selection.limit = try count()
+            } else if skip("OFFSET") {
+                selection.offset = try count()
+            } else if skip("SLIMIT") || skip("SOFFSET") {
+                _ = try count()
+            } else {
+                return selection
+            }
+        }
+    }
+
+    /// Reads `*`, a name or `function(name)`, and perhaps `AS name`.
+    private mutating func column() throws(Failure) -> InfluxQLStatement.Column {
+        if skip(symbol: "*") { return .all }
+        let name = try name()
+        guard skip(symbol: "(") else { return .field(name, alias: skip("AS") ? try self.name() : nil) }
+        let function = name.lowercased()
+        guard ["count", "sum", "mean", "min", "max", "first", "last"].contains(function) else {
+            throw Failure(message: "undefined function \(name)()")
+        }
+        let argument = skip(symbol: "*") ? "*" : try self.name()
+        guard skip(symbol: ")") else { throw unexpected(")") }
+        return .aggregate(function, argument, alias: skip("AS") ? try self.name() : nil)
+    }
+
+    /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`; the last part counts.
+    private mutating func measurement() throws(Failure) -> String {
+        var measurement = try name()
+        while skip(symbol: ".") {
+            if skip(symbol: ".") { measurement = try name() } else { measurement = try name() }
+        }
+        return measurement
+    }
+
+    /// Reads one comparison; those of `time` narrow the range.
+    private mutating func condition(into selection: inout InfluxQLStatement.Selection) throws(Failure) {
+        if skip(symbol: "(") {
+            repeat { try condition(into: &selection) } while skip("AND")
+            guard skip(symbol: ")") else { throw unexpected(")") }
+            return
+        }
+        let name = try name()
+        guard case .symbol(let comparison)? = next, ["=", "!=", "<>", "<", "<=", ">", ">="].contains(comparison) else {
+            throw unexpected("=, !=, <, <=, >, >=")
+        }
+        position += 1
+        guard name.lowercased() == "time" else {
+            let value = try value()
+            selection.conditions.append(.init(name: name, comparison: comparison, value: value))
+            return
+        }
+        let time = try time()
+        switch comparison {
+        case "=": (selection.earliest, selection.latest) = (max(selection.earliest, time), min(selection.latest, time))
+        case ">": selection.earliest = max(selection.earliest, time == .max ? time : time + 1)
+        case ">=": selection.earliest = max(selection.earliest, time)
+        case "<": selection.latest = min(selection.latest, time == .min ? time : time - 1)
+        case "<=": selection.latest = min(selection.latest, time)
+        default: throw Failure(message: "invalid time comparison operator: \(comparison)")
+        }
+    }
+}
+
+extension InfluxQLParser {
+    /// The next word, if there is one.
+    private var next: InfluxQLToken? { position < tokens.count ? tokens[position] : nil }
+
+    /// Reads a keyword, in any case, if it is next.
+    private mutating func skip(_ keyword: String) -> Bool {
+        guard case .word(let word)? = next, word.uppercased() == keyword else { return false }
+        position += 1
+        return true
+    }
+
+    /// Reads an operator if it is next.
+    private mutating func skip(symbol: String) -> Bool {
+        guard next == .symbol(symbol) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Reads a name, bare or in double quotes.
+    private mutating func name() throws(Failure) -> String {
+        switch next {
+        case .word(let text), .name(let text):
+            position += 1
+            return text
+        default: throw unexpected("identifier")
+        }
+    }
+
+    /// Reads a number of points.
+    private mutating func count() throws(Failure) -> Int {
+        guard case .word(let word)? = next, let count = Int(word), count >= 0 else { throw unexpected("integer") }
+        position += 1
+        return count
+    }
+
+    /// Reads a literal or a parameter.
+    private mutating func value() throws(Failure) -> JSONValue {
+        let isNegative = skip(symbol: "-")
+        guard let token = next else { throw unexpected("string, number, bool") }
+        position += 1
+        switch token {
+        case .text(let text): return .string(text)
+        case .word(let word):
+            if word.hasPrefix("$") {
+                guard let value = parameters[String(word.dropFirst())] else {
+                    throw Failure(message: "missing parameter: \(word.dropFirst())")
+                }
+                return value
+            }
+            if word.lowercased() == "true" { return true }
+            if word.lowercased() == "false" { return false }
+            if let integer = Int64((isNegative ? "-" : "") + word) { return .integer(integer) }
+            if let number = Double((isNegative ? "-" : "") + word), number.isFinite { return .number(number) }
+        case .name, .symbol: break
+        }
+        position -= 1
+        throw unexpected("string, number, bool")
+    }
+
+    /// Reads a time: nanoseconds, a number with a unit, a date, or `now()` plus or minus a duration.
+    private mutating func time() throws(Failure) -> Int64 {
+        if skip("NOW") {
+            guard skip(symbol: "("), skip(symbol: ")") else { throw unexpected("()") }
+            if skip(symbol: "-") { return now.nanoseconds.subtractingReportingOverflow(try duration()).partialValue }
+            if skip(symbol: "+") { return now.nanoseconds.addingReportingOverflow(try duration()).partialValue }
+            return now.nanoseconds
+        }
+        if case .text(let text)? = next {
+            position += 1
+            guard let time = Timestamp(iso8601: text) else { throw Failure(message: "unable to parse time: \(text)") }
+            return time.nanoseconds
+        }
+        if case .word(let word)? = next, word.hasPrefix("$") {
+            switch try value() {
+            case .string(let text):
+                guard let time = Timestamp(iso8601: text) else {
+                    throw Failure(message: "unable to parse time: \(text)")
+                }
+                return time.nanoseconds
+            case let number:
+                guard let integer = number.integer else { throw unexpected("time") }
+                return integer
+            }
+        }
+        let isNegative = skip(symbol: "-")
+        let time = try duration()
+        return isNegative ? -time : time
+    }
+
+    /// Reads digits and a unit, such as `1h`, or digits alone, which are nanoseconds.
+    private mutating func duration() throws(Failure) -> Int64 {
+        guard case .word(let word)? = next else { throw unexpected("duration") }
+        let digits = word.prefix { $0.isASCII && $0.isNumber }
+        let unit = word.dropFirst(digits.count)
+        let seconds: [Substring: Int64] = ["d": 86_400_000_000_000, "w": 604_800_000_000_000]
+        let names: Set<Substring> = ["", "ns", "u", "us", "µ", "ms", "s", "m", "h", "d", "w"]
+        guard let number = Int64(digits), names.contains(unit) else { throw unexpected("duration") }
+        position += 1
+        let scale = seconds[unit] ?? LineProtocol.unit(of: String(unit))
+        let (duration, overflows) = number.multipliedReportingOverflow(by: scale)
+        guard !overflows else { throw Failure(message: "overflowed duration") }
+        return duration
+    }
+
+    /// Skips what this server does not need of a statement.
+    private mutating func ignoreRest() -> InfluxQLStatement {
+        while let token = next, token != .symbol(";") { position += 1 }
+        return .ignored
+    }
+
+    /// Ends a statement whose remaining clauses are not needed.
+    private mutating func finish(_ statement: InfluxQLStatement) -> InfluxQLStatement {
+        _ = ignoreRest()
+        return statement
+    }
+
+    /// The server's words for a word that does not belong there.
+    private func unexpected(_ expected: String) -> Failure {
+        let found =
+            switch next {
+            case .word(let text), .name(let text), .text(let text), .symbol(let text): text
+            case nil: "EOF"
+            }
+        return Failure(message: "found \(found), expected \(expected)")
+    }
+}

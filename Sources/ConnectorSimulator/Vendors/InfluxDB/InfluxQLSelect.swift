@@ -1,0 +1,142 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Answers `SELECT` from the points of one measurement.
+struct InfluxQLSelect {
+    /// What to answer.
+    let selection: InfluxQLStatement.Selection
+    /// How times are written: `nil` for RFC 3339, else nanoseconds in one unit.
+    let epoch: Int64?
+
+    /// A column of the answer and how it is read from a point.
+    private struct Output {
+        var name: String
+        var source: String
+    }
+
+    /// The series of the answer, one for each group.
+    func series(from database: InfluxDatabase) throws(InfluxQLParser.Failure) -> [JSONValue] {
+        guard let points = database.measurements[selection.measurement] else { return [] }
+        let kinds = database.kinds[selection.measurement] ?? [:]
+        let tagKeys = database.tagKeys(of: selection.measurement)
+        let groupKeys = (selection.groups ?? tagKeys).filter { tagKeys.contains($0) }
+        let matching = points.filter { matches($0) }
+        let groups = Dictionary(grouping: matching) { point in groupKeys.map { point.tags[$0] ?? "" } }
+        let isAggregate = selection.columns.contains { if case .aggregate = $0 { true } else { false } }
+        var series: [JSONValue] = []
+        for (values, members) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let (columns, rows) =
+                isAggregate
+                ? try aggregate(members, fields: kinds.keys.sorted())
+                : rows(members, outputs: outputs(fields: kinds.keys.sorted(), tags: tagKeys, groups: groupKeys))
+            guard !rows.isEmpty else { continue }
+            var object: JSONObject = ["name": .string(selection.measurement)]
+            if !groupKeys.isEmpty {
+                object["tags"] = .object(JSONObject(zip(groupKeys, values).map { ($0, .string($1)) }))
+            }
+            object["columns"] = .array(columns.map { .string($0) })
+            object["values"] = .array(rows)
+            series.append(.object(object))
+        }
+        return series
+    }
+
+    /// Tells whether a point is in the range and meets every condition.
+    private func matches(_ point: InfluxPoint) -> Bool {
+        let time = point.time ?? 0
+        guard time >= selection.earliest, time <= selection.latest else { return false }
+        return selection.conditions.allSatisfy { condition in
+            let value = point.tags[condition.name].map { JSONValue.string($0) } ?? point.fields[condition.name]?.value
+            return Self.compare(value, condition.comparison, condition.value)
+        }
+    }
+
+    /// Compares as InfluxQL does: a tag that is absent equals the empty text, values of different kinds never match.
+    private static func compare(_ value: JSONValue?, _ comparison: String, _ other: JSONValue) -> Bool {
+        if let number = value?.number, let limit = other.number {
+            switch comparison {
+            case "=": return number == limit
+            case "<": return number < limit
+            case "<=": return number <= limit
+            case ">": return number > limit
+            case ">=": return number >= limit
+            default: return number != limit
+            }
+        }
+        let value = value ?? .string("")
+        switch comparison {
+        case "=": return value == other
+        case "!=", "<>": return value != other
+        default: return false
+        }
+    }
+
+    /// The columns of a selection without functions.
+    private func outputs(fields: [String], tags: [String], groups: [String]) -> [Output] {
+        selection.columns.flatMap { column -> [Output] in
+            switch column {
+            case .all:
+                (fields + tags.filter { !groups.contains($0) }).sorted().map { Output(name: $0, source: $0) }
+            case .field("time", _): []
+            case .field(let name, let alias): [Output(name: alias ?? name, source: name)]
+            case .aggregate: []
+            }
+        }
+    }
+
+    /// One row for each point that has a selected field; tags alone make no row.
+    private func rows(_ points: [InfluxPoint], outputs: [Output]) -> (columns: [String], rows: [JSONValue]) {
+        let selected = points.filter { point in outputs.contains { point.fields[$0.source] != nil } }
+        let ordered = selection.isDescending ? selected.reversed() : selected
+        let page = ordered.dropFirst(selection.offset).prefix(selection.limit ?? .max)
+        let rows = page.map { point in
+            let values = outputs.map { output in
+                point.fields[output.source]?.value ?? point.tags[output.source].map { .string($0) } ?? .null
+            }
+            return JSONValue.array([write(point.time ?? 0)] + values)
+        }
+        return (["time"] + outputs.map(\.name), rows)
+    }
+
+    /// One row with the result of each function.
+    private func aggregate(
+        _ points: [InfluxPoint],
+        fields: [String]
+    ) throws(InfluxQLParser.Failure) -> (columns: [String], rows: [JSONValue]) {
+        var columns = ["time"]
+        var values: [JSONValue] = [write(selection.earliest == .min ? 0 : selection.earliest)]
+        for column in selection.columns {
+            guard case .aggregate(let function, let argument, let alias) = column else {
+                throw InfluxQLParser.Failure(message: "mixing aggregate and non-aggregate queries is not supported")
+            }
+            for field in argument == "*" ? fields : [argument] {
+                columns.append(alias ?? (argument == "*" ? "\(function)_\(field)" : function))
+                values.append(Self.apply(function, to: points.compactMap { $0.fields[field]?.value }))
+            }
+        }
+        let hasValue = values.dropFirst().contains { $0 != .null && $0 != .integer(0) }
+        return (columns, hasValue ? [.array(values)] : [])
+    }
+
+    /// The result of one function; `null` without a value.
+    private static func apply(_ function: String, to values: [JSONValue]) -> JSONValue {
+        let numbers = values.compactMap(\.number)
+        switch function {
+        case "count": return .integer(Int64(values.count))
+        case "first": return values.first ?? .null
+        case "last": return values.last ?? .null
+        case "min": return numbers.min().map { .number($0) } ?? .null
+        case "max": return numbers.max().map { .number($0) } ?? .null
+        case "sum": return numbers.isEmpty ? .null : .number(numbers.reduce(0, +))
+        default: return numbers.isEmpty ? .null : .number(numbers.reduce(0, +) / Double(numbers.count))
+        }
+    }
+
+    /// A time as the request wants it.
+    private func write(_ time: Int64) -> JSONValue {
+        guard let epoch else { return .string(Timestamp(nanoseconds: time).rfc3339) }
+        return .integer(Timestamp.divide(time, by: epoch).quotient)
+    }
+}

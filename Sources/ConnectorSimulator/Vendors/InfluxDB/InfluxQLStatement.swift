@@ -1,0 +1,62 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// The part of InfluxQL that is served here.
+enum InfluxQLStatement: Sendable {
+    /// What is selected of each point.
+    enum Column: Sendable {
+        /// Every field and tag.
+        case all
+        /// One field or tag, under its own name or another.
+        case field(String, alias: String?)
+        /// `count`, `sum`, `mean`, `min`, `max`, `first` or `last` of one field, or of all.
+        case aggregate(String, String, alias: String?)
+    }
+
+    /// A comparison with a field or a tag.
+    struct Condition: Sendable {
+        var name: String
+        var comparison: String
+        var value: JSONValue
+    }
+
+    /// A query of points.
+    struct Selection: Sendable {
+        var columns: [Column] = []
+        var measurement = ""
+        var conditions: [Condition] = []
+        /// The earliest time, inclusive.
+        var earliest = Int64.min
+        /// The latest time, inclusive.
+        var latest = Int64.max
+        /// The tags to group by; `nil` for all of them.
+        var groups: [String]? = []
+        var isDescending = false
+        var limit: Int?
+        var offset = 0
+    }
+
+    case select(Selection)
+    case showDatabases
+    case showMeasurements
+    case showSeries(String?)
+    case showTagKeys(String?)
+    case showFieldKeys(String?)
+    case showTagValues(String?, key: String)
+    case showRetentionPolicies(String?)
+    case createDatabase(String)
+    case dropDatabase(String)
+    case dropMeasurement(String)
+    /// Understood and without effect here, such as those about users.
+    case ignored
+
+    /// Whether it changes something, which InfluxDB asks to be sent by `POST`.
+    var isWrite: Bool {
+        switch self {
+        case .createDatabase, .dropDatabase, .dropMeasurement, .ignored: true
+        default: false
+        }
+    }
+}

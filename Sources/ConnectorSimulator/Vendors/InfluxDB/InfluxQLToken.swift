@@ -1,0 +1,60 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One word of an InfluxQL statement.
+enum InfluxQLToken: Sendable, Equatable {
+    /// A bare word: a keyword, a name, or a number with or without a unit, such as `7d`.
+    case word(String)
+    /// A name in double quotes.
+    case name(String)
+    /// A text in single quotes.
+    case text(String)
+    /// An operator or punctuation, such as `>=`, `*` or `,`.
+    case symbol(String)
+
+    /// Splits a query into words; `nil` when a quote is not closed.
+    static func tokens(of query: String) -> [InfluxQLToken]? {
+        var tokens: [InfluxQLToken] = []
+        var rest = Substring(query)
+        while let character = rest.first {
+            if character.isWhitespace {
+                rest = rest.dropFirst()
+            } else if character == "\"" || character == "'" {
+                guard let text = quoted(&rest, by: character) else { return nil }
+                tokens.append(character == "'" ? .text(text) : .name(text))
+            } else if isWord(character) {
+                let isNumber = character.isNumber
+                let word = rest.prefix { isWord($0) || isNumber && $0 == "." }
+                rest = rest.dropFirst(word.count)
+                tokens.append(.word(String(word)))
+            } else {
+                let two = String(rest.prefix(2))
+                let symbol = ["<=", ">=", "!=", "<>", "=~", "!~"].contains(two) ? two : String(character)
+                rest = rest.dropFirst(symbol.count)
+                tokens.append(.symbol(symbol))
+            }
+        }
+        return tokens
+    }
+
+    /// What a name, a keyword or a number consists of.
+    private static func isWord(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_" || character == "$"
+    }
+
+    /// Reads up to the closing quote; a backslash takes the meaning from the next character.
+    private static func quoted(_ rest: inout Substring, by quote: Character) -> String? {
+        rest = rest.dropFirst()
+        var text = ""
+        while let character = rest.popFirst() {
+            if character == quote { return text }
+            if character == "\\", let next = rest.popFirst() {
+                if next != quote, next != "\\" { text.append("\\") }
+                text.append(next)
+            } else {
+                text.append(character)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,179 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Reads InfluxDB's line protocol: `measurement,tag=value field=1,other="text" 1465839830100400200`.
+///
+/// Source: the line protocol reference of InfluxDB 1.8; messages as its server writes them.
+struct LineProtocol {
+    /// Why a line was refused, in the server's words.
+    struct Failure: Error {
+        var message: String
+    }
+
+    /// The line being read.
+    private let line: Substring
+    /// The part of it that is still to be read.
+    private var rest: Substring
+    /// Nanoseconds in one unit of a timestamp.
+    private let unit: Int64
+
+    /// Reads every line of a body; comments and empty lines are skipped.
+    ///
+    /// - Parameter precision: `n`, `u`, `ms`, `s`, `m`, `h`; anything else counts as nanoseconds.
+    static func parse(_ text: String, precision: String?) -> (points: [InfluxPoint], failures: [Failure]) {
+        var points: [InfluxPoint] = []
+        var failures: [Failure] = []
+        for line in lines(of: text) where !line.isEmpty && line.first != "#" {
+            var parser = LineProtocol(line: line, rest: line, unit: unit(of: precision))
+            do {
+                points.append(try parser.point())
+            } catch {
+                failures.append(Failure(message: "unable to parse '\(line)': \(error.message)"))
+            }
+        }
+        return (points, failures)
+    }
+
+    /// Splits at line ends outside of quotes; a string field may span lines.
+    private static func lines(of text: String) -> [Substring] {
+        var lines: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in text.indices {
+            let character = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character.isNewline, !isQuoted {
+                lines.append(text[start..<index])
+                start = text.index(after: index)
+            }
+        }
+        lines.append(text[start...])
+        return lines.map { $0.drop { $0 == " " || $0 == "\t" } }
+    }
+
+    /// Nanoseconds in one unit.
+    static func unit(of precision: String?) -> Int64 {
+        switch precision {
+        case "u", "us", "µ": 1000
+        case "ms": 1_000_000
+        case "s": 1_000_000_000
+        case "m": 60_000_000_000
+        case "h": 3_600_000_000_000
+        default: 1
+        }
+    }
+
+    /// Reads one point.
+    private mutating func point() throws(Failure) -> InfluxPoint {
+        let measurement = token(until: [",", " "])
+        guard !measurement.isEmpty else { throw Failure(message: "missing measurement") }
+        var tags: [String: String] = [:]
+        while skip(",") {
+            let key = token(until: ["=", ",", " "])
+            guard !key.isEmpty else { throw Failure(message: "missing tag key") }
+            guard skip("=") else { throw Failure(message: "missing tag value") }
+            let value = token(until: [",", " ", "="])
+            guard !value.isEmpty else { throw Failure(message: "missing tag value") }
+            guard rest.first != "=" else { throw Failure(message: "invalid tag format") }
+            guard tags.updateValue(value, forKey: key) == nil else { throw Failure(message: "duplicate tags") }
+        }
+        skipBlanks()
+        guard !rest.isEmpty else { throw Failure(message: "missing fields") }
+        var fields: [String: InfluxPoint.Field] = [:]
+        repeat {
+            let key = token(until: ["=", ",", " "])
+            guard !key.isEmpty else { throw Failure(message: "missing field key") }
+            guard skip("=") else {
+                throw Failure(message: fields.isEmpty ? "invalid field format" : "missing field value")
+            }
+            fields[key] = try field()
+        } while skip(",")
+        skipBlanks()
+        return InfluxPoint(measurement: measurement, tags: tags, fields: fields, time: try time())
+    }
+
+    /// Reads one field's value.
+    private mutating func field() throws(Failure) -> InfluxPoint.Field {
+        if rest.first == "\"" { return InfluxPoint.Field(kind: .string, value: .string(try quoted())) }
+        let text = rest.prefix { $0 != "," && $0 != " " }
+        rest = rest.dropFirst(text.count)
+        switch text {
+        case "t", "T", "true", "True", "TRUE": return InfluxPoint.Field(kind: .boolean, value: true)
+        case "f", "F", "false", "False", "FALSE": return InfluxPoint.Field(kind: .boolean, value: false)
+        case "": throw Failure(message: "missing field value")
+        default: break
+        }
+        if text.last == "i" {
+            guard let number = Int64(text.dropLast()) else {
+                throw Failure(message: "unable to parse integer \(text.dropLast()): strconv.ParseInt: invalid syntax")
+            }
+            return InfluxPoint.Field(kind: .integer, value: .integer(number))
+        }
+        let isNumber = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        guard isNumber, let number = Double(text), number.isFinite else { throw Failure(message: "invalid number") }
+        return InfluxPoint.Field(kind: .float, value: .number(number))
+    }
+
+    /// Reads a string field; `\"` and `\\` are the only escapes.
+    private mutating func quoted() throws(Failure) -> String {
+        rest = rest.dropFirst()
+        var text = ""
+        while let character = rest.popFirst() {
+            if character == "\"" { return text }
+            if character == "\\", let next = rest.first, next == "\"" || next == "\\" {
+                text.append(next)
+                rest = rest.dropFirst()
+            } else {
+                text.append(character)
+            }
+        }
+        throw Failure(message: "unbalanced quotes")
+    }
+
+    /// Reads the timestamp, if there is one, and scales it to nanoseconds.
+    private mutating func time() throws(Failure) -> Int64? {
+        let text = rest.trimmingBlanks()
+        if text.isEmpty { return nil }
+        guard let number = Int64(text) else { throw Failure(message: "bad timestamp") }
+        let (time, overflows) = number.multipliedReportingOverflow(by: unit)
+        guard !overflows else {
+            throw Failure(message: "time outside range -9223372036854775806 - 9223372036854775806")
+        }
+        return time
+    }
+
+    /// Reads a name up to one of `ends`; a backslash takes the meaning from a comma, a blank and an equals sign.
+    private mutating func token(until ends: Set<Character>) -> String {
+        var token = ""
+        while let character = rest.first, !ends.contains(character) {
+            rest = rest.dropFirst()
+            if character == "\\", let next = rest.first, next == "," || next == " " || next == "=" {
+                token.append(next)
+                rest = rest.dropFirst()
+            } else {
+                token.append(character)
+            }
+        }
+        return token
+    }
+
+    /// Reads `character` if it is next.
+    private mutating func skip(_ character: Character) -> Bool {
+        guard rest.first == character else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    /// Reads blanks.
+    private mutating func skipBlanks() {
+        rest = rest.drop { $0 == " " }
+    }
+}

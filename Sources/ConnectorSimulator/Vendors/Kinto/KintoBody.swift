@@ -1,0 +1,59 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What a client sends about an object.
+struct KintoBody {
+    /// Its fields; `nil` when they are not mentioned.
+    var data: JSONObject?
+    /// Who may do what with it; `nil` when that is not mentioned.
+    var permissions: JSONObject?
+
+    /// Reads `{"data": …, "permissions": …}`; an empty body mentions neither.
+    init(_ request: SimulatedRequest) throws(KintoFailure) {
+        guard !request.body.isEmpty else { return }
+        let types =
+            request.method == "PATCH" ? ["application/json", "application/merge-patch+json"] : ["application/json"]
+        let body = try Self.json(of: request, types: types)
+        let unknown = (body.object ?? JSONObject()).members.filter { $0.name != "data" && $0.name != "permissions" }
+        guard unknown.isEmpty else {
+            let names = unknown.map { "'\($0.name)': \($0.value)" }.joined(separator: ", ")
+            throw .invalid("Unrecognized keys in mapping: \"{\(names)}\"", location: "body", name: "")
+        }
+        data = try Self.object(body, "data")
+        permissions = try Self.object(body, "permissions")
+    }
+
+    /// A member that must be an object if it is there.
+    private static func object(_ body: JSONValue, _ name: String) throws(KintoFailure) -> JSONObject? {
+        guard let value = body[name] else { return nil }
+        guard let object = value.object else {
+            let message = "\"\(value)\" is not a mapping type: Does not implement dict-like functionality."
+            throw .invalid("\(name) in body: \(message)", location: "body", name: name, description: message)
+        }
+        return object
+    }
+
+    /// The body as a JSON object, in one of the media types.
+    static func json(of request: SimulatedRequest, types: [String]) throws(KintoFailure) -> JSONValue {
+        guard let type = request.mediaType, types.contains(type) else {
+            let list = types.map { "'\($0)'" }.joined(separator: ", ")
+            let message = "Content-Type header should be one of [\(list)]"
+            var failure = KintoFailure.invalid(message, location: "header", name: "Content-Type")
+            failure.status = 415
+            throw failure
+        }
+        let body: JSONValue
+        do {
+            body = try request.json()
+        } catch {
+            throw .invalid("Invalid JSON: \(error.message)", location: "body", name: "")
+        }
+        guard case .object = body else {
+            let message = "\"\(body)\" is not a mapping type: Does not implement dict-like functionality."
+            throw .invalid(message, location: "body", name: "")
+        }
+        return body
+    }
+}

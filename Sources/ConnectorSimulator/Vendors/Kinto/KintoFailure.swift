@@ -1,0 +1,90 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Why Kinto refuses a request; the numbers are those of its protocol.
+struct KintoFailure: Error {
+    /// The HTTP status.
+    var status: Int
+    /// Kinto's own number.
+    var errno: Int64
+    /// In words; absent where Kinto gives none.
+    var message: String?
+    /// What exactly.
+    var details: JSONValue?
+    /// Added to the answer.
+    var headers: HeaderFields = [:]
+
+    /// A parameter that is not what it should be.
+    static func invalid(_ message: String, location: String, name: String?, description: String? = nil) -> KintoFailure
+    {
+        let detail: JSONObject = [
+            "location": .string(location),
+            "name": name.map { .string($0) } ?? .null,
+            "description": .string(description ?? message),
+        ]
+        return KintoFailure(status: 400, errno: 107, message: message, details: [.object(detail)])
+    }
+
+    /// Missing or wrong credentials.
+    static var unauthorized: KintoFailure {
+        KintoFailure(
+            status: 401,
+            errno: 104,
+            message: "Please authenticate yourself to use this endpoint.",
+            headers: ["WWW-Authenticate": "Basic realm=\"Realm\""]
+        )
+    }
+
+    /// What this user may not see, and a bucket that does not exist.
+    static var forbidden: KintoFailure {
+        KintoFailure(status: 403, errno: 121, message: "This user cannot access this resource.")
+    }
+
+    /// An object that does not exist, or the parent of the one that was asked for.
+    static func missing(_ id: String, _ resource: String, isParent: Bool = false) -> KintoFailure {
+        let details: JSONValue = ["id": .string(id), "resource_name": .string(resource)]
+        return KintoFailure(status: 404, errno: isParent ? 111 : 110, details: details)
+    }
+
+    /// A path nothing is served under.
+    static var unknownPath: KintoFailure {
+        KintoFailure(status: 404, errno: 111, message: "The resource you are looking for could not be found.")
+    }
+
+    /// A verb this path does not take.
+    static func method(allowed: String) -> KintoFailure {
+        KintoFailure(
+            status: 405,
+            errno: 115,
+            message: "Method not allowed on this endpoint.",
+            headers: ["Allow": allowed]
+        )
+    }
+
+    /// A condition that does not hold.
+    static func modified(timestamp: Int64, existing: JSONObject?) -> KintoFailure {
+        KintoFailure(
+            status: 412,
+            errno: 114,
+            message: "Resource was modified meanwhile",
+            details: existing.map { ["existing": .object($0)] },
+            headers: [
+                "ETag": "\"\(timestamp)\"",
+                "Last-Modified": Timestamp(milliseconds: timestamp).httpDate,
+            ]
+        )
+    }
+
+    /// The answer.
+    var response: SimulatedResponse {
+        var body: JSONObject = [
+            "code": .integer(Int64(status)), "errno": .integer(errno),
+            "error": .string(errno == 107 ? "Invalid parameters" : HTTPReason.text(of: status)),
+        ]
+        if let message { body["message"] = .string(message) }
+        if let details { body["details"] = details }
+        return SimulatedResponse(status: status, headers: headers, json: .object(body))
+    }
+}

@@ -1,0 +1,74 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension KintoResource {
+    /// When an object last changed.
+    static func timestamp(of object: KintoStore.Stored) -> Int64 {
+        object.data["last_modified"]?.integer ?? 0
+    }
+
+    /// 304 or 412 for a conditional read, `nil` when the answer is wanted.
+    func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> SimulatedResponse? {
+        if let known = try condition("If-None-Match"), known == .timestamp(timestamp) {
+            var response = answer([:], timestamp)
+            response.status = 304
+            response.body = []
+            return response
+        }
+        if let wanted = try condition("If-Match"), wanted != .timestamp(timestamp) {
+            throw .modified(timestamp: timestamp, existing: existing)
+        }
+        return nil
+    }
+
+    /// Refuses a change whose condition does not hold.
+    ///
+    /// - Parameter object: what would be changed; `nil` when there is nothing yet, then the list counts.
+    mutating func checkUnmodified(_ object: KintoStore.Stored?) throws(KintoFailure) {
+        let mayNotExist = try condition("If-None-Match") == .any
+        if mayNotExist, let object { throw .modified(timestamp: Self.timestamp(of: object), existing: object.data) }
+        guard let wanted = try condition("If-Match"), wanted != .any || object == nil else { return }
+        let current = object.map(Self.timestamp) ?? store.timestamp(of: path.list, now: request.receivedAt)
+        if wanted != .timestamp(current) { throw .modified(timestamp: current, existing: object?.data) }
+    }
+
+    /// The value of a conditional header.
+    private enum Condition: Equatable {
+        case any
+        case timestamp(Int64)
+    }
+
+    /// Reads `*` or a timestamp in double quotes.
+    private func condition(_ name: String) throws(KintoFailure) -> Condition? {
+        guard let text = request.headers[name] else { return nil }
+        if text == "*" || text == "\"*\"" { return .any }
+        guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""),
+            let timestamp = Int64(text.dropFirst().dropLast())
+        else {
+            let message = "The value should be integer between double quotes."
+            throw .invalid("\(name) in header: \(message)", location: "header", name: name, description: message)
+        }
+        return .timestamp(timestamp)
+    }
+
+    /// An object with its permissions and version.
+    func answer(_ object: KintoStore.Stored) -> SimulatedResponse {
+        let body: JSONObject = ["permissions": .object(object.permissions), "data": .object(object.data)]
+        return answer(.object(body), Self.timestamp(of: object))
+    }
+
+    /// A document with its version.
+    func answer(_ document: JSONValue, _ timestamp: Int64) -> SimulatedResponse {
+        SimulatedResponse(
+            headers: [
+                "ETag": "\"\(timestamp)\"",
+                "Last-Modified": Timestamp(milliseconds: timestamp).httpDate,
+                "Access-Control-Expose-Headers":
+                    "ETag, Last-Modified, Next-Page, Total-Objects, Backoff, Alert, Retry-After",
+            ],
+            json: document
+        )
+    }
+}

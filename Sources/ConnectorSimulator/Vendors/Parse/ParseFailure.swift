@@ -1,0 +1,36 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Why Parse Server refuses a request; the codes are those of `Parse.Error`.
+struct ParseFailure: Error {
+    /// Parse's own code.
+    var code: Int64
+    /// In words.
+    var message: String
+
+    /// An object, or what it is needed for, does not exist.
+    static let objectNotFound = ParseFailure(code: 101, message: "Object not found.")
+
+    /// A query that cannot be answered.
+    static func query(_ message: String) -> ParseFailure { ParseFailure(code: 102, message: message) }
+
+    /// A body or a query that is no JSON.
+    static func json(_ message: String) -> ParseFailure { ParseFailure(code: 107, message: message) }
+
+    /// 404 for a missing object, 500 for an internal error, 400 for anything else.
+    var status: Int {
+        switch code {
+        case 1: 500
+        case 101: 404
+        default: 400
+        }
+    }
+
+    /// `{code, error}`.
+    var document: JSONValue { ["code": .integer(code), "error": .string(message)] }
+
+    /// The answer.
+    var response: SimulatedResponse { SimulatedResponse(status: status, json: document) }
+}

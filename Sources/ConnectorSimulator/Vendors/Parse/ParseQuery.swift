@@ -1,0 +1,72 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// A query of one class: which objects, in what order, and what of them.
+struct ParseQuery {
+    /// Parameters a query may have.
+    private static let parameters: Set = [
+        "where", "order", "limit", "skip", "count", "keys", "excludeKeys", "include", "includeAll",
+        "redirectClassNameForKey", "readPreference", "hint", "explain", "comment", "subqueryReadPreference",
+        "includeReadPreference",
+    ]
+
+    /// Which objects.
+    private let constraint: ParseConstraint
+    /// Field names, `-` in front for descending.
+    private let order: [String]
+    /// The most objects.
+    private let limit: Int
+    /// How many to leave out first.
+    private let skip: Int
+    /// Whether to tell how many match.
+    private let isCounting: Bool
+    /// What of each object.
+    private let projection: ParseProjection
+
+    /// Reads the parameters, each a JSON value.
+    init(_ values: JSONObject) throws(ParseFailure) {
+        for name in values.names where !Self.parameters.contains(name) {
+            throw .query("Invalid parameter for query: \(name)")
+        }
+        constraint = try ParseConstraint(values["where"])
+        order = ParseProjection.names(values["order"])
+        limit = Int(clamping: max(0, Self.number(values["limit"]) ?? 100))
+        skip = Int(clamping: max(0, Self.number(values["skip"]) ?? 0))
+        isCounting = values["count"].map { $0 != .null && $0 != false && $0 != 0 && $0 != "0" && $0 != "" } ?? false
+        projection = ParseProjection(values)
+    }
+
+    /// `{results}`, and `count` if it is wanted.
+    func run(on name: String, in store: ParseStore) throws(ParseFailure) -> JSONValue {
+        var matching: [JSONObject] = []
+        for object in store.objects(of: name) where try constraint.matches(object) { matching.append(object) }
+        matching.sort { precedes($0, $1) }
+        let page = matching.dropFirst(skip).prefix(limit).map { projection.apply(to: $0, in: store) }
+        var document: JSONObject = ["results": .array(page.map { .object($0) })]
+        if isCounting { document["count"] = .integer(Int64(matching.count)) }
+        return .object(document)
+    }
+
+    /// Whether one object comes before another; where the order does not tell, the one created first.
+    private func precedes(_ one: JSONObject, _ other: JSONObject) -> Bool {
+        for field in order {
+            let isDescending = field.hasPrefix("-")
+            let name = isDescending ? String(field.dropFirst()) : field
+            let values = (ParseConstraint.value(of: name, in: one), ParseConstraint.value(of: name, in: other))
+            let result =
+                ParseConstraint.compare(values.0, values.1)
+                ?? (values.0 == nil ? (values.1 == nil ? 0 : -1) : values.1 == nil ? 1 : 0)
+            if result != 0 { return isDescending ? result > 0 : result < 0 }
+        }
+        let created = (one["createdAt"]?.string ?? "", other["createdAt"]?.string ?? "")
+        if created.0 != created.1 { return created.0 < created.1 }
+        return (one["objectId"]?.string ?? "") < (other["objectId"]?.string ?? "")
+    }
+
+    /// A number, or a text with one in it.
+    private static func number(_ value: JSONValue?) -> Int64? {
+        value?.integer ?? value?.string.flatMap { Int64($0) }
+    }
+}

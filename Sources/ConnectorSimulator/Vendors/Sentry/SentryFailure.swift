@@ -1,0 +1,27 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why Sentry refuses a submission.
+enum SentryFailure: Error {
+    /// No credentials, malformed ones, or several.
+    case unauthenticated(String)
+    /// What a request cannot mean.
+    case badRequest(String)
+    /// The envelope cannot be read.
+    case invalidEnvelope(String)
+    /// The key or the project is unknown.
+    case rejected
+    /// An item or the whole is too large.
+    case tooLarge(String)
+
+    /// The status, and the words under `detail` and `causes`.
+    var answer: (status: Int, detail: String, causes: [String]) {
+        switch self {
+        case .unauthenticated(let detail): (401, detail, [])
+        case .badRequest(let detail): (400, detail, [])
+        case .invalidEnvelope(let cause): (400, "invalid event envelope", [cause])
+        case .rejected: (403, "event submission rejected with_reason: ProjectId", [])
+        case .tooLarge(let detail): (413, detail, [])
+        }
+    }
+}
