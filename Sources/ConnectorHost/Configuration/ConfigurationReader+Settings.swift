@@ -32,8 +32,7 @@ extension ConfigurationReader {
             // A misspelt key is reported as such; that it leaves the connector without one goes without saying.
             let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
             let isMisspelt = object.names.contains { name in
-                guard !known.contains(name), let hint = suggestion(for: name, among: known) else { return false }
-                return hint.contains("\"plugin\"") || hint.contains("\"connectors\"")
+                !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
             }
             guard !isMisspelt else { return nil }
             json.report(
@@ -184,7 +183,7 @@ extension ConfigurationReader {
         for (index, element) in texts.enumerated() {
             let place = here.appending("hosts").appending(index)
             guard let text = element.string else {
-                json.report(.wrongType, "\(place) must be a string, not \(element.kind)", at: place)
+                json.report(.wrongType, "\(json.name(of: place)) must be a string, not \(element.kind)", at: place)
                 continue
             }
             guard let rule = HostRule(text) else {

@@ -27,6 +27,7 @@ struct ConfigurationReader {
         let directories = pluginDirectories(in: object)
         let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
         var connectors = connectors(array, at: root.appending("connectors"), under: nil)
+        json.origin = JSONPath()
         var order = DependencyReader(json: json)
         order.resolve(&connectors)
         json = order.json
@@ -78,27 +79,26 @@ struct ConfigurationReader {
         var connectors: [Connector] = []
         for (index, element) in array.enumerated() {
             let here = path.appending(index)
-            guard let connector = connector(element, at: here, under: parent) else { continue }
-            if let earlier = first[connector.name] {
-                json.connector = connector.path
+            let connector = connector(element, at: here, under: parent)
+            if let name = element["name"]?.string, let earlier = first.updateValue(here.appending("name"), forKey: name)
+            {
+                first[name] = earlier
                 json.report(
                     .duplicateName,
-                    "the name \"\(connector.name)\" is taken by the connector at \(json.position(of: earlier))",
+                    "the name \"\(name)\" is taken by the connector at \(json.position(of: earlier))",
                     fix: "give one of them another name",
                     at: here.appending("name")
                 )
-            } else if !connector.name.isEmpty {
-                first[connector.name] = here.appending("name")
             }
-            connectors.append(connector)
+            if let connector { connectors.append(connector) }
         }
-        json.connector = parent
         return connectors
     }
 
-    /// Reads one connector and what is below it; nil if it is neither a leaf nor a composite.
+    /// Reads one connector and what is below it; nil if it is no object.
     private mutating func connector(_ value: JSONValue, at path: JSONPath, under parent: String?) -> Connector? {
         json.connector = parent
+        json.origin = JSONPath()
         guard case .object(let object) = value else {
             json.report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
             return nil
@@ -107,9 +107,14 @@ struct ConfigurationReader {
         let label = name.isEmpty ? "\(path)" : name
         let connectorPath = (parent.map { $0 + "/" } ?? "") + label
         json.connector = connectorPath
+        json.origin = path
+        defer {
+            json.connector = connectorPath
+            json.origin = path
+        }
         let kind = kind(of: object, at: path)
         checkKeys(of: object, kind, at: path)
-        let connector = Connector(
+        return Connector(
             name: name,
             path: connectorPath,
             isRequired: json.bool("required", in: object, at: path) ?? true,
@@ -119,19 +124,25 @@ struct ConfigurationReader {
             retry: retry(in: object, at: path),
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
-            kind: .composite(policy: .all(quorum: nil), children: []),
+            kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )
-        guard let kind else { return nil }
-        var complete = connector
+    }
+
+    /// What the connector is; where that is at fault, an empty composite, so that others can refer to the connector.
+    private mutating func leafOrComposite(
+        _ kind: KindOfConnector?,
+        _ object: JSONObject,
+        at path: JSONPath,
+        named name: String
+    ) -> Connector.Kind {
         switch kind {
         case .leaf:
-            guard let leaf = leaf(in: object, at: path) else { return nil }
-            complete.kind = .leaf(leaf)
-        case .composite:
-            complete.kind = composite(in: object, at: path, named: connectorPath)
+            if let leaf = leaf(in: object, at: path) { return .leaf(leaf) }
+        case .composite: return composite(in: object, at: path, named: name)
+        case nil: break
         }
-        return complete
+        return .composite(policy: .all(quorum: nil), children: [])
     }
 
     private mutating func name(in object: JSONObject, at path: JSONPath) -> String {
@@ -183,6 +194,7 @@ struct ConfigurationReader {
             )
         }
         json.connector = name
+        json.origin = path
         let policy = policy(in: object, at: path, of: children)
         return .composite(policy: policy, children: children)
     }

@@ -44,12 +44,13 @@ struct ConfigurationResolver {
         }
         switch manifest {
         case .failure(var error):
-            error.connector = connector.path
-            error.position = json.position(of: connector.location.appending("plugin"))
+            let place = connector.location.appending("plugin")
             guard error.code != .unknownPlugin else {
-                json.problems.append(error)
+                json.report(error, at: place)
                 return nil
             }
+            error.connector = connector.path
+            error.position = json.position(of: place)
             return json.problems.count == before ? .failure(error) : nil
         case .success(let manifest):
             let plan = plan(connector, leaf, manifest, values, at: place)
@@ -107,15 +108,22 @@ struct ConfigurationResolver {
         at place: JSONPath
     ) -> JSONValue? {
         guard let given = values.first(where: { $0.name == field.name }) else {
-            if field.isRequired { reportMissing(field, manifest, connector) }
+            let isMisspelt = values.contains { name, _ in
+                !manifest.configuration.contains { $0.name == name } && isMisspelling(name, of: field.name)
+            }
+            if field.isRequired, !isMisspelt { reportMissing(field, manifest, connector) }
             return field.defaultValue
         }
         guard var evaluated = given.evaluated else { return nil }
         if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
         let here = place.appending(field.name)
         if let objection = field.objection(to: evaluated.value) {
-            let isOfOtherType = field.typeObjection(to: evaluated.value) != nil
-            json.report(isOfOtherType ? .wrongType : .invalidValue, "\(field.name) \(objection)", at: here)
+            json.report(
+                field.isOfOtherType(evaluated.value) ? .wrongType : .invalidValue,
+                "\(field.name) \(objection)",
+                fix: evaluated.isOneVariable ? "the value comes from outside the file" : nil,
+                at: here
+            )
             return nil
         }
         if field.isRequired, evaluated.value.string?.isEmpty ?? false {
@@ -193,10 +201,7 @@ struct ConfigurationResolver {
             secrets.append(secret)
             return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
         } catch {
-            var error = error
-            error.connector = json.connector
-            error.position = json.position(of: path)
-            json.problems.append(error)
+            json.report(error, at: path)
             return nil
         }
     }
@@ -211,6 +216,14 @@ extension ConfigurationField {
         case .number where parsed.number != nil: parsed
         case .boolean where parsed.bool != nil: parsed
         default: value
+        }
+    }
+
+    /// Whether a value is of another JSON type than the field's values are written in.
+    fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
+        switch type {
+        case .url, .duration: value.string == nil
+        default: typeObjection(to: value) != nil
         }
     }
 

@@ -58,12 +58,15 @@ package struct DependencyGraph {
         }
     }
 
+    /// More circles than that tell nobody more.
+    private static let cycleLimit = 100
+
     /// Circles, such that opening could go on if each was broken; in the order of the file.
     package func cycles() -> [Cycle] {
         enum State { case unseen, active, done }
         var states = Array(repeating: State.unseen, count: edges.count)
         var found: [Cycle] = []
-        for root in edges.indices where states[root] == .unseen {
+        for root in edges.indices where states[root] == .unseen && found.count < Self.cycleLimit {
             // The way from the root to here, without recursion: a chain may be as long as the file. `next` counts the
             // edges already followed.
             var way: [(moment: Int, next: Int)] = [(root, 0)]

@@ -33,7 +33,7 @@ struct DependencyReader {
         among paths: Set<String>,
         places: inout [DependencyGraph.Wait: JSONPath]
     ) {
-        let names = siblings.map(\.name)
+        let names = Set(siblings.map(\.name))
         for index in siblings.indices {
             let connector = siblings[index]
             let parent = connector.path.split(separator: "/").dropLast().joined(separator: "/")
@@ -47,7 +47,10 @@ struct DependencyReader {
                     json.report(
                         .unknownConnector,
                         "\"after\" names \"\(name)\", and there is no such connector",
-                        fix: suggestion(for: name, among: names.filter { $0 != connector.name } + paths.sorted()),
+                        fix: suggestion(
+                            for: name,
+                            among: names.union(paths).subtracting([connector.name, connector.path]).sorted()
+                        ),
                         at: place
                     )
                     continue

@@ -19,7 +19,9 @@ public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
     /// Reads `name/version`; nil for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let version = UInt32(parts[1]), version > 0, isIdentifier(parts[0]) else { return nil }
+        guard parts.count == 2, let version = UInt32(parts[1]), version > 0, isIdentifier(parts[0]),
+            parts[1] == "\(version)"
+        else { return nil }
         self.name = String(parts[0])
         self.version = version
     }

@@ -5,10 +5,15 @@
 package func suggestion(for name: String, among known: [String]) -> String? {
     guard !known.isEmpty else { return nil }
     let closest = known.min { editDistance($0, name) < editDistance($1, name) }
-    if let closest, editDistance(closest, name) <= max(1, min(3, name.count / 2)) {
+    if let closest, isMisspelling(name, of: closest) {
         return "did you mean \"\(closest)\"?"
     }
     return known.count <= 12 ? "known: \(known.joined(separator: ", "))" : nil
+}
+
+/// Whether somebody who wrote one name probably meant the other.
+package func isMisspelling(_ name: String, of known: String) -> Bool {
+    editDistance(known, name) <= max(1, min(3, name.count / 2))
 }
 
 /// How many letters to insert, delete, replace or swap with their neighbour to make one text from the other, in lower

@@ -49,6 +49,8 @@ public struct JSONParser {
     private mutating func object() throws(ConnectorError) -> JSONValue {
         try enter()
         var members: [JSONObject.Member] = []
+        // Walking a few members is quicker than hashing them; walking many takes time that grows with their square.
+        var names: Set<String> = []
         skipSpace()
         if consume("}") {
             depth -= 1
@@ -59,7 +61,8 @@ public struct JSONParser {
             let start = index
             guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
             let name = try string()
-            if members.contains(where: { $0.name == name }) {
+            if members.count == 16 { names = Set(members.map(\.name)) }
+            if members.count < 16 ? members.contains(where: { $0.name == name }) : !names.insert(name).inserted {
                 throw error("the name \"\(name)\" stands twice in this object", at: start)
             }
             skipSpace()

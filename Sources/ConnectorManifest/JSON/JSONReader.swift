@@ -13,6 +13,11 @@ package struct JSONReader: Sendable {
     package var problems: [ConnectorError] = []
     /// The path of the connector that problems found from now on belong to.
     package var connector: String?
+    /// Where the paths in messages start: the object that ``connector`` names, or the root.
+    package var origin = JSONPath()
+
+    /// How many problems are worth reading, and finding the places of.
+    package static let problemLimit = 500
 
     /// Reads nothing yet.
     package init(text: [UInt8], file: String) {
@@ -33,15 +38,37 @@ package struct JSONReader: Sendable {
         at path: JSONPath,
         _ part: JSONLocator.Part = .value
     ) {
-        problems.append(
-            ConnectorError(code, message, fix: fix, connector: connector, position: position(of: path, part))
-        )
+        guard problems.count < Self.problemLimit else { return }
+        report(ConnectorError(code, message, fix: fix), at: path, part)
+    }
+
+    /// Adds an error that something else made, with its place; beyond the limit, nothing.
+    package mutating func report(
+        _ error: ConnectorError,
+        at path: JSONPath,
+        _ part: JSONLocator.Part = .value
+    ) {
+        guard problems.count < Self.problemLimit else { return }
+        var error = error
+        error.connector = connector
+        error.position = position(of: path, part)
+        problems.append(error)
+    }
+
+    /// The name of a value in messages.
+    package func name(of path: JSONPath) -> String {
+        guard path.steps.starts(with: origin.steps), path.steps.count > origin.steps.count else {
+            return path.steps.isEmpty ? "the text" : path.description
+        }
+        var relative = JSONPath()
+        relative.steps = Array(path.steps.dropFirst(origin.steps.count))
+        return relative.description
     }
 
     /// The members of a value that must be an object and may have only certain members; `$…` names pass.
     package mutating func members(of value: JSONValue, at path: JSONPath, allowed: [String]) -> JSONObject? {
         guard case .object(let object) = value else {
-            report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
+            report(.wrongType, "\(name(of: path)) must be an object, not \(value.kind)", at: path)
             return nil
         }
         for name in object.names where !allowed.contains(name) && !name.hasPrefix("$") {
@@ -90,7 +117,7 @@ package struct JSONReader: Sendable {
         guard range.contains(value) else {
             report(
                 .invalidValue,
-                "\(path.appending(name)) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
+                "\(self.name(of: path.appending(name))) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
                 at: path.appending(name)
             )
             return nil
@@ -107,7 +134,7 @@ package struct JSONReader: Sendable {
             guard let string = element.string else {
                 report(
                     .wrongType,
-                    "\(here.appending(index)) must be a string, not \(element.kind)",
+                    "\(self.name(of: here.appending(index))) must be a string, not \(element.kind)",
                     at: here.appending(index)
                 )
                 continue
@@ -132,13 +159,15 @@ package struct JSONReader: Sendable {
         _ convert: (JSONValue) -> Value?
     ) -> Value? {
         guard let found = object[name] else {
-            if isRequired { report(.missingValue, "\(path.appending(name)) is missing; it must be \(kind)", at: path) }
+            if isRequired {
+                report(.missingValue, "\(self.name(of: path.appending(name))) is missing; it must be \(kind)", at: path)
+            }
             return nil
         }
         guard let value = convert(found) else {
             report(
                 .wrongType,
-                "\(path.appending(name)) must be \(kind), not \(found.kind)",
+                "\(self.name(of: path.appending(name))) must be \(kind), not \(found.kind)",
                 at: path.appending(name)
             )
             return nil

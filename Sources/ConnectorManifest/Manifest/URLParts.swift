@@ -46,7 +46,8 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
         }
         guard !host.isEmpty else { return nil }
         if let portText, !portText.isEmpty {
-            guard let number = UInt16(portText), number > 0 else { return nil }
+            guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(portText), number > 0
+            else { return nil }
             port = number
         }
     }

@@ -1,0 +1,299 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import Testing
+
+/// A connector's text, and what is to be said about it.
+struct Fault: Sendable, CustomTestStringConvertible {
+    let connectors: String
+    let expected: [String]
+
+    init(_ connectors: String, _ expected: String...) {
+        self.connectors = connectors
+        self.expected = expected
+    }
+
+    var testDescription: String { expected.first ?? connectors }
+}
+
+@Suite struct ConfigurationFaultTests {
+    @Test func `everything wrong is found in one pass, in the order of the file`() {
+        let text = """
+            {
+              "version": 1,
+              "conectors": [],
+              "connectors": [
+                { "name": "analytics", "connectors": [
+                  { "name": "segment",
+                    "pluign": "segment" },
+                  { "name": "posthog", "plugin": "posthogg", "config": { "apiKey": "${KEY}" } } ] },
+                { "name": "crash", "plugin": "segment", "after": ["analytics/sgment"],
+                  "config": { "writekey": "x", "batch": 1000 } },
+                { "name": "crash", "plugin": "sentry", "timeout": "5 s" }
+              ]
+            }
+            """
+        #expect(
+            faults(text) == [
+                #"c.json:3:3: unknown key "conectors" [unknown-key]; did you mean "connectors"?"#,
+                #"c.json:7:9: analytics/segment: unknown key "pluign" [unknown-key]; did you mean "plugin"?"#,
+                #"c.json:8:38: analytics/posthog: there is no plugin "posthogg" [unknown-plugin]; did you mean "posthog"?"#,
+                #"c.json:8:72: analytics/posthog: the environment variable KEY is not set [missing-variable]; "#
+                    + "set it, or write ${KEY:-default}",
+                #"c.json:9:55: crash: "after" names "analytics/sgment", and there is no such connector "#
+                    + #"[unknown-connector]; did you mean "analytics/segment"?"#,
+                #"c.json:10:19: crash: the plugin segment takes no "writekey" [unknown-key]; did you mean "writeKey"?"#,
+                #"c.json:10:45: crash: batch must be at most 100 [invalid-value]"#,
+                #"c.json:11:15: crash: the name "crash" is taken by the connector at c.json:9:15 [duplicate-name]; "#
+                    + "give one of them another name",
+                #"c.json:11:34: crash: the plugin sentry requires "endpoint" in "config" [missing-value]"#,
+                #"c.json:11:55: crash: timeout is "5 s"; it must be a duration such as "250ms" or "5s" [invalid-value]"#,
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("", #"c.json:1:1: expected a value, found the end [syntax]"#),
+        ("[]", "c.json:1:1: the text must be an object, not an array [wrong-type]"),
+        ("{\"version\": 1}", "c.json:1:1: connectors is missing; it must be an array [missing-value]"),
+        ("{\"connectors\": []}", "c.json:1:1: version is missing; it must be an integer [missing-value]"),
+        (
+            "{\"version\": \"1\", \"connectors\": []}",
+            "c.json:1:13: version must be an integer, not a string [wrong-type]"
+        ),
+        (
+            "{\"version\": 2, \"connectors\": []}",
+            "c.json:1:13: the file's version is 2, this host reads 1 [invalid-value]; "
+                + "write \"version\": 1, or use a newer host"
+        ),
+        (
+            "{\"version\": 1, \"connectors\": {}}",
+            "c.json:1:30: connectors must be an array, not an object [wrong-type]"
+        ),
+        (
+            "{\"version\": 1, \"plugins\": [1], \"connectors\": []}",
+            "c.json:1:28: plugins[0] must be a string, not an integer [wrong-type]"
+        ),
+        (
+            "{\"version\": 1, \"plugins\": [\"\"], \"connectors\": []}",
+            "c.json:1:28: plugins[0] names no directory [invalid-value]"
+        ),
+        (
+            "{\"version\": 1, \"plugins\": [\"${HOME_}\"], \"connectors\": []}",
+            "c.json:1:28: the environment variable HOME_ is not set [missing-variable]; "
+                + "set it, or write ${HOME_:-default}"
+        ),
+        (
+            "{\"version\": 1, \"connectors\": [ ], }",
+            "c.json:1:35: expected a name in double quotes, found '}' [syntax]"
+        ),
+    ])
+    func `the file itself is checked`(text: String, expected: String) {
+        #expect(faults(text) == [expected])
+    }
+
+    @Test(arguments: [
+        Fault("7", "c.json:1:31: connectors[0] must be an object, not an integer [wrong-type]"),
+        Fault(
+            #"{"plugin": "broken"}"#,
+            "c.json:1:31: connectors[0].name is missing; it must be a string [missing-value]"
+        ),
+        Fault(
+            #"{"name": "Ä", "plugin": "broken"}"#,
+            "c.json:1:40: the name \"Ä\" must be lower-case letters, digits, '-', '_' and '.', at most 64 [invalid-value]"
+        ),
+        Fault(
+            #"{"name": "a"}"#,
+            #"c.json:1:31: a: a connector needs a "plugin", or "connectors" below it [missing-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            "c.json:1:45: a: a connector names a plugin or has connectors below it, never both [invalid-value]; "
+                + "move the plugin into a connector of its own below this one"
+        ),
+        Fault(
+            #"{"name": "a", "connectors": []}"#,
+            "c.json:1:59: a: a composite needs at least one connector [missing-value]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "policy": "all"}"#,
+            #"c.json:1:65: a: "policy" belongs to a composite, and this connector names a plugin [unknown-key]"#
+        ),
+        Fault(
+            #"{"name": "a", "timeout": "1s", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            #"c.json:1:45: a: "timeout" belongs to a connector that names a plugin, and this one has connectors [unknown-key]"#
+        ),
+        Fault(
+            #"{"name": "a", "policy": "frist", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            #"c.json:1:55: a: unknown policy "frist" [invalid-value]; did you mean "first"?"#
+        ),
+        Fault(
+            #"{"name": "a", "policy": "first", "quorum": 1, "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            #"c.json:1:64: a: the policy "first" has no quorum; only "all" has [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "quorum": 2, "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            "c.json:1:55: a: quorum is 2, outside 1 to 1 [invalid-value]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "Sen try"}"#,
+            #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "version": "1.2"}"#,
+            #"c.json:1:76: a: the version "1.2" must be a whole one, such as 1.2.3 [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "timeout": 5}"#,
+            #"c.json:1:76: a: timeout must be a duration such as "250ms" or "5s", not an integer [wrong-type]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "timeout": "0s"}"#,
+            #"c.json:1:76: a: timeout is "0s"; it must be a duration such as "250ms" or "5s" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "probe": "never"}"#,
+            #"c.json:1:74: a: probe is "never"; it must be a duration such as "30s", or "off" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "retry": {"attempts": 0}}"#,
+            "c.json:1:87: a: retry.attempts is 0, outside 1 to 1000 [invalid-value]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "retry": {"initial": "2s", "max": "1s"}}"#,
+            "c.json:1:99: a: the longest wait is shorter than the initial one [invalid-value]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "enabled": "no", "required": 1}"#,
+            "c.json:1:76: a: enabled must be true or false, not a string [wrong-type]",
+            "c.json:1:94: a: required must be true or false, not an integer [wrong-type]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "allow": {"hosts": ["a b"], "host": 1}}"#,
+            #"c.json:1:85: a: "a b" is no host [invalid-value]; "#
+                + #"write a name such as "api.example.com", "*.example.com" or "example.com:8080""#,
+            #"c.json:1:93: a: unknown key "host" [unknown-key]; did you mean "hosts"?"#
+        ),
+    ])
+    func `the form of a connector is checked`(fault: Fault) {
+        #expect(faults(connectors: fault.connectors) == fault.expected)
+    }
+
+    @Test(arguments: [
+        Fault(
+            #"{"name": "a", "plugin": "segment"}"#,
+            #"c.json:1:55: a: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {}}"#,
+            #"c.json:1:76: a: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": ""}}"#,
+            "c.json:1:89: a: writeKey is required, and empty [missing-value]; writeKey: The source's key."
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "batch": "20", "gzip": 1}}"#,
+            "c.json:1:103: a: batch must be an integer, not a string [wrong-type]",
+            "c.json:1:117: a: gzip must be true or false, not an integer [wrong-type]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "ratio": 1.5, "mode": "quick"}}"#,
+            "c.json:1:103: a: ratio must be at most 1 [invalid-value]",
+            #"c.json:1:116: a: mode must be one of "fast", "safe" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "endpoint": "ftp://x", "flush": "5"}}"#,
+            "c.json:1:106: a: endpoint must be an absolute http or https URL [invalid-value]",
+            #"c.json:1:126: a: flush must be a duration such as "250ms" or "5s" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "sk-1"}}}"#,
+            #"c.json:1:100: a: a secret is taken from "env:NAME" or "file:PATH" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "env:NOPE"}}}"#,
+            "c.json:1:100: a: the environment variable NOPE, which holds a secret, is not set [missing-variable]; "
+                + #"set it, or write {"secret": "file:PATH"}"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none"}}}"#,
+            "c.json:1:100: a: there is no file /none to take the secret from [secret-unavailable]; "
+                + "write the secret into that file, and chmod 600 it"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${A"}}"#,
+            #"c.json:1:89: a: "${" has no "}"; write "$${" for the characters themselves [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${1A}"}}"#,
+            #"c.json:1:89: a: "${1A}" names no variable; write ${NAME} or ${NAME:-default} [invalid-value]"#
+        ),
+    ])
+    func `the configuration of a leaf is checked against its plugin`(fault: Fault) {
+        #expect(faults(connectors: fault.connectors) == fault.expected)
+    }
+
+    @Test func `a disabled connector needs no plugin, variable or secret, but must have the right form`() {
+        let disabled = """
+            {"name": "a", "enabled": false, "connectors": [
+                {"name": "b", "plugin": "nope", "config": {"x": "${NOPE}", "y": {"secret": "file:nope"}}}]}
+            """
+        #expect(faults(connectors: disabled).isEmpty)
+        #expect(
+            faults(connectors: #"{"name": "b", "plugin": "nope", "enabled": false, "probe": 5}"#) == [
+                #"c.json:1:90: b: probe must be a duration or "off", not an integer [wrong-type]"#
+            ]
+        )
+    }
+
+    @Test func `a plugin that cannot be used is its gate's failure, not the file's`() throws {
+        let text = """
+            {"version": 1, "connectors": [{"name": "a", "plugin": "broken", "config": {"anything": 1}},
+             {"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}]}
+            """
+        let resolved = try Configuration(parsing: text, file: "c.json").resolved(manifest: manifest(of:))
+        guard case .failure(let error) = resolved.leaves["a"] else {
+            Issue.record("a broken plugin has no plan")
+            return
+        }
+        #expect(error.description == "c.json:1:55: a: the file ends early [truncated]")
+        #expect(throws: Never.self) { try resolved.leaves["b"]?.get() }
+    }
+
+    @Test func `nesting is bounded`() {
+        var text = #"{"name": "x", "plugin": "broken"}"#
+        for _ in 0..<32 { text = #"{"name": "x", "connectors": [\#(text)]}"# }
+        let found = faults(connectors: text)
+        #expect(found.count == 1)
+        #expect(found.first?.contains("connectors nest deeper than 32 levels [invalid-value]") ?? false)
+    }
+
+    @Test func `no more faults are listed than anybody reads`() {
+        let many = (0..<2000).map { "\"k\($0)\": 1" }.joined(separator: ",")
+        #expect(faults("{\"version\": 1, \"connectors\": [], \(many)}").count == JSONReader.problemLimit)
+    }
+
+    @Test func `a file that is not there or too large is one fault`() throws {
+        #expect {
+            try Configuration.read(file: "/nowhere/connectors.json")
+        } throws: { error in
+            "\(error)" == "there is no file /nowhere/connectors.json [not-found]; check the path"
+        }
+        try withTemporaryDirectory { directory in
+            let path = try directory.write("c.json", String(repeating: " ", count: Configuration.sizeLimit + 1))
+            #expect {
+                try Configuration.read(file: path)
+            } throws: { error in
+                "\(error)" == "\(path) has more than 4096 KiB [too-large]"
+            }
+            #expect {
+                try Configuration.read(file: directory.path)
+            } throws: { error in
+                "\(error)" == "\(directory.path) is a directory [unreadable]"
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+@Suite struct ConfigurationResolutionTests {
+    @Test func `values follow the manifest's order, with the defaults filled in`() throws {
+        let plan = try resolve(config: #"{"traits": {"a": [1, null]}, "writeKey": "key", "ratio": 0.5, "flush": "5s"}"#)
+        #expect(
+            plan.config.description == #"{"endpoint":"https://api.segment.io/v1","writeKey":"{{secret:writeKey}}","#
+                + #""batch":20,"ratio":0.5,"flush":"5s","traits":{"a":[1,null]}}"#
+        )
+        #expect(plan.manifest.id == "segment")
+    }
+
+    @Test func `a lone variable becomes what the field is declared as`() throws {
+        let plan = try resolve(
+            config: """
+                {"writeKey": "${K}", "batch": "${N}", "ratio": "${R:-0.25}", "gzip": "${B}", "host": "${N}", "traits": "${N}"}
+                """,
+            environment: ["K": "12345", "N": "7", "B": "true"]
+        )
+        #expect(plan.config["batch"] == 7)
+        #expect(plan.config["ratio"] == 0.25)
+        #expect(plan.config["gzip"] == true)
+        #expect(plan.config["host"] == "7")
+        #expect(plan.config["traits"] == "7")
+        #expect(plan.secrets["writeKey"]?.reveal() == "12345")
+    }
+
+    @Test(arguments: [("N", "seven"), ("N", "1.5"), ("N", ""), ("N", "[1]"), ("N", " 7 8")])
+    func `a variable that is no number is refused without showing it`(name: String, value: String) {
+        #expect {
+            try resolve(config: #"{"writeKey": "k", "batch": "${N}"}"#, environment: [name: value])
+        } throws: { error in
+            "\(error)" == "1:106: leaf: batch must be an integer, not a string [wrong-type]; "
+                + "the value comes from outside the file"
+        }
+    }
+
+    @Test func `a secret field is hidden however it is given`() throws {
+        try withTemporaryDirectory { directory in
+            let file = try directory.write("key", "from-file\n")
+            let given: [(String, String)] = [
+                (#""plain-key""#, "plain-key"), (#""${KEY}""#, "from-env"), (#"{"secret": "env:KEY"}"#, "from-env"),
+                (#"{"secret": "file:\#(file)"}"#, "from-file"), (#"{"secret": "env:${WHICH}"}"#, "from-env"),
+            ]
+            for (value, expected) in given {
+                let plan = try resolve(
+                    config: #"{"writeKey": \#(value)}"#,
+                    environment: ["KEY": "from-env", "WHICH": "KEY"]
+                )
+                #expect(plan.config["writeKey"] == "{{secret:writeKey}}")
+                #expect(plan.secrets["writeKey"]?.reveal() == expected)
+                #expect(!"\(plan)".contains(expected))
+                var dumped = ""
+                dump(plan, to: &dumped)
+                #expect(!dumped.contains(expected))
+            }
+        }
+    }
+
+    @Test func `what is given as a secret is remembered although the plugin sees it`() throws {
+        let text = """
+            {"version": 1, "connectors": [{"name": "a", "plugin": "sentry", "config":
+              {"endpoint": {"secret": "env:DSN"}}},
+             {"name": "b", "plugin": "segment", "config":
+              {"writeKey": "key1", "traits": {"headers": [{"secret": "env:NESTED"}], "other": {"secret": 1, "x": 2}}}}]}
+            """
+        let environment = Configuration.Environment([
+            "DSN": "https://public:private@sentry.io/1", "NESTED": "nested-one",
+        ])
+        let resolved = try Configuration(parsing: text).resolved(environment: environment, manifest: manifest(of:))
+        let sentry = try #require(try resolved.leaves["a"]?.get())
+        #expect(sentry.config["endpoint"] == "https://public:private@sentry.io/1")
+        #expect(sentry.secrets.isEmpty)
+        let segment = try #require(try resolved.leaves["b"]?.get())
+        #expect(segment.config["traits"]?["headers"]?[0] == "nested-one")
+        #expect(segment.config["traits"]?["other"]?["x"] == 2)
+        #expect(
+            resolved.redactor.redact("sentry_key=public, private; nested-one key1") == "sentry_key=•••, •••; ••• •••"
+        )
+    }
+
+    @Test(arguments: [
+        (#"{"writeKey": "k"}"#, "", ["api.segment.io", "cdn.segment.com"]),
+        (#"{"writeKey": "k", "endpoint": "http://LOCALHOST:8080/x"}"#, "", ["localhost:8080", "cdn.segment.com"]),
+        (#"{"writeKey": "k", "endpoint": "http://u@[::1]:8080/x"}"#, "", ["[::1]:8080", "cdn.segment.com"]),
+        (
+            #"{"writeKey": "k"}"#, #", "allow": {"hosts": ["*.Example.com", "[::1]", "10.0.0.1:80"]}"#,
+            ["*.example.com", "[::1]", "10.0.0.1:80"]
+        ),
+        (#"{"writeKey": "k"}"#, #", "allow": {"hosts": []}"#, []),
+    ])
+    func `a plugin may talk to the hosts of its manifest, unless the operator says others`(
+        config: String,
+        other: String,
+        expected: [String]
+    ) throws {
+        #expect(try resolve(config: config, other: other).egress.map(\.description) == expected)
+    }
+
+    @Test func `a vendor is pointed elsewhere with its user and path`() throws {
+        let text = """
+            {"version": 1, "connectors": [
+              {"name": "a", "plugin": "sentry", "config": {"endpoint": "https://KEY@sentry.io/1?x=y"}},
+              {"name": "b", "plugin": "segment", "config": {"writeKey": "key1"}, "allow": {"hosts": ["*.com"]}},
+              {"name": "c", "plugin": "broken"},
+              {"name": "d", "plugin": "posthog", "config": {"endpoint": "https://eu.posthog.com", "apiKey": "k"}}]}
+            """
+        let resolved = try Configuration(parsing: text).resolved(manifest: manifest(of:)).pointing { plugin in
+            plugin == "posthog" ? nil : URLParts("http://127.0.0.1:9999/\(plugin)/")
+        }
+        let plans = try ["a", "b", "d"].map { try #require(resolved.leaves[$0]).get() }
+        #expect(
+            plans.map { $0.config["endpoint"] } == [
+                "http://KEY@127.0.0.1:9999/sentry/1?x=y", "http://127.0.0.1:9999/segment/v1", "https://eu.posthog.com",
+            ]
+        )
+        #expect(
+            plans.map { $0.egress.map(\.description) } == [["127.0.0.1:9999"], ["127.0.0.1:9999"], ["eu.posthog.com"]]
+        )
+        #expect(throws: ConnectorError.self) { try resolved.leaves["c"]?.get() }
+    }
+
+    @Test func `loading a file finds its own faults and the plugins' in one pass`() throws {
+        try withTemporaryDirectory { directory in
+            let file = try directory.write(
+                "connectors.json",
+                #"{"version": 1, "plugins": ["P"], "connectors": [{"name": "a", "plugin": "segment", "x": 1}]}"#
+            )
+            #expect {
+                try Configuration.load(file: file, environment: .init([:])) { configuration in
+                    #expect(configuration.pluginDirectories == ["\(directory.path)/P"])
+                    return manifest(of:)
+                }
+            } throws: { error in
+                (error as? ConfigurationErrors)?.errors.map(\.code) == [.missingValue, .unknownKey]
+            }
+        }
+    }
+}
