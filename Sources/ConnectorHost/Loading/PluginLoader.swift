@@ -24,56 +24,16 @@ package struct PluginLoader: Sendable {
     /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
     ///   `load-failed` with the linker's text as its cause.
     package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
-        if case .library(let name) = candidate.image { return try loadLibrary(name, candidate) }
-        let bytes = try ImageBytes(path: candidate.path)
-        guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
-        let image = try ELFImage(bytes)
-        let dynamic = try Preflight.linkable(image)
-        guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
-        if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
-        let (digest, loaded) = try seal(bytes, candidate)
-        return try plugin(candidate, digest, loaded)
-    }
-
-    private func seal(
-        _ bytes: ImageBytes,
-        _ candidate: PluginCandidate
-    ) throws(ConnectorError) -> (ImageDigest, LoadedImage) {
-        let name = candidate.path.lastPathComponent
-        do throws(DynamicLinker.Failure) {
-            let result = try unsafe bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                let digest = unsafe ImageDigest(of: content)
-                let image = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
-                    unsafe try SealedImage.load(content, named: name, digest: digest, storage: storage)
-                }
-                return (digest, image)
+        let (digest, image) =
+            switch candidate.image {
+            case .file: try loadFile(candidate)
+            case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
             }
-            if let result { return result }
-        } catch {
-            throw ConnectorError(
-                .loadFailed,
-                "the dynamic linker refused \(candidate.path)",
-                fix: "run: connector-host inspect \(candidate.path)",
-                cause: error.text
-            )
-        }
-        throw Preflight.changed(candidate.path)
-    }
-
-    /// Loads a foreign library under its own name, so that the process has no second copy of it.
-    private func loadLibrary(_ name: String, _ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
-        throw ConnectorError(.unsupported, name)
-    }
-
-    private func plugin(
-        _ candidate: PluginCandidate,
-        _ digest: ImageDigest,
-        _ image: LoadedImage
-    ) throws(ConnectorError) -> Plugin {
         var lifecycle: PluginLifecycle?
         if let entry = candidate.manifest.entry {
             lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
         }
+        if case .library = candidate.image { try Self.checkSymbols(candidate, image) }
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
@@ -81,5 +41,65 @@ package struct PluginLoader: Sendable {
             image: image,
             lifecycle: lifecycle
         )
+    }
+
+    private func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> (ImageDigest, LoadedImage) {
+        let bytes = try ImageBytes(path: candidate.path)
+        guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
+        let image = try ELFImage(bytes)
+        let dynamic = try Preflight.linkable(image)
+        guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
+        if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
+        do throws(DynamicLinker.Failure) {
+            let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                let digest = unsafe ImageDigest(of: content)
+                let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
+                    if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, digest) {
+                        return unsafe existing
+                    }
+                    let relatives = OriginRelatives.files(of: image, dynamic)
+                    let sealed = SealedImage(
+                        path: candidate.path,
+                        digest: digest,
+                        relatives: relatives,
+                        storage: storage
+                    )
+                    return unsafe try sealed.load(content)
+                }
+                return (digest, loaded)
+            }
+            if let result { return result }
+        } catch {
+            throw Self.refused(image, dynamic, error)
+        }
+        throw Preflight.changed(candidate.path)
+    }
+
+    /// The reason why the dynamic linker refused an image, found by looking at what it needs.
+    static func refused(
+        _ image: ELFImage,
+        _ dynamic: DynamicSection,
+        _ failure: DynamicLinker.Failure
+    ) -> ConnectorError {
+        if var problem = DependencyDiagnosis(DependencyClosure(of: image, dynamic)).problems.first {
+            problem.cause = problem.cause.map { "\(failure.text); \($0)" } ?? failure.text
+            return problem
+        }
+        return ConnectorError(
+            .loadFailed,
+            "the dynamic linker refused \(image.bytes.path)",
+            fix: "run: connector-host inspect \(image.bytes.path)",
+            cause: failure.text
+        )
+    }
+
+    /// Checks the functions of a library whose file may not be where they are defined.
+    private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
+        for capability in candidate.manifest.capabilities {
+            for operation in capability.operations where unsafe image.symbol(named: operation.symbol) == nil {
+                let role = "the operation \(operation.name) of \(capability.id)"
+                throw Preflight.symbolAbsent(operation.symbol, role: role, path: candidate.path)
+            }
+        }
     }
 }

@@ -27,11 +27,12 @@ enum DynamicLinker {
         return unsafe handle
     }
 
-    /// Whether an image of this name is loaded already, by the linker's own rules for names.
-    static func isLoaded(_ name: String) -> Bool {
+    /// Whether a loaded library exports a symbol, by the library's name; false if it is not loaded.
+    static func isDefined(_ symbol: String, inLoaded name: String) -> Bool {
         guard let handle = unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return false }
-        unsafe dlclose(handle)
-        return true
+        // Gives back what RTLD_NOLOAD counted up; the library stays.
+        defer { _ = unsafe dlclose(handle) }
+        return unsafe dlsym(handle, symbol) != nil
     }
 
     /// The address of an exported symbol of an image or of what it depends on.

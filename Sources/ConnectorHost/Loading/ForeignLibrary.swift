@@ -1,0 +1,69 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// An existing library of the system that a sidecar describes.
+///
+/// It is not sealed but loaded as any program would load it: the process may have it already, and a second copy of, say,
+/// SQLite would break the first one's locks.
+struct ForeignLibrary {
+    /// As the dynamic linker knows it, such as `libz.so.1`.
+    let name: String
+    /// The sidecar that names it.
+    let sidecar: String?
+
+    /// Loads the library by its name, or takes the one that is loaded.
+    func load() throws(ConnectorError) -> (ImageDigest, LoadedImage) {
+        let bytes = try ImageBytes(path: file())
+        let image = try ELFImage(bytes)
+        let dynamic = try Preflight.linkable(image)
+        guard let digest = unsafe bytes.withAllBytes({ unsafe ImageDigest(of: $0) }) else {
+            throw Preflight.changed(bytes.path)
+        }
+        do throws(DynamicLinker.Failure) {
+            let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
+                unsafe try DynamicLinker.load(path: name)
+            }
+            return (digest, loaded)
+        } catch {
+            throw PluginLoader.refused(image, dynamic, error)
+        }
+    }
+
+    /// The file that the dynamic linker takes for the name.
+    func file() throws(ConnectorError) -> String {
+        #if os(Linux)
+            if let loaded = LoadedLibraries.current().first(where: { $0.answers(to: name) }), let file = loaded.file {
+                return file
+            }
+        #endif
+        let requester = LibrarySearch.Requester(origin: ".", runpath: nil, rpaths: [])
+        if let hit = LibrarySearch(architecture: .host).find(name, for: requester) { return hit.path }
+        throw ConnectorError(
+            .missingDependency,
+            "\(sidecar ?? "the manifest") describes \(name), which is not on this system",
+            fix: "install the package that has \(name), or add its folder to LD_LIBRARY_PATH"
+        )
+    }
+
+    /// A library that a sidecar names by its path, if the process has loaded these very bytes under its name already.
+    static func existing(
+        _ candidate: PluginCandidate,
+        _ image: ELFImage,
+        _ dynamic: DynamicSection,
+        _ digest: ImageDigest
+    ) throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer? {
+        #if os(Linux)
+            guard candidate.manifest.library != nil,
+                let soname = dynamic.soname.flatMap({ image.string(dynamic, at: $0) }),
+                let library = LoadedLibraries.current().first(where: { $0.soname == soname }), let file = library.file,
+                let bytes = try? ImageBytes(path: file),
+                unsafe bytes.withAllBytes({ unsafe ImageDigest(of: $0) }) == digest
+            else { return nil }
+            return unsafe try DynamicLinker.load(path: library.path)
+        #else
+            return nil
+        #endif
+    }
+}
