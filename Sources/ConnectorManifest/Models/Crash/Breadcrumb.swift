@@ -1,0 +1,52 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that happened before something went wrong.
+public struct Breadcrumb: Sendable, Hashable {
+    /// When it happened.
+    public var timestamp: Timestamp?
+    /// What kind of thing it was: `http`, `navigation`, …
+    public var category: String?
+    /// What happened, in words.
+    public var message: String
+    /// How bad it was.
+    public var level: CrashReport.Level
+    /// Further facts.
+    public var data: JSONObject
+
+    /// Makes a breadcrumb.
+    public init(
+        _ message: String,
+        category: String? = nil,
+        level: CrashReport.Level = .info,
+        timestamp: Timestamp? = nil,
+        data: JSONObject = JSONObject()
+    ) {
+        self.message = message
+        self.category = category
+        self.level = level
+        self.timestamp = timestamp
+        self.data = data
+    }
+
+    /// Reads a breadcrumb.
+    public init(json: JSONValue, path: String = "breadcrumb") throws(ConnectorError) {
+        let reader = try ModelReader(json, path)
+        self.init(
+            try reader.requiredString("message"),
+            category: try reader.string("category"),
+            level: try reader.word("level", as: CrashReport.Level.self) ?? .info,
+            timestamp: try reader.timestamp("timestamp"),
+            data: try reader.object("data")
+        )
+    }
+
+    /// As operations take it.
+    public var json: JSONValue {
+        var object: JSONObject = ["message": .string(message), "level": .string(level.rawValue)]
+        object.set("category", category)
+        object.set("timestamp", timestamp)
+        object.set("data", data)
+        return .object(object)
+    }
+}

@@ -1,0 +1,38 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// To whom something went wrong.
+public struct CrashUser: Sendable, Hashable {
+    /// The user as the application knows them.
+    public var id: String?
+    /// Where to write to them.
+    public var email: String?
+    /// What they are called.
+    public var name: String?
+
+    /// Makes a user.
+    public init(id: String? = nil, email: String? = nil, name: String? = nil) {
+        self.id = id
+        self.email = email
+        self.name = name
+    }
+
+    /// Reads a user.
+    public init(json: JSONValue, path: String = "user") throws(ConnectorError) {
+        let reader = try ModelReader(json, path)
+        self.init(
+            id: try reader.string("id"),
+            email: try reader.string("email"),
+            name: try reader.string("name")
+        )
+    }
+
+    /// As operations take it.
+    public var json: JSONValue {
+        var object = JSONObject()
+        object.set("id", id)
+        object.set("email", email)
+        object.set("name", name)
+        return .object(object)
+    }
+}

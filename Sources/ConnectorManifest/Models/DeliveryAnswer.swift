@@ -1,0 +1,87 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What became of one event or report of a batch.
+public struct DeliveryAnswer: Sendable, Hashable {
+    /// Which of the three it is.
+    public var outcome: Outcome
+    /// Why it was not accepted, in the vendor's own words if there are any.
+    public var reason: String?
+    /// When to try again, from now, if the vendor said so.
+    public var retryAfter: Duration?
+    /// The vendor's name for what it accepted.
+    public var id: String?
+
+    /// What to do now.
+    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+        /// Nothing: the vendor has it.
+        case accepted
+        /// Drop it: the vendor will never take it.
+        case rejected
+        /// Deliver it again later, with the same identifier.
+        case retry
+    }
+
+    private init(_ outcome: Outcome, reason: String? = nil, retryAfter: Duration? = nil, id: String? = nil) {
+        self.outcome = outcome
+        self.reason = reason
+        self.retryAfter = retryAfter
+        self.id = id
+    }
+
+    /// The vendor has it.
+    public static let accepted = DeliveryAnswer(.accepted)
+
+    /// The vendor has it, under a name of its own.
+    public static func accepted(id: String) -> DeliveryAnswer { DeliveryAnswer(.accepted, id: id) }
+
+    /// The vendor will never take it.
+    public static func rejected(_ reason: String) -> DeliveryAnswer { DeliveryAnswer(.rejected, reason: reason) }
+
+    /// The vendor may take it later.
+    public static func retry(_ reason: String, after: Duration? = nil) -> DeliveryAnswer {
+        DeliveryAnswer(.retry, reason: reason, retryAfter: after)
+    }
+}
+
+extension DeliveryAnswer {
+    /// Reads an answer: `{"outcome": "retry", "reason": "…", "retryAfter": 1.5}`, with seconds.
+    public init(json: JSONValue, path: String = "answer") throws(ConnectorError) {
+        let reader = try ModelReader(json, path)
+        guard let outcome = try reader.word("outcome", as: Outcome.self) else {
+            throw ConnectorError(.invalid, "\(path).outcome is missing")
+        }
+        self.init(
+            outcome,
+            reason: try reader.string("reason"),
+            retryAfter: try reader.number("retryAfter", within: 0...31_536_000).map { .seconds($0) },
+            id: try reader.string("id")
+        )
+    }
+
+    /// As an operation answers it.
+    public var json: JSONValue {
+        var object: JSONObject = ["outcome": .string(outcome.rawValue)]
+        object.set("reason", reason)
+        if let retryAfter { object["retryAfter"] = .number(Double(retryAfter.nanoseconds) / 1e9) }
+        object.set("id", id)
+        return .object(object)
+    }
+
+    /// Reads the answers to a batch.
+    ///
+    /// - Parameter count: How many events or reports the batch had.
+    public static func answers(json: JSONValue, count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
+        guard let elements = json.array, elements.count == count else {
+            throw ConnectorError(
+                .protocolViolation,
+                "there must be \(count) answers, one for each element of the batch"
+            )
+        }
+        var answers: [DeliveryAnswer] = []
+        for (index, element) in elements.enumerated() {
+            answers.append(try DeliveryAnswer(json: element, path: "answers[\(index)]"))
+        }
+        return answers
+    }
+}
