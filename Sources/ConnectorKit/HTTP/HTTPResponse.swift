@@ -1,0 +1,57 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// What a vendor answered.
+public struct HTTPResponse: Sendable, Hashable {
+    /// 100 to 999.
+    public var status: Int
+    /// The fields of the header.
+    public var headers: HTTPHeaders
+    /// What came after the header, already decompressed.
+    public var body: [UInt8]
+
+    /// Makes a response, as tests do.
+    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Whether the status is one of 200 to 299.
+    public var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// The body as JSON.
+    ///
+    /// - Throws: A ``PluginError`` of status `protocolViolation` with the place and the beginning of the body.
+    public func json() throws(PluginError) -> JSONValue {
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: body)
+        } catch {
+            let position = error.position.map { " at \($0)" } ?? ""
+            throw PluginError(
+                .protocolViolation,
+                "the answer (HTTP \(status)) is not JSON\(position): \(error.message); it begins \"\(excerpt)\"",
+                domain: "http",
+                detail: Int32(status)
+            )
+        }
+    }
+
+    /// The beginning of the body as text in one line, for messages.
+    public var excerpt: String {
+        let text = String(decoding: body.prefix(200), as: UTF8.self)
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+    }
+
+    /// How long to wait, from `Retry-After` (RFC 9110, section 10.2.3); nil if absent or unreadable.
+    ///
+    /// - Parameter now: The moment from which a date counts.
+    public func retryAfter(now: Timestamp) -> Duration? {
+        guard let text = headers["Retry-After"] else { return nil }
+        if let seconds = Int64(text) { return .seconds(min(max(0, seconds), 31_536_000)) }
+        guard let date = Timestamp(httpDate: text) else { return nil }
+        return date.duration(since: now)
+    }
+}

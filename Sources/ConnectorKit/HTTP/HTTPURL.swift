@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// An absolute `http` or `https` URL that only grows: by segments of its path, and by items of its query.
+///
+/// Whatever is added is percent-encoded (RFC 3986), so text of others can neither leave its place in the URL nor pass for
+/// the placeholder of a secret.
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+    private var base: String
+    private var query: String
+
+    /// Reads a URL; nil if it is not an absolute `http` or `https` URL. A fragment is dropped, as are slashes at the end of
+    /// the path.
+    public init?(_ text: String) {
+        guard URLParts(text) != nil else { return nil }
+        let whole = text.prefix { $0 != "#" }
+        var base = whole.prefix { $0 != "?" }
+        query = String(whole.dropFirst(base.count))
+        while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
+        self.base = String(base)
+    }
+
+    /// The URL with further segments of the path, each encoded.
+    public func appending(_ segments: String...) -> HTTPURL {
+        var url = self
+        for segment in segments { url.base += "/" + Self.encoded(segment) }
+        return url
+    }
+
+    /// The URL with a path that may contain slashes and is added as it is: a constant of the vendor's, never data.
+    public func appending(path: StaticString) -> HTTPURL {
+        var url = self
+        url.base += "\(path)"
+        return url
+    }
+
+    /// The URL with a further item in its query, encoded; without it if there is no value.
+    public func with(_ name: String, _ value: String?) -> HTTPURL {
+        guard let value else { return self }
+        return adding("\(Self.encoded(name))=\(Self.encoded(value))")
+    }
+
+    /// The URL with a secret in its query, which the host puts in, encoded.
+    public func with(_ name: String, _ secret: SecretPlaceholder) -> HTTPURL {
+        adding("\(Self.encoded(name))=\(secret)")
+    }
+
+    /// The URL as it is sent, but for secrets.
+    public var description: String { base + query }
+
+    /// Scheme, host and port: `https://example.com`.
+    public var origin: String {
+        guard let parts = URLParts(base) else { return base }
+        let host = parts.host.contains(":") ? "[\(parts.host)]" : parts.host
+        return "\(parts.scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
+    }
+
+    private func adding(_ item: String) -> HTTPURL {
+        var url = self
+        url.query += (query.isEmpty ? "?" : "&") + item
+        return url
+    }
+
+    /// Everything but the unreserved characters of RFC 3986 as percent-encoded UTF-8.
+    static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

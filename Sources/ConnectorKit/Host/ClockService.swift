@@ -1,0 +1,18 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// The time and timers (`clock/1`); tests of the host can stop and move it.
+public protocol ClockService: Sendable {
+    /// The time of day. Can jump.
+    var now: Timestamp { get }
+
+    /// Nanoseconds since a fixed moment before the host started. Never jumps; the clock of deadlines.
+    var monotonic: UInt64 { get }
+
+    /// Suspends for a length of time.
+    ///
+    /// - Throws: A ``PluginError`` of status `cancelled` if the task is cancelled meanwhile.
+    func sleep(for duration: Duration) async throws(PluginError)
+}

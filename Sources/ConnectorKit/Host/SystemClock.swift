@@ -1,0 +1,42 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The clock of a plugin that does not ask the host for one.
+public struct SystemClock: ClockService {
+    private static let start = ContinuousClock.now
+
+    /// Makes a clock.
+    public init() {}
+
+    /// The system's time of day.
+    public var now: Timestamp {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(nanoseconds: 0) }
+        return Timestamp(nanoseconds: UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec))
+    }
+
+    /// Since the first time that anybody asked.
+    public var monotonic: UInt64 {
+        let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
+        return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
+    }
+
+    /// Suspends on Swift's own timers.
+    public func sleep(for duration: Duration) async throws(PluginError) {
+        do {
+            try await Task.sleep(for: duration)
+        } catch {
+            throw PluginError(.cancelled, "the call was given up")
+        }
+    }
+}

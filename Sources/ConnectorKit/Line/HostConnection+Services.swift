@@ -1,0 +1,22 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorManifest
+
+extension HostConnection {
+    /// Everything that the host lends, as values for authors.
+    func services() -> Host {
+        var host = Host()
+        if let table = unsafe table(CONNECTOR_LOG_SERVICE, as: connector_log.self) {
+            host.log = unsafe HostLog(self, table).log
+        }
+        if let table = unsafe table(CONNECTOR_CLOCK_SERVICE, as: connector_clock.self) {
+            host.clock = unsafe HostClock(self, table)
+        }
+        if let table = unsafe table(CONNECTOR_HTTP_SERVICE, as: connector_http.self) {
+            host.http = unsafe HostHTTP(self, table, clock: host.clock)
+        }
+        return host
+    }
+}

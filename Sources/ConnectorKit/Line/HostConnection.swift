@@ -1,0 +1,92 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The host as one instance sees it, until the instance is destroyed.
+///
+/// Every call of the host is counted, so that ``close()`` can wait for those under way on other threads, and refused
+/// afterwards: a task that outlives its instance finds the host closed instead of freed memory.
+@safe
+final class HostConnection: @unchecked Sendable {
+    // Sendable: `host` is a constant, what it points to is never written by anybody between `create` and `destroy`, its
+    // functions may be called from any thread (host.h), and none is called once `close` has returned.
+    private let host: UnsafePointer<connector_host>
+    /// Twice the number of calls under way, plus one once closed.
+    private let usage = Atomic<Int>(0)
+
+    init(_ host: UnsafePointer<connector_host>) {
+        unsafe self.host = unsafe host
+    }
+
+    /// Calls the host; nil if the instance is being destroyed.
+    func use<Answer>(_ body: (UnsafePointer<connector_host>) -> Answer) -> Answer? {
+        whileOpen { unsafe body(host) }
+    }
+
+    /// Calls a table of the host; nil if the instance is being destroyed.
+    func whileOpen<Answer>(_ body: () -> Answer) -> Answer? {
+        let before = usage.add(2, ordering: .acquiringAndReleasing).oldValue
+        defer { usage.subtract(2, ordering: .releasing) }
+        guard before & 1 == 0 else { return nil }
+        return body()
+    }
+
+    /// Refuses calls from now on, and returns when none is under way.
+    ///
+    /// Functions of the host never block, so the wait is as short as the longest of them.
+    func close() {
+        _ = usage.bitwiseOr(1, ordering: .acquiringAndReleasing)
+        while usage.load(ordering: .acquiring) != 1 { _ = sched_yield() }
+    }
+
+    /// The table of a host service; nil if the host does not lend it.
+    ///
+    /// - Parameter id: Such as `http/1`.
+    func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
+        let pointer = unsafe use { host in
+            var id = id
+            return id.withUTF8 { bytes in
+                unsafe bytes.withMemoryRebound(to: CChar.self) { characters -> UnsafeRawPointer? in
+                    guard let start = characters.baseAddress else { return nil }
+                    return unsafe host.pointee.service(host.pointee.context, start, UInt64(characters.count))
+                }
+            }
+        }
+        return unsafe (pointer ?? nil)?.assumingMemoryBound(to: Table.self)
+    }
+
+    /// Completes a call. The host answers a late one with a status that means nothing to a plugin.
+    func complete(_ operation: UInt64, _ result: Result<[UInt8]?, PluginError>) {
+        switch result {
+        case .success(let bytes):
+            _ = unsafe (bytes ?? []).withUnsafeBufferPointer { buffer in
+                unsafe use { host in
+                    unsafe host.pointee.complete(
+                        host.pointee.context,
+                        operation,
+                        Line.ok,
+                        bytes == nil ? nil : buffer.baseAddress,
+                        UInt64(buffer.count),
+                        nil
+                    )
+                }
+            }
+        case .failure(let failure):
+            var error = Line.emptyError
+            let status = unsafe Line.write(failure, into: &error)
+            _ = unsafe use { host in
+                unsafe host.pointee.complete(host.pointee.context, operation, status, nil, 0, &error)
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+
+/// One gate's instance of the author's type, which the host knows as `void *instance`.
+final class Instance<P: Plugin>: Sendable {
+    let plugin: P
+    let connection: HostConnection
+    let calls = PendingCalls()
+
+    init(plugin: P, connection: HostConnection) {
+        self.plugin = plugin
+        self.connection = connection
+    }
+
+    /// The instance behind a pointer that `create` gave out and `destroy` has not taken back.
+    static func borrowed(_ instance: UnsafeMutableRawPointer?) -> Instance<P>? {
+        guard let instance = unsafe instance else { return nil }
+        return unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeUnretainedValue()
+    }
+
+    /// Runs an operation until its first suspension, and the rest of it on Swift's threads.
+    func start(_ operation: UInt64, deadline: UInt64, _ work: @escaping Line.Work<P>) {
+        calls.begin(operation)
+        let task = Task.immediate {
+            let result: Result<[UInt8]?, PluginError>
+            do {
+                result = .success(try await Deadline.$current.withValue(deadline) { try await work(self.plugin) })
+            } catch {
+                result = .failure(PluginError(error))
+            }
+            self.calls.end(operation)
+            self.connection.complete(operation, result)
+        }
+        calls.attach(task, to: operation)
+    }
+}
+
+/// When the operation that the current task works on is given up, on the monotonic clock of `clock/1`.
+enum Deadline {
+    @TaskLocal static var current: UInt64 = UInt64.max
+}

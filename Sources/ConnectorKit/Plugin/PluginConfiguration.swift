@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// What the connector's `config` gave, with the defaults of the manifest, already checked against it.
+public struct PluginConfiguration: Sendable, Hashable {
+    /// Every field that has a value, by name.
+    public var fields: JSONObject
+
+    /// Takes fields, as tests do.
+    public init(_ fields: JSONObject) {
+        self.fields = fields
+    }
+
+    /// A field's value of any type; nil if there is none.
+    public subscript(name: String) -> JSONValue? {
+        fields[name]
+    }
+
+    /// A text.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
+    public func string(_ name: String) throws(PluginError) -> String {
+        try required(name, optionalString(name), "a string")
+    }
+
+    /// A text; nil if the field has no value.
+    public func optionalString(_ name: String) -> String? {
+        fields[name]?.string
+    }
+
+    /// An absolute `http` or `https` URL, without a slash at its end.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or is no such URL.
+    public func url(_ name: String) throws(PluginError) -> HTTPURL {
+        let text = try string(name)
+        guard let url = HTTPURL(text) else {
+            throw PluginError(.invalid, "\(name) must be an absolute http or https URL")
+        }
+        return url
+    }
+
+    /// A whole number.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
+    public func integer(_ name: String) throws(PluginError) -> Int64 {
+        try required(name, fields[name]?.integer, "an integer")
+    }
+
+    /// A number.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
+    public func number(_ name: String) throws(PluginError) -> Double {
+        try required(name, fields[name]?.number, "a number")
+    }
+
+    /// A truth value.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
+    public func boolean(_ name: String) throws(PluginError) -> Bool {
+        try required(name, fields[name]?.bool, "true or false")
+    }
+
+    /// A length of time, written as `250ms`, `5s`, `2m` or `1h`.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value or is no duration.
+    public func duration(_ name: String) throws(PluginError) -> Duration {
+        try required(name, optionalString(name).flatMap(Duration.init(parsing:)), "a duration such as \"5s\"")
+    }
+
+    /// The placeholder of a secret.
+    ///
+    /// - Throws: A ``PluginError`` that names the field if it has no value.
+    public func secret(_ name: String) throws(PluginError) -> SecretPlaceholder {
+        try required(name, optionalSecret(name), "a secret")
+    }
+
+    /// The placeholder of a secret; nil if the field has no value.
+    public func optionalSecret(_ name: String) -> SecretPlaceholder? {
+        fields[name].map { _ in SecretPlaceholder(field: name) }
+    }
+
+    private func required<Value>(_ name: String, _ value: Value?, _ kind: String) throws(PluginError) -> Value {
+        guard let value else {
+            throw PluginError(.invalid, "the configuration field \"\(name)\" must be \(kind)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,69 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// A failure of a plugin's call, as it crosses the line.
+public struct PluginError: Error, Sendable, Hashable {
+    /// The kind of failure.
+    public var status: PluginStatus
+    /// One sentence for a person, with the vendor's own words; at most 967 bytes cross the line. Never a secret.
+    public var message: String
+    /// Whether the same call may succeed later.
+    public var isRetryable: Bool
+    /// When to try again, from now, if the vendor said so.
+    public var retryAfter: Duration?
+    /// Who speaks: a vendor's name, `http`, `errno`; at most 31 bytes cross the line.
+    public var domain: String
+    /// The vendor's or system's own number, such as the HTTP status; 0 if there is none.
+    public var detail: Int32
+
+    /// Makes an error.
+    ///
+    /// - Parameter isRetryable: By default what the status suggests: rate limited, unavailable and timed out are.
+    public init(
+        _ status: PluginStatus,
+        _ message: String,
+        isRetryable: Bool? = nil,
+        retryAfter: Duration? = nil,
+        domain: String = "",
+        detail: Int32 = 0
+    ) {
+        self.status = status
+        self.message = message
+        self.isRetryable = isRetryable ?? status.isUsuallyRetryable
+        self.retryAfter = retryAfter
+        self.domain = domain
+        self.detail = detail
+    }
+
+    /// Turns whatever an author's code threw into what crosses the line.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as PluginError: self = error
+        case let error as ConnectorError: self.init(error)
+        case is CancellationError: self.init(.cancelled, "the call was given up")
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
+    /// Turns an objection of the shared values, such as a model that does not fit, into what crosses the line.
+    public init(_ error: ConnectorError) {
+        let statuses: [ConnectorError.Code: PluginStatus] = [
+            .syntax: .invalid, .invalid: .invalid, .invalidValue: .invalid, .wrongType: .invalid,
+            .missingValue: .invalid, .unknownKey: .invalid, .unsupported: .unsupported, .unauthorized: .unauthorized,
+            .missing: .notFound, .conflict: .conflict, .rateLimited: .rateLimited, .unavailable: .unavailable,
+            .timedOut: .timedOut, .cancelled: .cancelled, .denied: .denied, .tooLarge: .tooLarge,
+            .protocolViolation: .protocolViolation, .notOpen: .notOpen,
+        ]
+        var message = error.message
+        if let position = error.position { message = "\(position): \(message)" }
+        if let fix = error.fix { message += "; \(fix)" }
+        self.init(
+            statuses[error.code] ?? .failed,
+            message,
+            isRetryable: error.isRetryable,
+            retryAfter: error.retryAfter
+        )
+    }
+}

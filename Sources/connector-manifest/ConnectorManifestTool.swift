@@ -1,0 +1,39 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Turns a readable manifest into the Swift source that a plugin is compiled with.
+///
+/// The build tool plugin runs it: `connector-manifest NAME.connector.json OUTPUT.swift`. Everything wrong is printed as
+/// `file:line:column: error: …`, so that the build shows it in its place.
+@main
+struct ConnectorManifestTool {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3 else {
+            StandardError.print("usage: connector-manifest NAME.connector.json OUTPUT.swift")
+            System.exit(status: 64)
+        }
+        do throws(ConnectorError) {
+            let text = try TextFile.read(arguments[1])
+            let (manifest, problems) = Manifest.read(text, file: arguments[1])
+            guard problems.isEmpty, let manifest else { return fail(problems) }
+            var generator = PluginSourceGenerator(manifest, text: text, file: arguments[1])
+            let source = try generator.source()
+            guard generator.problems.isEmpty else { return fail(generator.problems) }
+            try TextFile.write(source, to: arguments[2])
+        } catch {
+            fail([error])
+        }
+    }
+
+    private static func fail(_ problems: [ConnectorError]) {
+        for problem in problems {
+            let place = problem.position.map { "\($0): " } ?? ""
+            let fix = problem.fix.map { "; \($0)" } ?? ""
+            StandardError.print("\(place)error: \(problem.message)\(fix)")
+        }
+        System.exit(status: 1)
+    }
+}

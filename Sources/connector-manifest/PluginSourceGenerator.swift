@@ -1,0 +1,116 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Writes the Swift source that makes a shared library out of an author's type and its manifest.
+struct PluginSourceGenerator {
+    /// What the manifest allows and Swift does not, with its place.
+    private(set) var problems: [ConnectorError] = []
+    private let manifest: Manifest
+    private let text: [UInt8]
+    private let file: String
+
+    init(_ manifest: Manifest, text: [UInt8], file: String) {
+        self.manifest = manifest
+        self.text = text
+        self.file = file
+    }
+
+    /// The whole file. If ``problems`` is not empty afterwards, it would not compile.
+    mutating func source() throws(ConnectorError) -> String {
+        let note = ManifestNote(try JSONValue(parsing: text, file: file))
+        guard let entry = manifest.entry else {
+            report("a plugin in Swift needs an \"entry\": the name of the function to generate", at: JSONPath())
+            return ""
+        }
+        if !isSwiftIdentifier(entry) {
+            report(
+                "the entry \"\(entry)\" cannot be the name of a generated function",
+                at: JSONPath().appending("entry")
+            )
+        }
+        let type = swiftType
+        var parts = [header, note.source, self.entry(entry, type: type)]
+        for capability in manifest.capabilities {
+            for operation in capability.operations {
+                let path = JSONPath().appending("capabilities").appending("\(capability.id)").appending(operation.name)
+                if let thunk = thunk(for: operation, type: type, at: path) { parts.append(thunk) }
+            }
+        }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    /// The author's type: as the manifest says, or the id in upper camel case.
+    private var swiftType: String {
+        manifest.swiftType
+            ?? manifest.id.split(whereSeparator: { "-_.".contains($0) })
+            .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    private var header: String {
+        """
+        // Made by connector-manifest from \(file.split(separator: "/").last ?? ""). Changes here are lost.
+
+        import ConnectorKit
+        import ConnectorManifest
+        """
+    }
+
+    private func entry(_ symbol: String, type: String) -> String {
+        """
+        /// The life of the plugin's instances (`connector/plugin.h`).
+        private nonisolated(unsafe) let connectorTable = unsafe Line.table(
+            create: { unsafe Line.create(\(type).self, $0, $1, $2, $3, $4) },
+            open: { unsafe Line.open(\(type).self, $0, $1, $2) },
+            probe: { unsafe Line.probe(\(type).self, $0, $1, $2) },
+            close: { unsafe Line.close(\(type).self, $0, $1, $2) },
+            destroy: { unsafe Line.destroy(\(type).self, $0) },
+            cancel: { unsafe Line.cancel(\(type).self, $0, $1) }
+        )
+
+        /// The entry that the manifest names.
+        @c(\(symbol))
+        public func connectorEntry() -> UnsafeRawPointer {
+            unsafe connectorTable
+        }
+        """
+    }
+
+    private mutating func thunk(for operation: Operation, type: String, at path: JSONPath) -> String? {
+        guard isSwiftIdentifier(operation.name) else {
+            report("\"\(operation.name)\" cannot be the name of a method in Swift", at: path)
+            return nil
+        }
+        guard isSwiftIdentifier(operation.symbol) else {
+            report("\"\(operation.symbol)\" cannot be the name of a function", at: path.appending("symbol"))
+            return nil
+        }
+        let signature = operation.signature
+        let types = signature.parameters.map(\.type) + signature.results.map(\.type)
+        if types.contains(.cstring) {
+            report("cstring is for foreign libraries; a plugin takes string", at: path.appending("signature"))
+            return nil
+        }
+        if signature.isAsync, types.contains(.handle) {
+            report(
+                "an async operation in Swift takes no handle: it may not outlive the call",
+                at: path.appending("signature")
+            )
+            return nil
+        }
+        return OperationThunk(operation, type: type).source
+    }
+
+    private mutating func report(_ message: String, at path: JSONPath) {
+        let position = JSONLocator.position(of: path, in: text, file: file)
+        problems.append(ConnectorError(.invalidManifest, message, position: position))
+    }
+
+    private func isSwiftIdentifier(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F
+        }
+    }
+}

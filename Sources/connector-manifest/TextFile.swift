@@ -1,0 +1,68 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Whole files as bytes, without Foundation, which a tool that runs once for every plugin would start with.
+enum TextFile {
+    /// Reads a file.
+    static func read(_ path: String) throws(ConnectorError) -> [UInt8] {
+        guard let file = unsafe fopen(path, "rb") else { throw failure("read", path) }
+        defer { unsafe fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe fread(&chunk, 1, chunk.count, file)
+            guard count > 0 else { break }
+            bytes += chunk.prefix(count)
+            // One byte past the limit is enough for the manifest's own check to say so.
+            guard bytes.count <= Manifest.sizeLimit else { break }
+        }
+        guard unsafe ferror(file) == 0 else { throw failure("read", path) }
+        return bytes
+    }
+
+    /// Writes a file, or replaces it.
+    static func write(_ text: String, to path: String) throws(ConnectorError) {
+        guard let file = unsafe fopen(path, "wb") else { throw failure("write", path) }
+        let bytes = Array(text.utf8)
+        let count = unsafe fwrite(bytes, 1, bytes.count, file)
+        guard unsafe fclose(file) == 0, count == bytes.count else { throw failure("write", path) }
+    }
+
+    private static func failure(_ verb: String, _ path: String) -> ConnectorError {
+        let reason = unsafe String(cString: strerror(errno))
+        return ConnectorError(.unreadable, "cannot \(verb) \(path): \(reason)")
+    }
+}
+
+/// The stream that the build shows.
+enum StandardError {
+    /// Writes a line.
+    static func print(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// The process.
+enum System {
+    /// Ends it.
+    static func exit(status: Int32) -> Never {
+        #if canImport(Darwin)
+            Darwin.exit(status)
+        #elseif canImport(Musl)
+            Musl.exit(status)
+        #else
+            Glibc.exit(status)
+        #endif
+    }
+}
