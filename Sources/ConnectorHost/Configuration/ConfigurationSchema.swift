@@ -1,0 +1,178 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// The JSON Schema (draft 2020-12) of `connectors.json`, made from plugins' manifests, so that editors complete and check
+/// the `config` of every plugin.
+///
+/// It accepts what the host accepts, as far as a schema can tell: which names are taken, what `after` means, and whether
+/// variables are set only the host knows.
+package struct ConfigurationSchema: Sendable {
+    /// Highest version first, by id.
+    private let plugins: [(id: String, versions: [Manifest])]
+
+    /// Takes the manifests of every usable plugin; several versions of one may be among them.
+    package init(manifests: [Manifest]) {
+        var versions: [String: [Manifest]] = [:]
+        for manifest in manifests
+        where versions[manifest.id]?.contains(where: { $0.version == manifest.version }) != true {
+            versions[manifest.id, default: []].append(manifest)
+        }
+        plugins = versions.sorted { $0.key < $1.key }.map { id, manifests in
+            (id, manifests.sorted { $0.version > $1.version })
+        }
+    }
+
+    /// The schema itself.
+    package var json: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Connectors",
+            "description": "The third-party integrations of an application, as a tree of connectors.",
+            "type": "object",
+            "properties": [
+                "version": [
+                    "const": .integer(Configuration.formatVersion), "description": "The version of the format.",
+                ],
+                "plugins": [
+                    "type": "array",
+                    "items": ["type": "string", "minLength": 1],
+                    "description": "Directories with plugins, relative to this file.",
+                ],
+                "connectors": ["type": "array", "items": Self.reference("connector")],
+            ],
+            "patternProperties": Self.annotations,
+            "required": ["version", "connectors"],
+            "additionalProperties": false,
+            "$defs": .object(definitions),
+        ]
+    }
+
+    private var definitions: JSONObject {
+        var definitions = Self.commonDefinitions
+        definitions["connector"] = connector
+        for (id, versions) in plugins {
+            for (index, manifest) in versions.enumerated() {
+                definitions[Self.name(id, index == 0 ? nil : manifest.version)] = Self.configuration(of: manifest)
+            }
+        }
+        return definitions
+    }
+
+    // MARK: Connectors
+
+    /// All members stand at one level, where editors offer them; conditions then forbid those of the other kind.
+    private var connector: JSONValue {
+        var properties = Self.connectorProperties
+        properties["plugin"] = plugin
+        let leaf = ["plugin", "version", "config", "timeout", "retry", "probe", "allow"]
+        let composite = ["policy", "quorum", "connectors"]
+        let kind: JSONValue = [
+            "if": ["required": ["plugin"]],
+            "then": ["properties": Self.forbidden(composite)],
+            "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
+        ]
+        return [
+            "type": "object",
+            "properties": .object(properties),
+            "patternProperties": Self.annotations,
+            "required": ["name"],
+            "additionalProperties": false,
+            "allOf": .array([kind] + plugins.flatMap(conditions)),
+        ]
+    }
+
+    private var plugin: JSONValue {
+        let ids = plugins.map { id, versions -> JSONValue in
+            var choice: JSONObject = ["const": .string(id)]
+            if let text = versions.first?.documentation, !text.isEmpty { choice["description"] = .string(text) }
+            return .object(choice)
+        }
+        let path: JSONValue = [
+            "type": "string", "pattern": "/", "description": "The path of a plugin's file, relative to this file.",
+        ]
+        return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + [path])]
+    }
+
+    /// What `config` may be, for one plugin; a disabled connector is not held to it.
+    private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
+        versions.enumerated().map { index, manifest in
+            var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["not": ["const": false]]]
+            var required: [JSONValue] = ["plugin"]
+            if index > 0 {
+                wanted["version"] = ["const": .string(manifest.version.description)]
+                required.append("version")
+            } else if versions.count > 1 {
+                let others = versions.dropFirst().map { JSONValue.string($0.version.description) }
+                wanted["version"] = ["not": ["enum": .array(others)]]
+            }
+            let name = Self.name(id, index == 0 ? nil : manifest.version)
+            var then: JSONObject = ["properties": ["config": Self.reference(name)]]
+            if manifest.configuration.contains(where: \.isRequired) { then["required"] = ["config"] }
+            return [
+                "if": ["properties": .object(wanted), "required": .array(required)],
+                "then": .object(then),
+            ]
+        }
+    }
+
+    // MARK: Fields
+
+    private static func configuration(of manifest: Manifest) -> JSONValue {
+        var schema: JSONObject = [
+            "type": "object",
+            "properties": .object(JSONObject(manifest.configuration.map { ($0.name, property(of: $0)) })),
+            "patternProperties": annotations,
+            "additionalProperties": false,
+        ]
+        let required = manifest.configuration.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        if !manifest.documentation.isEmpty { schema["description"] = .string(manifest.documentation) }
+        return .object(schema)
+    }
+
+    private static func property(of field: ConfigurationField) -> JSONValue {
+        var schema = JSONObject()
+        if !field.documentation.isEmpty { schema["description"] = .string(field.documentation) }
+        if let value = field.defaultValue, !field.isSecret { schema["default"] = value }
+        guard field.type != .json || !field.allowedValues.isEmpty else { return .object(schema) }
+        var value = type(of: field.type)
+        if !field.allowedValues.isEmpty { value["enum"] = .array(field.allowedValues) }
+        if let minimum = field.minimum { value["minimum"] = .number(minimum) }
+        if let maximum = field.maximum { value["maximum"] = .number(maximum) }
+        if field.isRequired, field.type == .string { value["minLength"] = 1 }
+        let takesAnyText = field.type == .string && field.allowedValues.isEmpty
+        let variable = takesAnyText ? [] : [reference("variable")]
+        schema["anyOf"] = .array([.object(value)] + variable + [reference("secret")])
+        return .object(schema)
+    }
+
+    private static func type(of type: ConfigurationField.FieldType) -> JSONObject {
+        switch type {
+        case .string: ["type": "string"]
+        case .integer: ["type": "integer"]
+        case .number: ["type": "number"]
+        case .boolean: ["type": "boolean"]
+        case .url: ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"]
+        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
+        case .json: [:]
+        }
+    }
+
+    // MARK: Names
+
+    private static func name(_ id: String, _ version: SemanticVersion?) -> String {
+        "plugin:\(id)" + (version.map { "@\($0)" } ?? "")
+    }
+
+    /// A reference to a definition.
+    static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
+
+    private static func forbidden(_ names: [String]) -> JSONValue {
+        .object(JSONObject(names.map { ($0, false) }))
+    }
+
+    /// Members such as `$schema` and `$comment` may stand anywhere.
+    static let annotations: JSONValue = ["^\\$": true]
+}

@@ -1,0 +1,75 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import Testing
+
+@Suite struct ConfigurationSchemaTests {
+    private static func schema(_ more: Manifest...) throws -> JSONValue {
+        let known = try manifests.keys.sorted().map { try manifest(of: PluginSpecification($0)).get() }
+        return ConfigurationSchema(manifests: known + more).json
+    }
+
+    @Test func `the schema is one of the draft that editors know`() throws {
+        let schema = try Self.schema()
+        #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
+        #expect(schema["required"] == ["version", "connectors"])
+        #expect(schema["properties"]?["version"]?["const"] == 1)
+        #expect(try JSONValue(parsing: schema.serialized(pretty: true)) == schema)
+    }
+
+    @Test func `every plugin is offered with what it is for`() throws {
+        var described = try manifest(of: PluginSpecification("sentry")).get()
+        described.id = "other"
+        described.documentation = "Errors."
+        let plugin = try Self.schema(described)["$defs"]?["connector"]?["properties"]?["plugin"]?["anyOf"]?.array
+        #expect(plugin?.compactMap { $0["const"]?.string } == ["other", "posthog", "segment", "sentry"])
+        #expect(plugin?.first?["description"] == "Errors.")
+        #expect(plugin?.last?["pattern"] == "/")
+    }
+
+    @Test func `a field is described with its type, bounds, values and default`() throws {
+        let fields = try #require(try Self.schema()["$defs"]?["plugin:segment"]?["properties"])
+        #expect(fields["endpoint"]?["default"] == "https://api.segment.io/v1")
+        #expect(fields["endpoint"]?["description"] == "Where events go.")
+        #expect(fields["batch"]?["anyOf"]?[0] == ["type": "integer", "minimum": 1.0, "maximum": 100.0])
+        #expect(fields["batch"]?["anyOf"]?[1] == ["$ref": "#/$defs/variable"])
+        #expect(fields["mode"]?["anyOf"]?[0]?["enum"] == ["fast", "safe"])
+        #expect(fields["writeKey"]?["anyOf"] == [["type": "string", "minLength": 1], ["$ref": "#/$defs/secret"]])
+        #expect(fields["traits"] == [:])
+    }
+
+    @Test func `config is required where the plugin requires a field`() throws {
+        let definitions = try #require(try Self.schema()["$defs"])
+        #expect(definitions["plugin:segment"]?["required"] == ["writeKey"])
+        #expect(definitions["plugin:segment"]?["additionalProperties"] == false)
+        let rule = definitions["connector"]?["allOf"]?.array?.first {
+            $0["if"]?["properties"]?["plugin"]?["const"] == "segment"
+        }
+        #expect(rule?["then"]?["required"] == ["config"])
+        #expect(rule?["then"]?["properties"]?["config"] == ["$ref": "#/$defs/plugin:segment"])
+        #expect(rule?["if"]?["properties"]?["enabled"] == ["not": ["const": false]])
+    }
+
+    @Test func `the highest version counts, unless another one is pinned`() throws {
+        var older = try manifest(of: PluginSpecification("sentry")).get()
+        older.version = SemanticVersion(0, 9, 0)
+        older.configuration = []
+        let definitions = try #require(try Self.schema(older)["$defs"])
+        #expect(definitions["plugin:sentry"]?["required"] == ["endpoint"])
+        #expect(definitions["plugin:sentry@0.9.0"]?["properties"] == [:])
+        let rules = definitions["connector"]?["allOf"]?.array?.filter {
+            $0["if"]?["properties"]?["plugin"]?["const"] == "sentry"
+        }
+        #expect(
+            rules?.map { $0["if"]?["properties"]?["version"] } == [["not": ["enum": ["0.9.0"]]], ["const": "0.9.0"]]
+        )
+    }
+
+    @Test func `a schema without plugins still knows the form`() {
+        let schema = ConfigurationSchema(manifests: []).json
+        #expect(schema["$defs"]?["connector"]?["allOf"]?.array?.count == 1)
+        #expect(schema["$defs"]?["connector"]?["properties"]?["policy"]?["enum"]?.array?.count == 5)
+    }
+}
