@@ -12,9 +12,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
-let adapters = [
-    "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
-]
+let adapters = ["segment"]
 
 let package = Package(
     name: "connector-host",
@@ -31,6 +29,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -40,15 +39,18 @@ let package = Package(
     ],
     targets: [
         .target(name: "CConnector"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
         .target(name: "ConnectorManifest", swiftSettings: strict),
         .target(
             name: "ConnectorHost",
             dependencies: [
-                "CConnector", "CFFI", "ConnectorManifest",
+                "CConnector", "CFFI", "CZlib", "ConnectorManifest",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -82,6 +84,8 @@ let package = Package(
                 "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
@@ -104,7 +108,11 @@ let package = Package(
             dependencies: ["ConnectorSimulator", "ConnectorManifest"],
             swiftSettings: strict
         ),
-        .testTarget(name: "ConnectorHostCommandsTests", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
+        .testTarget(
+            name: "ConnectorHostCommandsTests",
+            dependencies: ["ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "connector-host"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),
     ]
         + adapters.map {

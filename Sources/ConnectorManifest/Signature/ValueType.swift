@@ -12,6 +12,8 @@ package enum ValueType: String, Sendable, CaseIterable, CustomStringConvertible 
     case string
     /// Any bytes: pointer and length.
     case bytes
+    /// As `bytes`, with a length of 32 bits, for libraries that know nothing of connectors.
+    case bytes32
     /// JSON text: pointer and length.
     case json
     /// UTF-8 text that ends with NUL, for libraries that know nothing of connectors.
@@ -24,7 +26,7 @@ package enum ValueType: String, Sendable, CaseIterable, CustomStringConvertible 
     package var isScalar: Bool {
         switch self {
         case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .handle: true
-        case .string, .bytes, .json, .cstring: false
+        case .string, .bytes, .bytes32, .json, .cstring: false
         }
     }
 }

@@ -1,5 +1,0 @@
-import AsyncHTTPClient
-import Crypto
-import Logging
-import ServiceLifecycle
-import NIOHTTP1

@@ -1,0 +1,60 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Everything a gate needs to know to open: its leaf of the file, checked against the plugin's manifest.
+struct GatePlan: Sendable {
+    /// The place in the tree.
+    var path: String
+    /// Whether it and everything above it is required.
+    var isRequired: Bool
+    /// The image to load; or why there is none that could be.
+    var plugin: Result<PluginCandidate, ConnectorError>
+    /// What the plugin's `create` receives: a JSON object.
+    var configuration: [UInt8]
+    /// The values of `{{secret:NAME}}`.
+    var secrets: [String: Secret]
+    /// The hosts that HTTP may reach.
+    var egress: [HostRule]
+    /// How long one attempt to open, one proof and closing may take.
+    var timeout: Duration
+    /// Whether and how opening is tried again.
+    var retry: RetryPolicy
+    /// How often an open gate proves that it still works; nil for never.
+    var probeInterval: Duration?
+
+    /// How long an attempt may take if the connector says nothing.
+    static let defaultTimeout: Duration = .seconds(10)
+}
+
+extension GatePlan {
+    /// Puts together what the file, the plugin's manifest and the catalog say of a leaf.
+    init(_ connector: Connector, isRequired: Bool, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
+        let missing = ConnectorError(.failed, "the leaf was not resolved", connector: connector.path)
+        let leaf = resolved.leaves[connector.path] ?? .failure(missing)
+        let plan = try? leaf.get()
+        self.init(
+            path: connector.path,
+            isRequired: isRequired,
+            plugin: leaf.flatMap { plugins.candidate($0.specification) },
+            configuration: JSONValue.object(plan?.config ?? JSONObject()).utf8(),
+            secrets: plan?.secrets ?? [:],
+            egress: plan?.egress ?? [],
+            timeout: connector.timeout ?? Self.defaultTimeout,
+            retry: connector.retry ?? .none,
+            probeInterval: connector.probeInterval
+        )
+    }
+}
+
+extension RetryPolicy {
+    /// A single attempt.
+    static let none = RetryPolicy(attempts: 1)
+
+    /// The longest wait after an attempt: the initial one, doubled every time, up to the maximum.
+    func bound(afterAttempt attempt: Int) -> Duration {
+        let doublings = Swift.min(Swift.max(0, attempt - 1), 30)
+        return Swift.min(initial * (1 << doublings), max)
+    }
+}

@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension ConnectorHost {
+    /// What a host may be told beside its file; the defaults suit an application.
+    public struct Options: Sendable {
+        /// What `${NAME}` and `{"secret": "env:NAME"}` mean.
+        public var environment: Configuration.Environment
+        /// Where plugins are looked for after the directories of the file and of `CONNECTOR_PLUGIN_PATH`.
+        public var pluginDirectories: [String]
+        /// The time; tests can stop and move theirs.
+        public var clock: any HostClock
+        /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
+        public var stateDirectory: String?
+
+        /// The process's environment, the executable's directory, the system's clock.
+        public init(
+            environment: Configuration.Environment = .process,
+            pluginDirectories: [String] = [Self.executableDirectory].compactMap(\.self),
+            clock: any HostClock = SystemHostClock(),
+            stateDirectory: String? = nil
+        ) {
+            self.environment = environment
+            self.pluginDirectories = pluginDirectories
+            self.clock = clock
+            self.stateDirectory = stateDirectory
+        }
+    }
+}
+
+extension ConnectorHost.Options {
+    /// The directory of the running program: plugins beside it are found; nil if the system does not tell.
+    public static var executableDirectory: String? {
+        #if os(Linux)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
+        }
+        let path = count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+        #else
+        let path = CommandLine.arguments.first
+        #endif
+        guard let path, let slash = path.lastIndex(of: "/") else { return nil }
+        return String(path[..<slash])
+    }
+}

@@ -1,0 +1,137 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+public import Logging
+public import ServiceLifecycle
+internal import Synchronization
+
+/// The connections of an application to the outside world, as `connectors.json` names them.
+///
+/// ```swift
+/// let host = try ConnectorHost(file: "connectors.json")
+/// let report = await host.open()
+/// try report.requireReady()
+/// ```
+///
+/// Making a host reads the file and the plugins' manifests, and runs nothing of any plugin. ``open()`` loads the plugins and
+/// opens every gate; ``report`` tells how each one stands. All of it is safe from any thread.
+public final class ConnectorHost: Sendable {
+    /// The file that the host was made from.
+    public let configuration: Configuration
+
+    private let tree: Tree
+    private let environment: GateEnvironment
+    private let changes: ReportChanges
+
+    /// Reads a file and everything it names.
+    ///
+    /// - Parameters:
+    ///   - file: The path of a `connectors.json`.
+    ///   - options: Where plugins are, what time it is, and so on.
+    ///   - logger: Where the host and the plugins write; a plugin's lines carry `connector`.
+    /// - Throws: Everything that is wrong with the file. A plugin that cannot be loaded is not: its gate fails.
+    public convenience init(
+        file: String,
+        options: Options = Options(),
+        logger: Logger = Logger(label: "connector-host")
+    ) throws(ConfigurationErrors) {
+        let plugins = Mutex<PluginLookup?>(nil)
+        let resolved = try Configuration.load(file: file, environment: options.environment) { configuration in
+            let lookup = PluginLookup(configuration: configuration, options: options)
+            plugins.withLock { $0 = lookup }
+            return lookup.manifest
+        }
+        let lookup = plugins.withLock(\.self) ?? PluginLookup(configuration: resolved.configuration, options: options)
+        self.init(resolved, plugins: lookup, options: options, logger: logger)
+    }
+
+    /// Checks a configuration against the plugins that it names.
+    ///
+    /// - Throws: Everything that is wrong with it.
+    public convenience init(
+        _ configuration: Configuration,
+        options: Options = Options(),
+        logger: Logger = Logger(label: "connector-host")
+    ) throws(ConfigurationErrors) {
+        let plugins = PluginLookup(configuration: configuration, options: options)
+        let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
+        self.init(resolved, plugins: plugins, options: options, logger: logger)
+    }
+
+    /// Takes a configuration that was checked against the plugins already.
+    package init(
+        _ resolved: ResolvedConfiguration,
+        plugins: PluginLookup,
+        options: Options = Options(),
+        logger: Logger = Logger(label: "connector-host")
+    ) {
+        let changes = ReportChanges()
+        let environment = GateEnvironment(
+            loader: PluginLoader(),
+            operations: OperationTable(),
+            workers: WorkerThreads(),
+            services: HostServices(options: HostServices.Options(clock: options.clock)),
+            clock: options.clock,
+            redactor: resolved.redactor,
+            logger: logger,
+            jitter: { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) },
+            onChange: { changes.notify() }
+        )
+        self.configuration = resolved.configuration
+        self.environment = environment
+        self.changes = changes
+        self.tree = Tree(resolved.configuration.connectors) { connector, isRequired in
+            let plan = GatePlan(connector, isRequired: isRequired, in: resolved, plugins: plugins)
+            return Gate(plan, environment: environment)
+        }
+    }
+
+    /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
+    ///
+    /// - Parameter timeout: After this nothing is waited for or tried again; nil leaves it to each connector.
+    /// - Returns: The report right after; a required gate that is not open does not throw: see ``Report/requireReady()``.
+    @discardableResult
+    public func open(timeout: Duration? = nil) async -> Report {
+        let deadline = timeout.map { environment.clock.now().addingReportingOverflow($0.nanoseconds) }
+        let end = deadline.map { $0.overflow ? .max : $0.partialValue } ?? .max
+        await tree.forEachGate(.opening) { await $0.open(by: end) }
+        return report
+    }
+
+    /// Closes every gate, those that waited for others first, and ends what the host had started.
+    ///
+    /// Calls that are still pending end with `not-open`. The host can be opened again.
+    public func close() async {
+        await tree.forEachGate(.closing) { await $0.close() }
+        await environment.services.shutdown()
+        changes.notify()
+    }
+
+    /// How every gate stands now.
+    public var report: Report { tree.report }
+
+    /// The report now, and again after every change; changes that come faster than they are read become one.
+    ///
+    /// Ends when its consumer is cancelled.
+    public var reports: some AsyncSequence<Report, Never> & Sendable {
+        changes.stream { [tree] in tree.report }
+    }
+}
+
+extension ConnectorHost: Service {
+    /// Opens, runs until the service group shuts down gracefully or the task is cancelled, and closes.
+    ///
+    /// - Throws: The first error of a required gate that did not open, after everything was closed again.
+    public func run() async throws {
+        await open()
+        do {
+            try report.requireReady()
+        } catch {
+            await close()
+            throw error
+        }
+        try? await gracefulShutdown()
+        await close()
+    }
+}

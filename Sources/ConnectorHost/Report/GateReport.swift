@@ -1,0 +1,47 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// What is known of one connector at one moment.
+public struct GateReport: Sendable {
+    /// Its place in the tree, such as `analytics/segment`.
+    public var path: String
+    /// How it stands.
+    public var state: GateState
+    /// What it is meant to be: `open` or `closed`.
+    public var target: GateState
+    /// Whether the application cannot do without it: it and everything above it is required.
+    public var isRequired: Bool
+    /// How a composite treats its children; nil for a leaf.
+    public var policy: String?
+    /// The plugin of a leaf; nil for a composite, and where none could be found.
+    public var plugin: PluginIdentity?
+    /// What was proved, weakest first.
+    public var evidence: [Evidence]
+    /// How long the last opening took, from the first attempt to its end.
+    public var openDuration: Duration?
+    /// How many attempts the last opening took.
+    public var attempts: Int
+    /// Why it is not open, or why the last proof failed.
+    public var error: ConnectorError?
+    /// The operations it has, by capability, such as `["geocoder/1": ["geocode"]]`.
+    public var capabilities: [String: [String]]
+    /// What went over HTTP; nil before the first request.
+    public var http: HTTPCounters?
+    /// How often the plugin broke a rule of the ABI.
+    public var misbehaviourCount: Int
+
+    /// The strongest evidence there is.
+    public var strongestEvidence: Evidence? { evidence.last }
+
+    /// Which plugin, and exactly which bytes of it.
+    public struct PluginIdentity: Sendable, Hashable {
+        /// As in `connectors.json`.
+        public var id: String
+        /// From its manifest.
+        public var version: SemanticVersion
+        /// Of the loaded bytes, in hexadecimal; nil before it was loaded.
+        public var sha256: String?
+    }
+}

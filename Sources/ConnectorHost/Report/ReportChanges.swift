@@ -1,0 +1,35 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Wakes those who watch the report.
+final class ReportChanges: Sendable {
+    private struct State {
+        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Something changed. From any thread; costs a lock if nobody watches.
+    func notify() {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        for watcher in watchers { watcher.yield() }
+    }
+
+    /// The value now, and again after every change; the value is only made when it is asked for.
+    func stream(_ current: @escaping @Sendable () -> Report) -> AsyncMapSequence<AsyncStream<Void>, Report> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let key = state.withLock { state in
+            state.next += 1
+            state.watchers[state.next] = continuation
+            return state.next
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.watchers.removeValue(forKey: key) }
+        }
+        continuation.yield()
+        return stream.map { _ in current() }
+    }
+}

@@ -1,0 +1,134 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// The composite tree of connectors while the host runs it: an immutable value over the gates.
+///
+/// Disabled connectors are not in it.
+struct Tree: Sendable {
+    /// One connector.
+    struct Node: Sendable {
+        /// Its place, such as `analytics/segment`.
+        let path: String
+        /// Whether it and everything above it is required.
+        let isRequired: Bool
+        /// How it treats its children; nil for a leaf.
+        let policy: CompositePolicy?
+        /// The nodes one level below.
+        let children: [Int]
+        /// The connection of a leaf; nil for a composite.
+        let gate: Gate?
+    }
+
+    /// Parents before their children, in the order of the file.
+    private(set) var nodes: [Node] = []
+    /// The nodes at the top.
+    private(set) var roots: [Int] = []
+    private var indices: [String: Int] = [:]
+    /// For each node that waits: the nodes whose opening it waits for.
+    private var waits: [Int: [Int]] = [:]
+
+    /// Builds the tree of a configuration.
+    ///
+    /// - Parameter makeGate: Makes the gate of a leaf; its second argument says whether the leaf is required.
+    init(_ connectors: [Connector], makeGate: (Connector, Bool) -> Gate) {
+        roots = connectors.filter(\.isEnabled).map { add($0, isRequired: true, makeGate) }
+        let all = connectors.flatMap(\.selfAndDescendants)
+        for connector in all {
+            guard let index = indices[connector.path] else { continue }
+            let targets = connector.after.compactMap { indices[$0] }
+            if !targets.isEmpty { waits[index, default: []] += targets }
+            guard connector.policy?.opensInOrder == true else { continue }
+            for (child, previous) in zip(nodes[index].children.dropFirst(), nodes[index].children) {
+                waits[child, default: []].append(previous)
+            }
+        }
+    }
+
+    private mutating func add(_ connector: Connector, isRequired: Bool, _ makeGate: (Connector, Bool) -> Gate) -> Int {
+        let isRequired = isRequired && connector.isRequired
+        let index = nodes.count
+        let gate = connector.policy == nil ? makeGate(connector, isRequired) : nil
+        nodes.append(
+            Node(path: connector.path, isRequired: isRequired, policy: connector.policy, children: [], gate: gate)
+        )
+        indices[connector.path] = index
+        let children = connector.children.filter(\.isEnabled).map { add($0, isRequired: isRequired, makeGate) }
+        if !children.isEmpty {
+            nodes[index] = Node(
+                path: connector.path,
+                isRequired: isRequired,
+                policy: connector.policy,
+                children: children,
+                gate: nil
+            )
+        }
+        return index
+    }
+
+    /// The node of a path.
+    func node(_ path: String) -> Node? {
+        indices[path].map { nodes[$0] }
+    }
+
+    /// The connections, in the order of the file.
+    var gates: [Gate] { nodes.compactMap(\.gate) }
+
+    // MARK: Order
+
+    /// Does something with every gate at once, but only after it was done with those that the gate waits for.
+    ///
+    /// The whole takes as long as the longest chain.
+    func forEachGate(_ order: Order, _ body: @escaping @Sendable (Gate) async -> Void) async {
+        let waits = order == .opening ? leafWaits : reversed(leafWaits)
+        var tasks: [Int: Task<Void, Never>] = [:]
+        func task(for leaf: Int) -> Task<Void, Never>? {
+            if let task = tasks[leaf] { return task }
+            guard let gate = nodes[leaf].gate else { return nil }
+            let before = (waits[leaf] ?? []).compactMap { task(for: $0) }
+            let task = Task {
+                for earlier in before { await earlier.value }
+                await body(gate)
+            }
+            tasks[leaf] = task
+            return task
+        }
+        for index in nodes.indices { _ = task(for: index) }
+        for task in tasks.values { await task.value }
+    }
+
+    /// Which way ``forEachGate(_:_:)`` goes.
+    enum Order {
+        /// Those that are waited for first.
+        case opening
+        /// Those that wait first.
+        case closing
+    }
+
+    /// For each leaf that waits: the leaves that it waits for, by itself or by a composite above it.
+    private var leafWaits: [Int: [Int]] {
+        guard !waits.isEmpty else { return [:] }
+        var result: [Int: [Int]] = [:]
+        func walk(_ index: Int, inherited: [Int]) {
+            let targets = inherited + (waits[index] ?? [])
+            if nodes[index].gate != nil, !targets.isEmpty {
+                result[index] = Array(Set(targets.flatMap(leaves))).sorted()
+            }
+            for child in nodes[index].children { walk(child, inherited: targets) }
+        }
+        for root in roots { walk(root, inherited: []) }
+        return result
+    }
+
+    /// The leaves of a node: itself, or all below it.
+    private func leaves(of index: Int) -> [Int] {
+        nodes[index].gate == nil ? nodes[index].children.flatMap(leaves) : [index]
+    }
+
+    private func reversed(_ waits: [Int: [Int]]) -> [Int: [Int]] {
+        waits.reduce(into: [:]) { result, wait in
+            for target in wait.value { result[target, default: []].append(wait.key) }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A moment in UTC, written as RFC 3339 with milliseconds: `2026-01-31T09:30:00.250Z`.
+public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Since 1970-01-01T00:00:00Z, without leap seconds.
+    public var nanoseconds: UInt64
+
+    /// A moment by its distance from 1970.
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Reads RFC 3339 with any offset; nil for anything else, and for years outside 1970 to 2500.
+    public init?(parsing text: String) {
+        let bytes = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int? {
+            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == UInt8(ascii: "t") || bytes[10] == 0x20,
+            bytes[13] == 0x3A, bytes[16] == 0x3A,
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            (1970...2500).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var index = 19
+        var fraction = 0
+        if bytes[index] == UInt8(ascii: ".") {
+            index += 1
+            var digits = 0
+            while index < bytes.count, (0x30...0x39).contains(bytes[index]) {
+                if digits < 9 { fraction = fraction * 10 + Int(bytes[index] - 0x30) }
+                digits += 1
+                index += 1
+            }
+            guard digits > 0 else { return nil }
+            for _ in min(digits, 9)..<9 { fraction *= 10 }
+        }
+        var offset = 0
+        switch bytes[index...].first {
+        case UInt8(ascii: "Z"), UInt8(ascii: "z"): index += 1
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
+            guard let hours = number((index + 1)..<(index + 3)), let minutes = number((index + 4)..<(index + 6)),
+                bytes[index + 3] == 0x3A, hours < 24, minutes < 60
+            else { return nil }
+            offset = (bytes[index] == UInt8(ascii: "-") ? -60 : 60) * (hours * 60 + minutes)
+            index += 6
+        default: return nil
+        }
+        guard index == bytes.count else { return nil }
+        let seconds = Self.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        guard seconds >= 0 else { return nil }
+        nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(fraction)
+    }
+
+    /// Days from 1970-01-01 in the proleptic Gregorian calendar, counted in years that start in March.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// RFC 3339 in UTC, with milliseconds.
+    public var description: String {
+        let seconds = Int(nanoseconds / 1_000_000_000)
+        let shifted = seconds / 86_400 + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let time = seconds % 86_400
+        let milliseconds = Int(nanoseconds / 1_000_000 % 1000)
+        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(pad(time / 3600, 2)):\(pad(time / 60 % 60, 2)):"
+            + "\(pad(time % 60, 2)).\(pad(milliseconds, 3))Z"
+    }
+
+    private func pad(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    /// Earlier is less.
+    public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+}
