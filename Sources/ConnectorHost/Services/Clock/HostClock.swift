@@ -1,0 +1,38 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The time as the host and its plugins see it: every deadline, delay and timestamp comes from here.
+///
+/// ``SystemHostClock`` is the system's; ``ManualHostClock`` moves only when a test moves it.
+public protocol HostClock: Sendable {
+    /// Nanoseconds since a fixed moment before the host started; never jumps.
+    func now() -> UInt64
+
+    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    func wallTime() -> UInt64
+
+    /// Calls `fire` once, on a thread of the clock, which it must not block.
+    ///
+    /// - Parameters:
+    ///   - delay: Nanoseconds from now; 0 is as soon as possible, never before this returns on the system's clock.
+    ///   - fire: Released after it ran, and when it is cancelled.
+    /// - Returns: What ``cancel(_:)`` takes.
+    func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
+
+    /// Prevents a timer from firing.
+    ///
+    /// - Returns: Whether it has not fired and never will; false if it has, is firing, or was cancelled before.
+    @discardableResult
+    func cancel(_ timer: HostTimer) -> Bool
+}
+
+/// Names a timer towards the clock that it belongs to.
+public struct HostTimer: Sendable, Hashable {
+    /// Unique for one clock, never 0.
+    public var rawValue: UInt64
+
+    /// For implementations of ``HostClock``.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+}

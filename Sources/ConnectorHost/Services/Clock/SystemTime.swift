@@ -1,0 +1,31 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The clocks of the system, in nanoseconds as the ABI counts them.
+enum SystemTime {
+    /// Since the machine started; never jumps.
+    static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
+
+    /// Since 1970-01-01T00:00:00Z; can jump.
+    static func wall() -> UInt64 { read(CLOCK_REALTIME) }
+
+    private static func read(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
+    }
+}
+
+extension UInt64 {
+    /// A later moment; the end of time if there is none so late.
+    func saturatingAdding(_ nanoseconds: UInt64) -> UInt64 {
+        let (sum, isOverflow) = addingReportingOverflow(nanoseconds)
+        return isOverflow ? .max : sum
+    }
+}

@@ -1,0 +1,102 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Synchronization
+
+/// A request of a plugin that has not ended.
+struct GateRequest: Sendable {
+    /// What to call.
+    var callback: RequestCallback
+    /// What sends it; nil for the moment in which it is being started.
+    var task: Task<Void, Never>?
+    /// What ends it at its deadline.
+    var timer: HostTimer?
+}
+
+extension GateServices {
+    /// Sends a request; its end comes as a callback.
+    ///
+    /// - Parameter name: Receives the id of the request before the callback can run.
+    func startRequest(
+        _ request: PluginRequest,
+        _ callback: RequestCallback,
+        name: (UInt64) -> Void
+    ) throws(ServiceFailure) {
+        let options = host.options.http
+        let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
+        try egress.check(outgoing.url)
+        let id = ServiceIdentifier.next()
+        let refusal = state.withLock { state -> ServiceFailure? in
+            guard !state.isClosed else { return .notOpen }
+            guard state.requests.count < options.concurrencyLimit else {
+                return ServiceFailure(
+                    status: Int32(CONNECTOR_RATE_LIMITED),
+                    message: "\(options.concurrencyLimit) requests of this connector are under way",
+                    isRetryable: true
+                )
+            }
+            state.requests[id] = GateRequest(callback: callback)
+            state.counters.requests += 1
+            return nil
+        }
+        if let refusal { throw refusal }
+        name(id)
+
+        // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
+        let deadline = request.deadline == .max ? nil : request.deadline
+        let now = host.clock.now()
+        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.timeout.nanoseconds
+        let timer = host.clock.schedule(after: delay) {
+            self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
+        }
+        let exchange = HTTPExchange(request: outgoing, egress: egress, transport: host.http)
+        let task = Task {
+            let outcome = await exchange.run()
+            self.count(outcome)
+            self.endRequest(id, outcome.result)
+        }
+        let isUnderWay = state.withLock { state in
+            guard state.requests[id] != nil else { return false }
+            state.requests[id]?.task = task
+            state.requests[id]?.timer = timer
+            return true
+        }
+        if !isUnderWay {
+            host.clock.cancel(timer)
+            task.cancel()
+        }
+    }
+
+    /// Ends a request, if nothing else has: the answer, its deadline, the plugin and the closing gate race for it.
+    func endRequest(_ id: UInt64, _ result: Result<HTTPReply, ServiceFailure>) {
+        let request = state.withLock { state -> GateRequest? in
+            guard let request = state.requests.removeValue(forKey: id) else { return nil }
+            switch result {
+            case .success(let reply): state.counters.lastStatus = reply.status
+            case .failure: state.counters.failures += 1
+            }
+            return request
+        }
+        guard let request else { return }
+        if let timer = request.timer { host.clock.cancel(timer) }
+        request.task?.cancel()
+        deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
+    }
+
+    private func count(_ outcome: HTTPExchange.Outcome) {
+        state.withLock { state in
+            state.counters.bytesSent += outcome.bytesSent
+            state.counters.bytesReceived += outcome.bytesReceived
+        }
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, 0 if negative, as many as fit.
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        let (whole, isOverflow) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return isOverflow ? .max : whole.saturatingAdding(UInt64(clamping: attoseconds / 1_000_000_000))
+    }
+}

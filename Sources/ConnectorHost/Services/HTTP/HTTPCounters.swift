@@ -1,0 +1,19 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What went over the wire for one gate.
+public struct HTTPCounters: Sendable, Hashable {
+    /// Requests that were sent or tried; redirects count with the request that they belong to.
+    public var requests: UInt64 = 0
+    /// Requests that ended without a response; a response of any status is not a failure.
+    public var failures: UInt64 = 0
+    /// Bytes of request bodies, as sent.
+    public var bytesSent: UInt64 = 0
+    /// Bytes of response bodies, as received.
+    public var bytesReceived: UInt64 = 0
+    /// The status of the last response.
+    public var lastStatus: UInt32?
+
+    /// Nothing yet.
+    package init() {}
+}

@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+
+/// A request as a plugin made it, copied.
+struct PluginRequest: Sendable {
+    /// CONNECTOR_HTTP_ constants, or'ed.
+    var flags: UInt32
+    /// As written.
+    var method: String
+    /// As written, a template.
+    var url: String
+    /// As written, their values templates.
+    var fields: [(name: String, value: String)]
+    /// A template unless the flags say that it is verbatim.
+    var body: [UInt8]
+    /// On the monotonic clock.
+    var deadline: UInt64
+}
+
+extension OutgoingRequest {
+    /// Checks a plugin's request and puts the secrets in.
+    init(_ request: PluginRequest, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
+        guard Self.isToken(request.method), request.method.utf8.count <= 32, request.method != "CONNECT" else {
+            throw .invalid("the method is not one that HTTP allows")
+        }
+        method = request.method
+        let address = try SecretTemplate(Array(request.url.utf8))
+            .expanded(.percent, limit: 8192, isStrict: true, secret: secret)
+        url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
+        fields = []
+        body = request.body
+        for (name, value) in request.fields {
+            try add(name, value, secret: secret)
+        }
+        if fields.first(named: "user-agent") == nil {
+            fields.append(HTTPField(name: "User-Agent", value: options.userAgent))
+        }
+        if fields.first(named: "accept-encoding") == nil {
+            fields.append(HTTPField(name: "Accept-Encoding", value: "gzip"))
+        }
+        if request.flags & CONNECTOR_HTTP_VERBATIM_BODY == 0 {
+            let expansion = try SecretTemplate(body)
+                .expanded(isJSON ? .json : .verbatim, limit: options.requestLimit, isStrict: false, secret: secret)
+            body = expansion.bytes
+            isBodySecret = expansion.containsSecret
+        }
+        if request.flags & CONNECTOR_HTTP_GZIP_BODY != 0, !body.isEmpty {
+            body = try Gzip.compress(body)
+            fields.append(HTTPField(name: "Content-Encoding", value: "gzip"))
+        }
+    }
+
+    /// What the host decides itself, whatever a plugin sets: RFC 9110, section 7.6.1, framing, and the host's name, by which
+    /// a request could get past the allow-list on a server of many.
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private mutating func add(
+        _ name: String,
+        _ value: String,
+        secret: (String) -> String?
+    ) throws(ServiceFailure) {
+        guard Self.isToken(name) else { throw .invalid("a header's name is not one that HTTP allows") }
+        guard !Self.reserved.contains(name.lowercased()) else { return }
+        let expansion = try SecretTemplate(Array(value.utf8))
+            .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
+        // RFC 9110, section 5.5. A line break would begin another field.
+        guard expansion.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .invalid("the header \(name) has a line break or another control character in its value")
+        }
+        let text = String(decoding: expansion.bytes, as: UTF8.self)
+        fields.append(HTTPField(name: name, value: text, isSecret: expansion.containsSecret))
+    }
+
+    /// Whether the body says that it is JSON.
+    private var isJSON: Bool {
+        guard let type = fields.first(named: "content-type") else { return false }
+        let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        return essence == "application/json" || essence.hasSuffix("+json")
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,95 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import CConnector
+import ConnectorManifest
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension ServiceFailure {
+    /// The other side can not be reached.
+    static func unavailable(_ message: String, errno number: Int32 = 0) -> Self {
+        Self(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: message,
+            domain: number == 0 ? "http" : "errno",
+            detail: number,
+            isRetryable: true
+        )
+    }
+
+    /// The other side does not speak HTTP as it should.
+    static func violation(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
+    }
+
+    /// What the HTTP client threw, in the ABI's terms.
+    init(_ error: any Error, url: URLParts) {
+        let place = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
+        self =
+            switch error {
+            case let failure as ServiceFailure: failure
+            case is CancellationError: .cancelled("the request was given up")
+            case let error as HTTPClientError: Self(error, place)
+            case let error as NIOConnectionError: Self(error, place)
+            case let error as IOError:
+                .unavailable(
+                    "the connection to \(place) broke: \(SystemError(error.errnoCode))",
+                    errno: error.errnoCode
+                )
+            case let error as ChannelError: Self(error, place)
+            case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+                .unavailable("no TLS connection to \(place): \(Self.brief(error))")
+            case is HTTPParserError:
+                .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
+            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+            }
+    }
+
+    private init(_ error: HTTPClientError, _ place: String) {
+        self =
+            switch error {
+            case .cancelled: .cancelled("the request was given up")
+            case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+                .timedOut("no connection to \(place) within the time for connecting")
+            case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout:
+                .timedOut("no answer from \(place) in time")
+            case .remoteConnectionClosed:
+                .unavailable("\(place) closed the connection before the whole response was there")
+            case .alreadyShutdown, .shutdownUnsupported: .notOpen
+            case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
+                .invalid("the request can not be sent: \(Self.brief(error))")
+            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+            }
+    }
+
+    private init(_ error: NIOConnectionError, _ place: String) {
+        if let number = error.connectionErrors.lazy.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
+            self = .unavailable("no connection to \(place): \(SystemError(number))", errno: number)
+        } else if error.connectionErrors.contains(where: {
+            if case ChannelError.connectTimeout = $0.error { true } else { false }
+        }) {
+            self = .timedOut("no connection to \(place) within the time for connecting")
+        } else {
+            self = .unavailable("there is no host \(error.host): its name has no address")
+        }
+    }
+
+    private init(_ error: ChannelError, _ place: String) {
+        self =
+            if case .connectTimeout = error {
+                .timedOut("no connection to \(place) within the time for connecting")
+            } else {
+                .unavailable("the connection to \(place) broke: \(Self.brief(error))")
+            }
+    }
+
+    /// The cause in its own words, but not at length.
+    private static func brief(_ error: any Error) -> String {
+        String(decoding: String(describing: error).utf8Prefix(300), as: UTF8.self)
+    }
+}
