@@ -5,64 +5,21 @@ import ConnectorManifest
 
 /// The hosts that a connector may reach.
 ///
-/// An entry is `host`, `*.suffix` (every host below a domain, not the domain itself) or `*`, each with `:port` or for any
-/// port; an IPv6 address stands in brackets if it has a port. A whole URL stands for its host and port. Names are compared
-/// without regard to case and to a dot at the end. An entry that is none of these allows nothing.
+/// An entry is what ``HostRule`` reads, or `*` for every host; one that is neither allows nothing.
 struct EgressList: Sendable {
-    /// One entry.
-    private struct Entry: Sendable {
-        let name: String
-        let port: UInt16?
-
-        init?(_ text: String) {
-            if let url = URLParts(text) {
-                name = EgressList.canonical(url.host)
-                port = url.effectivePort
-                return
-            }
-            let text = text.lowercased()
-            var host = text[...]
-            var portText: Substring?
-            if text.first == "[" {
-                guard let end = text.firstIndex(of: "]") else { return nil }
-                host = text[text.index(after: text.startIndex)..<end]
-                let rest = text[text.index(after: end)...]
-                guard rest.isEmpty || rest.first == ":" else { return nil }
-                portText = rest.isEmpty ? nil : rest.dropFirst()
-            } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
-                host = text[..<colon]
-                portText = text[text.index(after: colon)...]
-            }
-            if let portText {
-                guard let number = UInt16(portText) else { return nil }
-                port = number
-            } else {
-                port = nil
-            }
-            name = EgressList.canonical(String(host))
-            let rest = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
-            guard !rest.isEmpty, name == "*" || !rest.contains("*") else { return nil }
-        }
-
-        func allows(_ host: String, _ port: UInt16) -> Bool {
-            guard self.port == nil || self.port == port else { return false }
-            if name == "*" || name == host { return true }
-            // "*.example.com" covers "a.example.com": what is left of the suffix is at least one letter.
-            return name.hasPrefix("*.") && host.hasSuffix(name.dropFirst()) && host.utf8.count >= name.utf8.count
-        }
-    }
-
-    private let entries: [Entry]
+    private let rules: [HostRule]
+    /// Whether `*` is one of the entries.
+    private let isOpen: Bool
 
     /// Reads the entries.
     init(_ hosts: [String]) {
-        entries = hosts.compactMap(Entry.init)
+        rules = hosts.compactMap(HostRule.init)
+        isOpen = hosts.contains("*")
     }
 
     /// Whether a connection there is allowed.
     func allows(_ url: URLParts) -> Bool {
-        let host = Self.canonical(url.host)
-        return entries.contains { $0.allows(host, url.effectivePort) }
+        isOpen || rules.contains { $0.permits(host: url.host, port: url.effectivePort) }
     }
 
     /// Refuses a URL that goes elsewhere, and says how to allow it.
@@ -72,10 +29,6 @@ struct EgressList: Sendable {
             "the host \(url.authority) is not one that this connector may reach; "
                 + "to allow it, add \"allow\": {\"hosts\": [\"\(url.authority)\"]} to the connector"
         )
-    }
-
-    private static func canonical(_ host: String) -> String {
-        host.utf8.count > 1 && host.hasSuffix(".") ? String(host.dropLast()) : host
     }
 }
 

@@ -86,7 +86,8 @@ enum HTTPService {
         }
         var rest = fieldLimits.bytes
         var fields: [(name: String, value: String)] = []
-        for unsafeheader in unsafe UnsafeBufferPointer(start: headers, count: Int(count)) {
+        for index in 0..<Int(count) {
+            let header = unsafe headers[index]
             guard let name = unsafe PluginMemory.text(header.name, header.name_length, limit: rest),
                 let value = unsafe PluginMemory.text(header.value, header.value_length, limit: rest)
             else {
