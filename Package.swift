@@ -100,7 +100,11 @@ let package = Package(
         .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
         .testTarget(
             name: "ConnectorHostTests",
-            dependencies: ["ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector"],
+            dependencies: [
+                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(
