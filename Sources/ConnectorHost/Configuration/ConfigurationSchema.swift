@@ -139,13 +139,18 @@ package struct ConfigurationSchema: Sendable {
         guard field.type != .json || !field.allowedValues.isEmpty else { return .object(schema) }
         var value = type(of: field.type)
         if !field.allowedValues.isEmpty { value["enum"] = .array(field.allowedValues) }
-        if let minimum = field.minimum { value["minimum"] = .number(minimum) }
-        if let maximum = field.maximum { value["maximum"] = .number(maximum) }
+        if let minimum = field.minimum { value["minimum"] = Self.number(minimum) }
+        if let maximum = field.maximum { value["maximum"] = Self.number(maximum) }
         if field.isRequired, field.type == .string { value["minLength"] = 1 }
         let takesAnyText = field.type == .string && field.allowedValues.isEmpty
         let variable = takesAnyText ? [] : [reference("variable")]
         schema["anyOf"] = .array([.object(value)] + variable + [reference("secret")])
         return .object(schema)
+    }
+
+    /// Without a fraction where there is none.
+    private static func number(_ value: Double) -> JSONValue {
+        JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
     }
 
     private static func type(of type: ConfigurationField.FieldType) -> JSONObject {

@@ -41,7 +41,8 @@ extension ConfigurationField {
     /// Why a value is not one for this field; nil if it is.
     package func objection(to value: JSONValue) -> String? {
         if let objection = typeObjection(to: value) { return objection }
-        if !allowedValues.isEmpty, !allowedValues.contains(value) {
+        let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }
+        if !allowedValues.isEmpty, !isAllowed {
             return "must be one of \(allowedValues.map(\.description).joined(separator: ", "))"
         }
         guard let number = value.number else { return nil }

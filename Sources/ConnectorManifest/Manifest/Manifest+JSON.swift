@@ -47,7 +47,7 @@ extension Manifest {
 extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
-        "configuration", "services", "egress", "library", "swiftType",
+        "configuration", "services", "egress", "library", "lifecycle", "swiftType",
     ]
 
     /// Reads the root of a manifest; nil if something without which there is no manifest is missing.
@@ -74,7 +74,8 @@ extension JSONReader {
         _ = members(of: .object(services), at: servicesPath, allowed: ["required", "optional"])
         let configuration = configuration(in: object, at: root)
         let egress = egress(in: object, at: root, fields: configuration)
-        let capabilities = capabilities(in: object, at: root)
+        let capabilities = capabilities(in: object, at: root, isForeign: entry == nil)
+        let lifecycle = lifecycle(in: object, at: root, isForeign: entry == nil, capabilities: capabilities)
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
         if thread == nil {
@@ -99,6 +100,7 @@ extension JSONReader {
             optionalServices: strings("optional", in: services, at: servicesPath),
             egress: egress,
             library: library,
+            lifecycle: lifecycle,
             swiftType: string("swiftType", in: object, at: root)
         )
     }
@@ -201,6 +203,21 @@ extension JSONReader {
         if let value = field.defaultValue, let objection = field.objection(to: value) {
             report(.invalidValue, "the default \(objection)", at: path.appending("default"))
         }
+        for (index, value) in field.allowedValues.enumerated() {
+            guard let objection = field.typeObjection(to: value) else { continue }
+            report(.invalidValue, "an allowed value \(objection)", at: path.appending("values").appending(index))
+        }
+        if let minimum = field.minimum, let maximum = field.maximum, minimum > maximum {
+            report(.invalidValue, "the minimum is higher than the maximum", at: path.appending("minimum"))
+        }
+        if !isFieldName(name) {
+            report(
+                .invalidValue,
+                "the field's name \"\(name)\" must be letters, digits, '-', '_' and '.', at most 64",
+                at: path,
+                .name
+            )
+        }
         if field.isRequired, field.defaultValue != nil {
             report(.invalidValue, "a required field has no default", at: path.appending("default"))
         }
@@ -210,9 +227,18 @@ extension JSONReader {
         return field
     }
 
+    /// Names stand in `{{secret:NAME}}` and `{NAME}`.
+    private func isFieldName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+            }
+    }
+
     // MARK: Capabilities
 
-    private mutating func capabilities(in object: JSONObject, at path: JSONPath) -> [Capability] {
+    private mutating func capabilities(in object: JSONObject, at path: JSONPath, isForeign: Bool) -> [Capability] {
         let here = path.appending("capabilities")
         let capabilities = self.object("capabilities", in: object, at: path) ?? JSONObject()
         return capabilities.members.compactMap { member in
@@ -229,7 +255,13 @@ extension JSONReader {
             return Capability(
                 id: id,
                 operations: operations.members.compactMap {
-                    operation(named: $0.name, $0.value, of: definition, at: path.appending($0.name))
+                    operation(
+                        named: $0.name,
+                        $0.value,
+                        of: definition,
+                        at: path.appending($0.name),
+                        isForeign: isForeign
+                    )
                 }
             )
         }
@@ -239,9 +271,16 @@ extension JSONReader {
         named name: String,
         _ value: JSONValue,
         of definition: CapabilityDefinition?,
-        at path: JSONPath
+        at path: JSONPath,
+        isForeign: Bool
     ) -> Operation? {
-        guard let object = members(of: value, at: path, allowed: ["symbol", "signature", "documentation"]) else {
+        guard
+            let object = members(
+                of: value,
+                at: path,
+                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes"] : [])
+            )
+        else {
             return nil
         }
         let symbol = string("symbol", in: object, at: path, required: true)
@@ -270,7 +309,8 @@ extension JSONReader {
             name: name,
             symbol: symbol,
             signature: signature,
-            documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? ""
+            documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
+            foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
         )
     }
 }

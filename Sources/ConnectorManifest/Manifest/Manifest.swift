@@ -31,6 +31,8 @@ public struct Manifest: Sendable, Hashable {
     public var egress: [String]
     /// The existing library that a sidecar describes: a path, or a name as the dynamic linker knows it.
     public var library: String?
+    /// Which operations of that library open and close a gate.
+    public var lifecycle: ForeignLifecycle?
     /// The Swift type that implements it, for generated code only.
     public var swiftType: String?
 
@@ -66,5 +68,19 @@ extension Manifest {
     /// Every function that the image must export.
     package var symbols: [String] {
         [entry].compactMap(\.self) + capabilities.flatMap { $0.operations.map(\.symbol) }
+    }
+}
+
+extension Manifest {
+    /// The error for a call of an operation that the plugin does not have.
+    package func unknownOperation(_ name: String) -> ConnectorError {
+        let known = capabilities.flatMap(\.operations).map(\.name)
+        let defined = capabilities.compactMap { CapabilityDefinition.standard($0.id) }
+        let isDefined = defined.contains { $0.operations.contains { $0.name == name } }
+        return ConnectorError(
+            isDefined ? .unsupported : .invalid,
+            isDefined ? "the plugin \(id) does not offer \(name)" : "the plugin \(id) has no operation \"\(name)\"",
+            fix: suggestion(for: name, among: known)
+        )
     }
 }

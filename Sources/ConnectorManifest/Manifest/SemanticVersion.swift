@@ -36,7 +36,8 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
         guard parts.count == 2 else { return }
         prerelease = parts[1].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let isValid = prerelease.allSatisfy { identifier in
-            !identifier.isEmpty
+            let isNumber = identifier.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            return !identifier.isEmpty && !(isNumber && identifier.count > 1 && identifier.first == "0")
                 && identifier.utf8.allSatisfy { byte in
                     (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                         || byte == 0x2D

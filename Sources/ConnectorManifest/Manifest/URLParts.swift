@@ -16,7 +16,7 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a URL; nil if it is relative, of another scheme, has no host, or contains what no URL may.
     public init?(_ text: String) {
-        guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else {
+        guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
             return nil
         }
         guard let separator = text.firstRange(of: "://") else { return nil }
@@ -37,12 +37,16 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
             let after = authority[authority.index(after: close)...]
             guard after.isEmpty || after.first == ":" else { return nil }
             portText = after.isEmpty ? nil : after.dropFirst()
-            guard host.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else { return nil }
+            guard host.contains(":"), host.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else {
+                return nil
+            }
         } else {
             let colon = authority.firstIndex(of: ":") ?? authority.endIndex
             host = authority[..<colon].lowercased()
             portText = colon == authority.endIndex ? nil : authority[authority.index(after: colon)...]
-            guard !host.contains(where: { "[]{}<>\"^`|".contains($0) }) else { return nil }
+            guard host.utf8.allSatisfy({ "abcdefghijklmnopqrstuvwxyz0123456789-._".utf8.contains($0) }) else {
+                return nil
+            }
         }
         guard !host.isEmpty else { return nil }
         if let portText, !portText.isEmpty {

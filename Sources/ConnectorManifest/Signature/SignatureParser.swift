@@ -79,12 +79,12 @@ private struct SignatureParser {
 
     /// The rules that no production can express.
     private func check(_ signature: Signature) throws(ConnectorError) {
+        guard signature.parameters.count + signature.results.count <= Signature.valueLimit else {
+            throw error("more than \(Signature.valueLimit) parameters and results")
+        }
         let names = signature.parameters.map(\.name) + signature.results.compactMap(\.name)
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
             throw error("the name \"\(name)\" stands twice")
-        }
-        guard names.count <= Signature.valueLimit else {
-            throw error("more than \(Signature.valueLimit) parameters and results")
         }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {

@@ -33,7 +33,7 @@ import Testing
         let fields = try #require(try Self.schema()["$defs"]?["plugin:segment"]?["properties"])
         #expect(fields["endpoint"]?["default"] == "https://api.segment.io/v1")
         #expect(fields["endpoint"]?["description"] == "Where events go.")
-        #expect(fields["batch"]?["anyOf"]?[0] == ["type": "integer", "minimum": 1.0, "maximum": 100.0])
+        #expect(fields["batch"]?["anyOf"]?[0] == ["type": "integer", "minimum": 1, "maximum": 100])
         #expect(fields["batch"]?["anyOf"]?[1] == ["$ref": "#/$defs/variable"])
         #expect(fields["mode"]?["anyOf"]?[0]?["enum"] == ["fast", "safe"])
         #expect(fields["writeKey"]?["anyOf"] == [["type": "string", "minLength": 1], ["$ref": "#/$defs/secret"]])

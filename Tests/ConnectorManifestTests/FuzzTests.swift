@@ -1,0 +1,223 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// Random numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A text with some bytes changed, dropped, doubled or swapped for ones that mean something.
+    mutating func mutate(_ text: [UInt8]) -> [UInt8] {
+        let telling = Array("{}[]()\":,\\/\u{0}\u{1f} -+.eE0129ntfu?>é".utf8) + [0x80, 0xC0, 0xED, 0xF4, 0xFF]
+        var text = text
+        for _ in 0..<Int.random(in: 1...6, using: &self) where !text.isEmpty {
+            let index = Int.random(in: 0..<text.count, using: &self)
+            switch Int.random(in: 0..<6, using: &self) {
+            case 0: text[index] = telling.randomElement(using: &self) ?? 0
+            case 1: text.remove(at: index)
+            case 2: text.insert(telling.randomElement(using: &self) ?? 0, at: index)
+            case 3: text.removeSubrange(index..<min(text.count, index + Int.random(in: 0...20, using: &self)))
+            case 4: text.insert(contentsOf: text[index..<min(text.count, index + 30)], at: index)
+            default: text[index] = UInt8.random(in: 0...255, using: &self)
+            }
+        }
+        return text
+    }
+
+    /// Any value, of bounded depth.
+    mutating func value(depth: Int = 0) -> JSONValue {
+        switch Int.random(in: 0..<(depth < 4 ? 9 : 6), using: &self) {
+        case 0: return .null
+        case 1: return .bool(.random(using: &self))
+        case 2: return .integer(.random(in: .min ... .max, using: &self))
+        case 3: return .integer(.random(in: -9...9, using: &self))
+        case 4:
+            let number = Double(bitPattern: next())
+            return number.isFinite ? .number(number) : 0.5
+        case 5: return .string(text())
+        case 6: return .array((0..<Int.random(in: 0..<5, using: &self)).map { _ in value(depth: depth + 1) })
+        default:
+            return .object(
+                JSONObject((0..<Int.random(in: 0..<5, using: &self)).map { _ in (text(), value(depth: depth + 1)) })
+            )
+        }
+    }
+
+    /// Some characters from anywhere in Unicode.
+    private mutating func text() -> String {
+        var text = ""
+        for _ in 0..<Int.random(in: 0..<8, using: &self) {
+            let bound: UInt32 = Bool.random(using: &self) ? 0x80 : 0x11_0000
+            guard let scalar = Unicode.Scalar(UInt32.random(in: 0..<bound, using: &self)) else { continue }
+            text.unicodeScalars.append(scalar)
+        }
+        return text
+    }
+}
+
+@Suite struct FuzzTests {
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `any value survives being written and read`(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        for _ in 0..<300 {
+            let value = random.value()
+            #expect(try JSONValue(parsing: value.utf8()) == value)
+            #expect(try JSONValue(parsing: value.utf8(pretty: true)) == value)
+        }
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `every part of a value is found where it stands`(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        for _ in 0..<40 {
+            let value = random.value()
+            let text = value.utf8(pretty: true)
+            try check(value, at: JSONPath(), in: text)
+        }
+    }
+
+    private func check(_ value: JSONValue, at path: JSONPath, in text: [UInt8]) throws {
+        let offset = offset(of: JSONLocator.position(of: path, in: text), in: text)
+        // The rest of the text begins with the value: the value's own text indented as it is there, or on one line.
+        let rest = text[offset...]
+        let head = value.utf8().prefix(1)
+        #expect(rest.starts(with: head), "\(path)")
+        switch value {
+        case .array(let elements):
+            for (index, element) in elements.enumerated() { try check(element, at: path.appending(index), in: text) }
+        case .object(let object):
+            for member in object.members {
+                let name = self.offset(
+                    of: JSONLocator.position(of: path.appending(member.name), .name, in: text),
+                    in: text
+                )
+                #expect(text[name...].starts(with: JSONValue.string(member.name).utf8()))
+                try check(member.value, at: path.appending(member.name), in: text)
+            }
+        default: #expect(rest.starts(with: value.utf8()))
+        }
+    }
+
+    /// The byte of a line and column.
+    private func offset(of position: FilePosition, in text: [UInt8]) -> Int {
+        var (line, column) = (1, 1)
+        for (index, byte) in text.enumerated() {
+            if line == position.line, column == position.column, byte & 0xC0 != 0x80 { return index }
+            if byte == UInt8(ascii: "\n") {
+                (line, column) = (line + 1, 1)
+            } else if index + 1 < text.count, text[index + 1] & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return text.count
+    }
+
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func `no text traps the parser, and what it takes it writes again`(seed: UInt64) throws {
+        var random = SplitMix(state: 1000 + seed)
+        let text = Array(completeManifest.utf8)
+        var taken = 0
+        for _ in 0..<400 {
+            let mutated = random.mutate(text)
+            do throws(ConnectorError) {
+                let value = try JSONValue(parsing: mutated)
+                taken += 1
+                let again = try JSONValue(parsing: value.utf8())
+                #expect(again == value)
+            } catch {
+                #expect(error.code == .syntax)
+                #expect((error.position?.line ?? 0) >= 1)
+            }
+            _ = JSONLocator.position(
+                of: JSONPath().appending("capabilities").appending("own/3").appending("add"),
+                in: mutated
+            )
+        }
+        #expect(taken > 0)
+    }
+
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func `no text traps the reading of a manifest`(seed: UInt64) {
+        var random = SplitMix(state: 2000 + seed)
+        let text = Array(completeManifest.utf8)
+        for _ in 0..<300 {
+            let (manifest, problems) = Manifest.read(random.mutate(text), file: "m")
+            #expect(manifest != nil || !problems.isEmpty)
+            #expect(problems.allSatisfy { $0.code == .invalidManifest || $0.code == .signatureMismatch })
+        }
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `no values trap the reading of a manifest`(seed: UInt64) throws {
+        var random = SplitMix(state: 3000 + seed)
+        let whole = try #require(try JSONValue(parsing: completeManifest).object)
+        for _ in 0..<300 {
+            var object = whole
+            for member in whole.members where Int.random(in: 0..<4, using: &random) == 0 {
+                object[member.name] = random.replace(member.value)
+            }
+            let (manifest, problems) = Manifest.read(JSONValue.object(object).utf8(), file: "m")
+            #expect(manifest != nil || !problems.isEmpty)
+        }
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `no text traps the parser of signatures, and what it takes it writes again`(seed: UInt64) throws {
+        var random = SplitMix(state: 4000 + seed)
+        let texts =
+            CapabilityDefinition.all.flatMap(\.operations).map(\.signature)
+            + ["(a: i32, b: out u8) -> (c: f64, d: handle)", "() -> cstring", "(x: bytes?) async -> string"]
+        for _ in 0..<100 {
+            for text in texts {
+                let mutated = String(decoding: random.mutate(Array(text.utf8)), as: UTF8.self)
+                guard let signature = try? Signature(parsing: mutated) else { continue }
+                #expect(try Signature(parsing: signature.description) == signature)
+            }
+        }
+    }
+
+    @Test func `no text traps the smaller parsers`() {
+        var random = SplitMix(state: 5000)
+        let texts = [
+            "1.2.3-beta.1", "250ms", "https://key:pass@[::1]:8443/v1?q#f", "http://a.b-c.de:80/", "geocoder/1",
+        ]
+        for _ in 0..<2000 {
+            for text in texts {
+                let mutated = String(decoding: random.mutate(Array(text.utf8)), as: UTF8.self)
+                if let version = SemanticVersion(mutated) { #expect(SemanticVersion(version.description) == version) }
+                if let url = URLParts(mutated) { #expect(URLParts(url.description) == url) }
+                if let id = CapabilityID(mutated) { #expect(id.description == mutated) }
+                if let duration = Duration(parsing: mutated) { #expect(duration >= .zero) }
+                #expect(suggestion(for: mutated, among: texts) != nil)
+            }
+        }
+    }
+}
+
+extension SplitMix {
+    /// The value with something else somewhere in it.
+    fileprivate mutating func replace(_ value: JSONValue) -> JSONValue {
+        guard Int.random(in: 0..<3, using: &self) > 0 else { return self.value() }
+        switch value {
+        case .array(var elements) where !elements.isEmpty:
+            let index = Int.random(in: 0..<elements.count, using: &self)
+            elements[index] = replace(elements[index])
+            return .array(elements)
+        case .object(var object) where !object.isEmpty:
+            guard let member = object.members.randomElement(using: &self) else { return value }
+            object[member.name] = replace(member.value)
+            return .object(object)
+        default: return self.value()
+        }
+    }
+}

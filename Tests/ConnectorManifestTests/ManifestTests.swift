@@ -1,0 +1,228 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// A manifest that has everything.
+let completeManifest = """
+    {
+      "manifest": 1,
+      "id": "segment",
+      "version": "1.2.3-beta.1",
+      "abi": [1, 2],
+      "entry": "segment_plugin",
+      "documentation": "Analytics.",
+      "language": "c",
+      "thread": "serial",
+      "capabilities": {
+        "analytics/1": { "track": { "symbol": "segment_track", "signature": "(event:json)async" } },
+        "own/3": { "add": { "symbol": "add", "signature": "(a: i32, b: i32) -> i32", "documentation": "Adds." } }
+      },
+      "configuration": {
+        "endpoint": { "type": "url", "default": "https://api.segment.io/v1" },
+        "writeKey": { "type": "string", "required": true, "secret": true, "documentation": "The key." },
+        "batch": { "type": "integer", "minimum": 1, "maximum": 100, "values": [1, 10, 100], "default": 10 },
+        "free": {}
+      },
+      "services": { "required": ["http/1"], "optional": ["log/1", "clock/1"] },
+      "egress": ["{endpoint}", "cdn.segment.com"],
+      "swiftType": "Segment",
+      "$comment": "passes"
+    }
+    """
+
+@Suite struct ManifestTests {
+    private func problems(_ changes: (inout JSONObject) -> Void) throws -> [String] {
+        var object = try #require(try JSONValue(parsing: completeManifest).object)
+        changes(&object)
+        return Manifest.read(JSONValue.object(object).utf8(), file: "m").problems.map { problem in
+            "\(problem.message) [\(problem.code)]" + (problem.fix.map { "; \($0)" } ?? "")
+        }
+    }
+
+    @Test func `a manifest with everything is read`() throws {
+        let manifest = try Manifest(parsing: Array(completeManifest.utf8))
+        #expect(manifest.id == "segment" && manifest.version.description == "1.2.3-beta.1" && manifest.abi == 1...2)
+        #expect(
+            manifest.entry == "segment_plugin" && manifest.documentation == "Analytics." && manifest.language == "c"
+        )
+        #expect(manifest.thread == .serial && manifest.library == nil && manifest.swiftType == "Segment")
+        #expect(manifest.requiredServices == ["http/1"] && manifest.optionalServices == ["log/1", "clock/1"])
+        #expect(manifest.egress == ["{endpoint}", "cdn.segment.com"])
+        #expect(manifest.capabilities.map(\.id.description) == ["analytics/1", "own/3"])
+        let track = try #require(manifest.capabilities.first?.operations.first)
+        #expect(track.signature.description == "(event: json) async")
+        #expect(track.documentation == "Records that a user did something.")
+        #expect(manifest.capabilities.last?.operations.first?.documentation == "Adds.")
+        #expect(manifest.configuration.map(\.name) == ["endpoint", "writeKey", "batch", "free"])
+        let key = manifest.configuration[1]
+        #expect(key.isRequired && key.isSecret && key.type == .string && key.documentation == "The key.")
+        let batch = manifest.configuration[2]
+        #expect(
+            batch.minimum == 1 && batch.maximum == 100 && batch.defaultValue == 10
+                && batch.allowedValues == [1, 10, 100]
+        )
+        #expect(manifest.configuration[3].type == .string && !manifest.configuration[3].isRequired)
+    }
+
+    @Test func `the least that a manifest needs is little`() throws {
+        let text = #"{"manifest": 1, "id": "x", "version": "0.0.1", "abi": [1, 1], "library": "libm.so.6"}"#
+        let manifest = try Manifest(parsing: Array(text.utf8))
+        #expect(manifest.entry == nil && manifest.library == "libm.so.6" && manifest.thread == .any)
+        #expect(manifest.capabilities.isEmpty && manifest.configuration.isEmpty && manifest.egress.isEmpty)
+    }
+
+    @Test func `everything wrong is found in one pass, with its place`() {
+        let text = """
+            { "manifest": 2, "id": "Segment", "version": "1", "abi": [2, 1],
+              "thread": "some", "entyr": "x" }
+            """
+        let (manifest, problems) = Manifest.read(Array(text.utf8), file: "m")
+        #expect(manifest == nil)
+        #expect(
+            problems.map(\.description) == [
+                #"m:2:21: unknown key "entyr" (unknown-key) [invalid-manifest]; did you mean "entry"?"#,
+                "m:1:15: the manifest's format is 2, this host reads 1 (invalid-value) [invalid-manifest]",
+                #"m:1:24: id is "Segment"; it must be lower-case letters, digits, '-', '_' and '.' (invalid-value) [invalid-manifest]"#,
+                #"m:1:46: version is "1"; it must be like 1.2.3 (invalid-value) [invalid-manifest]"#,
+                "m:1:1: entry is missing; it must be a string (missing-value) [invalid-manifest]",
+                "m:1:58: abi must be [lowest, highest], such as [1, 1] (invalid-value) [invalid-manifest]",
+                #"m:2:13: thread is "some"; it must be "any" or "serial" (invalid-value) [invalid-manifest]"#,
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            [1], [1, 2, 3], [0, 1], [2, 1], ["1", "1"], [1.5, 2], [-1, 1], [1, 4_294_967_296], [],
+        ] as [JSONValue]
+    )
+    func `the range of the ABI is two numbers in order`(abi: JSONValue) throws {
+        #expect(
+            try problems { $0["abi"] = abi } == [
+                "abi must be [lowest, highest], such as [1, 1] (invalid-value) [invalid-manifest]"
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (#"{"type": "strnig"}"#, #"unknown type "strnig" (invalid-value) [invalid-manifest]; did you mean "string"?"#),
+        (
+            #"{"type": "integer", "default": "x"}"#,
+            "the default must be an integer, not a string (invalid-value) [invalid-manifest]"
+        ),
+        (#"{"default": "c", "values": ["a"]}"#, #"the default must be one of "a" (invalid-value) [invalid-manifest]"#),
+        (#"{"required": true, "default": "x"}"#, "a required field has no default (invalid-value) [invalid-manifest]"),
+        (#"{"type": "url", "secret": true}"#, "a secret must be a string (invalid-value) [invalid-manifest]"),
+        (#"{"values": [1]}"#, "an allowed value must be a string, not an integer (invalid-value) [invalid-manifest]"),
+        (
+            #"{"type": "number", "minimum": 2, "maximum": 1}"#,
+            "the minimum is higher than the maximum (invalid-value) [invalid-manifest]"
+        ),
+        (#"{"defualt": 1}"#, #"unknown key "defualt" (unknown-key) [invalid-manifest]; did you mean "default"?"#),
+        ("1", "configuration.field must be an object, not an integer (wrong-type) [invalid-manifest]"),
+    ])
+    func `fields are checked`(field: String, expected: String) throws {
+        let value = try JSONValue(parsing: field)
+        #expect(try problems { $0["configuration"] = ["endpoint": ["type": "url"], "field": value] } == [expected])
+    }
+
+    @Test(arguments: ["", "a b", "a}", "ä", "a/b", String(repeating: "a", count: 65)])
+    func `a field's name can stand between braces`(name: String) throws {
+        let found = try problems { $0["configuration"] = ["endpoint": ["type": "url"], .init(name): [:]] }
+        #expect(found.count == 1 && found[0].contains("must be letters, digits"))
+    }
+
+    @Test(arguments: ["{nothing}", "{endpoint", "{batch}", "{"])
+    func `egress refers to fields that hold hosts`(entry: String) throws {
+        let found = try problems { $0["egress"] = [.string(entry)] }
+        #expect(found.count == 1 && found[0].contains("no url or string field of that name is declared"))
+    }
+
+    @Test func `operations are checked against their capability`() throws {
+        func operation(_ name: String, _ text: String, capability: String = "analytics/1") throws -> [String] {
+            let value = try JSONValue(parsing: text)
+            return try problems {
+                $0["capabilities"] = .object(JSONObject([(capability, .object(JSONObject([(name, value)])))]))
+            }
+        }
+        #expect(try operation("track", #"{"symbol": "t", "signature": "(event: json) async"}"#).isEmpty)
+        #expect(
+            try operation("track", #"{"symbol": "t", "signature": "(event: string) async"}"#) == [
+                "track is declared as (event: string) async, but analytics/1 requires (event: json) async [signature-mismatch]; "
+                    + "change the signature and the function to the capability's"
+            ]
+        )
+        #expect(
+            try operation("trakc", #"{"symbol": "t", "signature": "()"}"#) == [
+                #"unknown key "trakc" (unknown-key) [invalid-manifest]; did you mean "track"?"#
+            ]
+        )
+        #expect(
+            try operation("x", #"{"symbol": "t", "signature": "(a: i32"}"#, capability: "own/1")[0].contains(
+                "expected ')'"
+            )
+        )
+        #expect(
+            try operation("x", #"{"signature": "()"}"#, capability: "own/1") == [
+                "capabilities.own/1.x.symbol is missing; it must be a string (missing-value) [invalid-manifest]"
+            ]
+        )
+        #expect(
+            try operation("x", #"{"symbol": "", "signature": "()"}"#, capability: "own/1")[0].contains(
+                "exported function"
+            )
+        )
+        #expect(
+            try operation("x", #"{"symbol": "a b", "signature": "()"}"#, capability: "own/1")[0].contains(
+                "exported function"
+            )
+        )
+        #expect(try operation("x", "{}", capability: "own")[0].contains("must be like geocoder/1"))
+        #expect(try problems { $0["capabilities"] = ["own/1": 1] }[0].contains("must be an object of operations"))
+    }
+
+    @Test func `reading throws the first problem`() {
+        #expect {
+            try Manifest(parsing: Array("{".utf8), file: "m")
+        } throws: { error in
+            "\(error)" == "m:1:2: expected a name in double quotes, found the end [invalid-manifest]"
+        }
+        #expect {
+            try Manifest(parsing: [UInt8](repeating: 0x20, count: Manifest.sizeLimit + 1), file: "m")
+        } throws: { error in
+            "\(error)".contains("more than 1024 KiB [invalid-manifest]")
+        }
+    }
+}
+
+@Suite struct ConfigurationFieldTests {
+    private func field(_ text: String) throws -> ConfigurationField {
+        var object = try #require(try JSONValue(parsing: completeManifest).object)
+        object["egress"] = []
+        object["configuration"] = ["field": try JSONValue(parsing: text)]
+        return try #require(try Manifest(parsing: JSONValue.object(object).utf8()).configuration.first)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"type": "string"}"#, ["", "x"], [1, true, nil, []]),
+            (#"{"type": "integer"}"#, [1, -1, 2.0], [1.5, "1", true, nil]),
+            (#"{"type": "number"}"#, [1, 1.5], ["1", false]),
+            (#"{"type": "boolean"}"#, [true, false], ["true", 1, 0]),
+            (#"{"type": "url"}"#, ["http://x", "https://x/y"], ["x", "ftp://x", 1, ""]),
+            (#"{"type": "duration"}"#, ["5s", "0ms"], ["5", 5, ""]),
+            (#"{"type": "json"}"#, [nil, 1, [], [:], "x"], []),
+            (#"{"type": "integer", "minimum": 1, "maximum": 3}"#, [1, 3], [0, 4, "1"]),
+            (#"{"type": "number", "minimum": 0.5}"#, [0.5, 9], [0.4, -1]),
+            (#"{"values": ["a", "b"]}"#, ["a", "b"], ["c", "", 1]),
+            (#"{"type": "number", "values": [1, 2.5]}"#, [1, 1.0, 2.5], [2, 3]),
+        ] as [(String, [JSONValue], [JSONValue])]
+    )
+    func `values are taken or objected to`(text: String, good: [JSONValue], bad: [JSONValue]) throws {
+        let field = try field(text)
+        #expect(good.allSatisfy { field.objection(to: $0) == nil })
+        #expect(bad.allSatisfy { field.objection(to: $0)?.hasPrefix("must be") ?? false })
+    }
+}
