@@ -78,7 +78,7 @@ struct OperationThunk {
         case .f64: "Double"
         case .handle: "UnsafeMutableRawPointer?"
         case .string, .cstring: "String"
-        case .bytes: "[UInt8]"
+        case .bytes, .bytes32: "[UInt8]"
         case .json: "JSONValue"
         }
     }

@@ -4,15 +4,39 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Twilio Segment, and everything that speaks its tracking API.
-struct Segment: Plugin {
+/// Delivers to Segment's tracking API, and to servers that speak it.
+struct Segment: AnalyticsPlugin {
     private let host: Host
+    private let requests: SegmentRequests
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
+        requests = SegmentRequests(
+            endpoint: try configuration.url("endpoint"),
+            writeKey: try configuration.secret("writeKey")
+        )
     }
 
+    /// The tracking API takes any write key, so an empty batch proves only that it answers. The settings of a source are
+    /// served by write key: where they are found, the key is known.
     func open() async throws -> [Evidence] {
-        [.configured("the configuration is complete")]
+        async let settings = host.http.send(requests.settings)
+        let answer = try await host.http.send(requests.batch([], sentAt: host.clock.now))
+        guard answer.isSuccess || answer.status == 400 else {
+            throw SegmentResponse(answer).failure(now: host.clock.now)
+        }
+        let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty batch")
+        guard let found = try? await settings, SegmentResponse(found).isSettings else { return [reachable] }
+        return [reachable, .authenticated("the settings of the source were found by its write key")]
+    }
+
+    func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
+        let now = host.clock.now
+        return try await SegmentRequests.limits.deliver(events) { event in
+            SegmentRequests.encode(event, now: now)
+        } send: { batch in
+            let answer = try await host.http.send(requests.batch(batch, sentAt: host.clock.now))
+            guard answer.isSuccess else { throw SegmentResponse(answer).failure(now: host.clock.now) }
+        }
     }
 }

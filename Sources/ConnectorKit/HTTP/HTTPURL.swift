@@ -29,6 +29,13 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return url
     }
 
+    /// The URL with a secret as a further segment of its path, which the host puts in, encoded.
+    public func appending(_ secret: SecretPlaceholder) -> HTTPURL {
+        var url = self
+        url.base += "/\(secret)"
+        return url
+    }
+
     /// The URL with a path that may contain slashes and is added as it is: a constant of the vendor's, never data.
     public func appending(path: StaticString) -> HTTPURL {
         var url = self

@@ -49,18 +49,14 @@ public struct PluginError: Error, Sendable, Hashable {
 
     /// Turns an objection of the shared values, such as a model that does not fit, into what crosses the line.
     public init(_ error: ConnectorError) {
-        let statuses: [ConnectorError.Code: PluginStatus] = [
-            .syntax: .invalid, .invalid: .invalid, .invalidValue: .invalid, .wrongType: .invalid,
-            .missingValue: .invalid, .unknownKey: .invalid, .unsupported: .unsupported, .unauthorized: .unauthorized,
-            .missing: .notFound, .conflict: .conflict, .rateLimited: .rateLimited, .unavailable: .unavailable,
-            .timedOut: .timedOut, .cancelled: .cancelled, .denied: .denied, .tooLarge: .tooLarge,
-            .protocolViolation: .protocolViolation, .notOpen: .notOpen,
+        let objections: Set<ConnectorError.Code> = [
+            .syntax, .invalidValue, .wrongType, .missingValue, .unknownKey,
         ]
         var message = error.message
         if let position = error.position { message = "\(position): \(message)" }
         if let fix = error.fix { message += "; \(fix)" }
         self.init(
-            statuses[error.code] ?? .failed,
+            objections.contains(error.code) ? .invalid : PluginStatus(code: error.code) ?? .failed,
             message,
             isRetryable: error.isRetryable,
             retryAfter: error.retryAfter

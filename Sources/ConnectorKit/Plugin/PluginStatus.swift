@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 /// Why a call failed, in the one vocabulary of all vendors (`connector/error.h`).
 ///
 /// A struct, so that statuses can be added without breaking a `switch` elsewhere.
@@ -43,6 +45,24 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let notOpen = Self(rawValue: 14)
     /// An argument breaks the rules of the ABI.
     public static let misuse = Self(rawValue: 102)
+
+    private static let codes: [(status: Self, code: ConnectorError.Code)] = [
+        (.failed, .failed), (.invalid, .invalid), (.unsupported, .unsupported), (.unauthorized, .unauthorized),
+        (.notFound, .missing), (.conflict, .conflict), (.rateLimited, .rateLimited), (.unavailable, .unavailable),
+        (.timedOut, .timedOut), (.cancelled, .cancelled), (.denied, .denied), (.tooLarge, .tooLarge),
+        (.protocolViolation, .protocolViolation), (.notOpen, .notOpen),
+    ]
+
+    /// The status that stands for a code of the shared values; nil if none does.
+    init?(code: ConnectorError.Code) {
+        guard let found = Self.codes.first(where: { $0.code == code }) else { return nil }
+        self = found.status
+    }
+
+    /// The code that reports and answers carry.
+    var code: ConnectorError.Code {
+        Self.codes.first { $0.status == self }?.code ?? .failed
+    }
 
     /// Whether the same call may succeed later, unless the vendor says otherwise.
     var isUsuallyRetryable: Bool {

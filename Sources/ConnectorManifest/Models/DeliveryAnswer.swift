@@ -9,6 +9,8 @@ public struct DeliveryAnswer: Sendable, Hashable {
     public var reason: String?
     /// When to try again, from now, if the vendor said so.
     public var retryAfter: Duration?
+    /// The kind of failure, if it was not accepted.
+    public var code: ConnectorError.Code?
     /// The vendor's name for what it accepted.
     public var id: String?
 
@@ -22,8 +24,15 @@ public struct DeliveryAnswer: Sendable, Hashable {
         case retry
     }
 
-    private init(_ outcome: Outcome, reason: String? = nil, retryAfter: Duration? = nil, id: String? = nil) {
+    private init(
+        _ outcome: Outcome,
+        reason: String? = nil,
+        retryAfter: Duration? = nil,
+        code: ConnectorError.Code? = nil,
+        id: String? = nil
+    ) {
         self.outcome = outcome
+        self.code = code
         self.reason = reason
         self.retryAfter = retryAfter
         self.id = id
@@ -36,16 +45,22 @@ public struct DeliveryAnswer: Sendable, Hashable {
     public static func accepted(id: String) -> DeliveryAnswer { DeliveryAnswer(.accepted, id: id) }
 
     /// The vendor will never take it.
-    public static func rejected(_ reason: String) -> DeliveryAnswer { DeliveryAnswer(.rejected, reason: reason) }
+    public static func rejected(_ reason: String, code: ConnectorError.Code = .invalid) -> DeliveryAnswer {
+        DeliveryAnswer(.rejected, reason: reason, code: code)
+    }
 
     /// The vendor may take it later.
-    public static func retry(_ reason: String, after: Duration? = nil) -> DeliveryAnswer {
-        DeliveryAnswer(.retry, reason: reason, retryAfter: after)
+    public static func retry(
+        _ reason: String,
+        after: Duration? = nil,
+        code: ConnectorError.Code = .unavailable
+    ) -> DeliveryAnswer {
+        DeliveryAnswer(.retry, reason: reason, retryAfter: after, code: code)
     }
 }
 
 extension DeliveryAnswer {
-    /// Reads an answer: `{"outcome": "retry", "reason": "…", "retryAfter": 1.5}`, with seconds.
+    /// Reads an answer: `{"outcome": "retry", "code": "rate-limited", "reason": "…", "retryAfter": 1.5}`, with seconds.
     public init(json: JSONValue, path: String = "answer") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         guard let outcome = try reader.word("outcome", as: Outcome.self) else {
@@ -55,6 +70,7 @@ extension DeliveryAnswer {
             outcome,
             reason: try reader.string("reason"),
             retryAfter: try reader.number("retryAfter", within: 0...31_536_000).map { .seconds($0) },
+            code: try reader.string("code").map(ConnectorError.Code.init(rawValue:)),
             id: try reader.string("id")
         )
     }
@@ -62,6 +78,7 @@ extension DeliveryAnswer {
     /// As an operation answers it.
     public var json: JSONValue {
         var object: JSONObject = ["outcome": .string(outcome.rawValue)]
+        object.set("code", code?.rawValue)
         object.set("reason", reason)
         if let retryAfter { object["retryAfter"] = .number(Double(retryAfter.nanoseconds) / 1e9) }
         object.set("id", id)

@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Segment (segment.com/docs/connections/sources/catalog/libraries/server/http-api).
+struct SegmentRequests {
+    /// 32 KB an event, 500 KB a request, of which the frame around the events takes a little.
+    static let limits = BatchDelivery(itemBytes: 32 << 10, batchBytes: (500 << 10) - 256, batchCount: 1000)
+
+    let endpoint: HTTPURL
+    let writeKey: SecretPlaceholder
+
+    /// A batch of encoded events.
+    func batch(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
+        var body = Array("{\"sentAt\":\"\(sentAt)\",\"batch\":[".utf8)
+        body += events.joined(separator: [UInt8(ascii: ",")])
+        body += Array("]}".utf8)
+        let headers: HTTPHeaders = [
+            "Authorization": SecretPlaceholder.basicCredentials(user: writeKey.text, password: ""),
+            "Content-Type": "application/json",
+        ]
+        return HTTPRequest(
+            .post,
+            endpoint.appending(path: "/v1/batch"),
+            headers: headers,
+            body: body,
+            isCompressed: !events.isEmpty
+        )
+    }
+
+    /// The settings of the source. Segment itself serves them from another host than the tracking API.
+    var settings: HTTPRequest {
+        let isSegment = endpoint.origin.hasSuffix("://api.segment.io")
+        let origin = isSegment ? HTTPURL("https://cdn-settings.segment.com") ?? endpoint : endpoint
+        let url = origin.appending(path: "/v1/projects").appending(writeKey).appending(path: "/settings")
+        return HTTPRequest(.get, url)
+    }
+
+    /// An event in the terms of the specification, which are the model's own.
+    static func encode(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
+        var event = event
+        event.timestamp = event.timestamp ?? now
+        if event.context["library"] == nil {
+            event.context["library"] = ["name": "connector-host", "version": "1.0.0"]
+        }
+        return event.json.utf8()
+    }
+}

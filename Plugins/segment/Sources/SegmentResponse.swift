@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What Segment answers.
+struct SegmentResponse {
+    let response: HTTPResponse
+
+    init(_ response: HTTPResponse) {
+        self.response = response
+    }
+
+    /// Whether these are the settings of a source.
+    var isSettings: Bool {
+        response.isSuccess && (try? response.json())?["integrations"]?.object != nil
+    }
+
+    /// The failure, with Segment's own `message`, and its rules for what to try again: 408, 410, 429, 460, and 5xx but for
+    /// 501 and 505.
+    func failure(now: Timestamp) -> PluginError {
+        let body = try? response.json()
+        var failure = response.failure(vendor: "segment", words: body?["message"]?.string, now: now)
+        if response.status == 410 || response.status == 460 {
+            failure.status = .unavailable
+            failure.isRetryable = true
+        }
+        if failure.retryAfter == nil, let reset = response.headers["X-RateLimit-Reset"].flatMap({ Int64($0) }) {
+            failure.retryAfter = .seconds(min(max(0, reset), 86_400))
+        }
+        return failure
+    }
+}

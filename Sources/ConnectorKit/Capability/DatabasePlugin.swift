@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// A plugin of `database/1`. What the vendor cannot do is left out of the manifest.
+public protocol DatabasePlugin: Plugin {
+    /// Stores a new record.
+    ///
+    /// - Parameter id: The record's id; nil lets the vendor choose.
+    /// - Throws: A ``PluginError`` of status `conflict` if there is a record of that id.
+    func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord
+
+    /// Reads a record.
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound` if there is none.
+    func get(_ id: String, in collection: String) async throws -> DatabaseRecord
+
+    /// Puts a record in the place of another.
+    ///
+    /// - Parameter version: Which version it must still have; nil replaces any.
+    /// - Throws: A ``PluginError`` of status `conflict` if the version is another, `notFound` if there is no such record,
+    ///   `unsupported` if the vendor knows no versions and one is given.
+    func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+
+    /// Merges members into a record; members that are not named stay.
+    ///
+    /// - Throws: As ``replace(_:with:in:version:)`` does.
+    func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+
+    /// Removes a record.
+    ///
+    /// - Throws: As ``replace(_:with:in:version:)`` does.
+    func delete(_ id: String, in collection: String, version: String?) async throws
+
+    /// Finds records.
+    func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage
+}
+
+extension DatabasePlugin {
+    /// The operation `create`.
+    public func create(collection: String, record: JSONValue, id: String?) async throws -> JSONValue {
+        try await create(members(record), in: name(collection, "collection"), id: id.map { try name($0, "id") }).json
+    }
+
+    /// The operation `get`.
+    public func get(collection: String, id: String) async throws -> JSONValue {
+        try await get(name(id, "id"), in: name(collection, "collection")).json
+    }
+
+    /// The operation `replace`.
+    public func replace(collection: String, id: String, record: JSONValue, version: String?) async throws -> JSONValue {
+        let (id, collection) = (try name(id, "id"), try name(collection, "collection"))
+        return try await replace(id, with: members(record), in: collection, version: version).json
+    }
+
+    /// The operation `update`.
+    public func update(collection: String, id: String, record: JSONValue, version: String?) async throws -> JSONValue {
+        let (id, collection) = (try name(id, "id"), try name(collection, "collection"))
+        return try await update(id, with: members(record), in: collection, version: version).json
+    }
+
+    /// The operation `delete`.
+    public func delete(collection: String, id: String, version: String?) async throws {
+        try await delete(name(id, "id"), in: name(collection, "collection"), version: version)
+    }
+
+    /// The operation `query`.
+    public func query(collection: String, query: JSONValue) async throws -> JSONValue {
+        try await self.query(DatabaseQuery(json: query), in: name(collection, "collection")).json
+    }
+
+    private func members(_ record: JSONValue) throws(PluginError) -> JSONObject {
+        guard let object = record.object else {
+            throw PluginError(.invalid, "record must be an object, not \(record.kind)")
+        }
+        return object
+    }
+
+    /// A name that becomes one segment of a URL: not empty, and no `.` or `..`, which servers resolve.
+    private func name(_ text: String, _ what: String) throws(PluginError) -> String {
+        guard !text.isEmpty, text != ".", text != "..", text.utf8.count <= 1024 else {
+            throw PluginError(.invalid, "\(what) is \"\(text.prefix(40))\"; it must be a name of 1 to 1024 bytes")
+        }
+        return text
+    }
+}

@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension Plugin {
+    /// Reads a batch, delivers what can be read, and puts the answers in the order of the batch.
+    func answers<Model>(
+        to batch: JSONValue,
+        named name: String,
+        read: (JSONValue, String) throws(ConnectorError) -> Model,
+        deliver: ([Model]) async throws -> [DeliveryAnswer]
+    ) async throws -> JSONValue {
+        guard let elements = batch.array else {
+            throw PluginError(.invalid, "\(name) must be an array, not \(batch.kind)")
+        }
+        var answers = [DeliveryAnswer?](repeating: nil, count: elements.count)
+        var models: [Model] = []
+        var places: [Int] = []
+        for (index, element) in elements.enumerated() {
+            do throws(ConnectorError) {
+                models.append(try read(element, "\(name)[\(index)]"))
+                places.append(index)
+            } catch {
+                answers[index] = .rejected(error.message)
+            }
+        }
+        let delivered = models.isEmpty ? [] : try await deliver(models)
+        guard delivered.count == models.count else {
+            throw PluginError(.failed, "the adapter gave \(delivered.count) answers for \(models.count) \(name)")
+        }
+        for (place, answer) in zip(places, delivered) { answers[place] = answer }
+        return .array(answers.compactMap { $0?.json })
+    }
+
+    /// Delivers one model, and turns any other answer than `accepted` into an error.
+    func acceptedAnswer<Model>(
+        to batch: [Model],
+        deliver: ([Model]) async throws -> [DeliveryAnswer]
+    ) async throws -> DeliveryAnswer {
+        guard let answer = try await deliver(batch).first else {
+            throw PluginError(.failed, "the adapter gave no answer")
+        }
+        guard answer.outcome != .accepted else { return answer }
+        let isRejected = answer.outcome == .rejected
+        throw PluginError(
+            answer.code.flatMap(PluginStatus.init(code:)) ?? (isRejected ? .invalid : .unavailable),
+            answer.reason ?? "the vendor did not take it",
+            isRetryable: !isRejected,
+            retryAfter: answer.retryAfter
+        )
+    }
+}
