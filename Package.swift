@@ -109,7 +109,11 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorSimulatorTests",
-            dependencies: ["ConnectorSimulator", "ConnectorManifest"],
+            dependencies: [
+                "ConnectorSimulator", "ConnectorManifest",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

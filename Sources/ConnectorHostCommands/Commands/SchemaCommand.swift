@@ -1,0 +1,32 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// `connector-host schema`: prints the JSON Schema of the file, made from the plugins there are.
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print the JSON Schema of the configuration, so that editors complete it.",
+        discussion: """
+            The schema is made from the manifests of the plugins that are found, so it knows the fields of every plugin's
+            "config". Name it in the file as "$schema", and print it again after plugins came or went.
+
+            Exit status: 0; 2 if the configuration cannot be read; 64 for wrong usage.
+
+            Examples:
+              connector-host schema > connectors.schema.json
+            """
+    )
+
+    @OptionGroup var file: ConfigurationOption
+
+    func run() async throws {
+        let catalog = try file.catalog(ConnectorHost.Options(), answer: OutputOptions())
+        let manifests = catalog.entries.compactMap(\.candidate?.manifest)
+        let schema = ConfigurationSchema(manifests: manifests)
+        StandardStream.output.writeLine(schema.json.serialized(pretty: true))
+    }
+}

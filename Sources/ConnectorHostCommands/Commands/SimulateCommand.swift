@@ -1,0 +1,96 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+internal import ConnectorSimulator
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// `connector-host simulate`: serves the vendors' APIs on the loopback interface until it is told to stop.
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Serve the vendors' HTTP APIs on this machine, errors included.",
+        discussion: """
+            One vendor alone is served at the root, several under /NAME/. What was received is at GET /_received; DELETE
+            /_received forgets it. The credentials that are accepted are printed with the URLs.
+
+            A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE,
+            code=CODE, reset, truncated, garbage, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS, times=N,
+            method=NAME, path=PREFIX.
+
+            Serves until interrupted (Ctrl-C or SIGTERM), then finishes what it is doing and exits with 0. Exit status 1 if
+            the port cannot be had, 64 for wrong usage.
+
+            Examples:
+              connector-host simulate
+              connector-host simulate --vendor kinto --port 8888
+              connector-host simulate --fault segment:status=503,times=2,retry-after=1 --fault google:reset
+            """
+    )
+
+    @Option(help: ArgumentHelp("Serve this vendor alone; may be given several times.", valueName: "name"))
+    var vendor: [String] = []
+
+    @Option(help: ArgumentHelp("The port on 127.0.0.1; 0 for any free one.", valueName: "number"))
+    var port = 0
+
+    @Option(help: ArgumentHelp("Let something go wrong on purpose; may be given several times.", valueName: "spec"))
+    var fault: [String] = []
+
+    @OptionGroup var answer: OutputOptions
+
+    @OptionGroup var log: LogOptions
+
+    func validate() throws {
+        _ = try options()
+    }
+
+    func run() async throws {
+        let simulator = try Simulator(try options(), logger: log.logger)
+        let output = answer.output
+        let announcing = Task {
+            output.write(try await SimulatorDocument(simulator))
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: simulator)],
+                gracefulShutdownSignals: [.sigint, .sigterm],
+                logger: log.logger
+            )
+        )
+        do {
+            try await group.run()
+        } catch {
+            announcing.cancel()
+            answer.report([
+                ConnectorError(
+                    .unavailable,
+                    "the simulator cannot serve on port \(port)",
+                    fix: "choose another port, or 0 for any free one",
+                    cause: String(describing: error)
+                )
+            ])
+            throw ExitStatus.failed
+        }
+    }
+
+    /// What the arguments ask for.
+    private func options() throws -> SimulatorOptions {
+        var options = SimulatorOptions()
+        guard (0...65535).contains(port) else { throw ValidationError("There is no port \(port).") }
+        for name in vendor where !VendorCatalogue.names.contains(name) {
+            throw ValidationError(SimulatorError.unknownVendor(name).description)
+        }
+        if !vendor.isEmpty { options.vendors = VendorCatalogue.names.filter(vendor.contains) }
+        options.port = port
+        do throws(FaultError) {
+            for text in fault { options.faults.append(try Fault(text, vendors: options.vendors)) }
+        } catch {
+            throw ValidationError(String(describing: error))
+        }
+        return options
+    }
+}

@@ -1,0 +1,59 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorHost
+internal import Logging
+
+/// `connector-host status`: opens every gate, shows how each one stands, and closes them again.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Open every gate, and show how each one stands.",
+        discussion: """
+            Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
+            usage.
+
+            Examples:
+              connector-host status
+              connector-host status --config staging.json --timeout 10s
+              connector-host status --simulate
+              connector-host status --json | jq '.gates[] | select(.state != "open")'
+            """
+    )
+
+    @OptionGroup var file: ConfigurationOption
+
+    @Flag(help: "Point every gate at a simulator of its vendor in this process; no vendor is contacted.")
+    var simulate = false
+
+    @Option(
+        help: ArgumentHelp("Wait no longer than this for all gates together, such as 5s.", valueName: "duration"),
+        transform: Duration.argument
+    )
+    var timeout: Duration?
+
+    @OptionGroup var answer: OutputOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+        let logger = log.logger
+        let options = ConnectorHost.Options()
+        let (configured, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
+        var resolved = configured
+        let simulation = simulate ? try await Simulation.start(for: configured, logger: logger) : nil
+        if let simulation { resolved = simulation.pointing(configured) }
+        let host = ConnectorHost(resolved, plugins: plugins, options: options, logger: logger)
+        let progress = OpeningProgress.show(of: host)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let report = await host.open(timeout: timeout)
+        let duration = clock.now - start
+        await progress?.end()
+        answer.output.write(StatusDocument(report: report, duration: duration))
+        await host.close()
+        await simulation?.stop()
+        if !report.isReady { throw ExitStatus.failed }
+    }
+}

@@ -1,0 +1,56 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+
+/// A connector's place in the tree that is drawn.
+struct Branch {
+    /// What stands there.
+    var gate: GateReport
+    /// For each level above and its own, whether it is the last child there.
+    var isLast: [Bool]
+    /// Whether something is drawn below it.
+    var hasChildren: Bool
+
+    /// The last part of its path.
+    var name: String {
+        gate.path.lastIndex(of: "/").map { String(gate.path[gate.path.index(after: $0)...]) } ?? gate.path
+    }
+
+    /// The lines of the tree in front of its mark; nothing at the top.
+    func guide(_ style: TextStyle) -> String {
+        guard isLast.count > 1, let own = isLast.last else { return "" }
+        let corner = style.isUnicode ? (own ? "└─ " : "├─ ") : (own ? "`- " : "|- ")
+        return Self.bars(isLast.dropFirst().dropLast(), style) + corner
+    }
+
+    /// The lines of the tree in front of what is said about it further down.
+    func continuation(_ style: TextStyle) -> String {
+        Self.bars(isLast.dropFirst(), style) + (hasChildren ? (style.isUnicode ? "│" : "|") : " ")
+    }
+
+    private static func bars(_ levels: some Collection<Bool>, _ style: TextStyle) -> String {
+        levels.map { $0 ? "   " : (style.isUnicode ? "│  " : "|  ") }.joined()
+    }
+
+    /// Every connector of a report, with its place.
+    static func all(of report: Report) -> [Branch] {
+        // Going backwards, a connector is the last of its siblings if none of them was met since their parent's next one.
+        let depths = report.gates.map { gate in gate.path.utf8.count { $0 == UInt8(ascii: "/") } }
+        var seen: [Bool] = []
+        var isLast: [Bool] = []
+        for depth in depths.reversed() {
+            seen = Array(seen.prefix(depth + 1))
+            while seen.count <= depth { seen.append(false) }
+            isLast.append(!seen[depth])
+            seen[depth] = true
+        }
+        isLast.reverse()
+        var levels: [Bool] = []
+        return report.gates.indices.map { index in
+            levels = Array(levels.prefix(depths[index])) + [isLast[index]]
+            let hasChildren = index + 1 < depths.count && depths[index + 1] > depths[index]
+            return Branch(gate: report.gates[index], isLast: levels, hasChildren: hasChildren)
+        }
+    }
+}

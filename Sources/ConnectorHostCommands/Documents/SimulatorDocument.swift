@@ -1,0 +1,49 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorSimulator
+
+/// Where a simulator serves, and which credentials it accepts: these are for demonstration, and no secrets.
+struct SimulatorDocument: Document {
+    /// The vendors, with URL and credentials.
+    var vendors: [(name: String, url: String, credentials: [(key: String, value: String)])] = []
+    /// Where to see what was received.
+    var receivedURL: String
+
+    /// Waits until the simulator listens.
+    init(_ simulator: Simulator) async throws {
+        let port = try await simulator.port
+        receivedURL = "http://127.0.0.1:\(port)/_received"
+        for name in simulator.vendors {
+            let url = try await simulator.baseURL(of: name)
+            let credentials = (VendorCatalogue.demoCredentials[name] ?? [:]).sorted { $0.key < $1.key }
+            vendors.append((name, url, credentials.map { ($0.key, $0.value) }))
+        }
+    }
+
+    func lines(_ style: TextStyle) -> [String] {
+        var table = Table()
+        for vendor in vendors {
+            let credentials = vendor.credentials.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            table.append([Table.Cell(vendor.name, .strong), Table.Cell(vendor.url), Table.Cell(credentials, .faint)])
+        }
+        return table.lines(style) + ["", "received: \(receivedURL)", "stop: Ctrl-C"]
+    }
+
+    var json: JSONValue {
+        [
+            "version": 1,
+            "received": .string(receivedURL),
+            "vendors": .array(
+                vendors.map { vendor in
+                    [
+                        "name": .string(vendor.name),
+                        "url": .string(vendor.url),
+                        "credentials": .object(JSONObject(vendor.credentials.map { ($0.key, .string($0.value)) })),
+                    ]
+                }
+            ),
+        ]
+    }
+}

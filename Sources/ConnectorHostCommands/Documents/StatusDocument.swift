@@ -1,0 +1,91 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// The report of a host, as a tree.
+struct StatusDocument: Document {
+    /// What is shown.
+    var report: Report
+    /// How long opening took, all in all.
+    var duration: Duration
+
+    /// The report's own document.
+    var json: JSONValue { report.json }
+
+    func lines(_ style: TextStyle) -> [String] {
+        let branches = Branch.all(of: report)
+        var table = Table()
+        for branch in branches {
+            let gate = branch.gate
+            table.append([
+                label(of: branch, style), subject(of: gate, style), time(of: gate, style), proof(of: gate, style),
+            ])
+            for line in remarks(on: gate, style) {
+                table.append(note: style.paint(branch.continuation(style), .faint) + "  " + line)
+            }
+        }
+        return table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
+    }
+
+    private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {
+        let mark = branch.gate.mark
+        return Table.Cell([
+            (branch.guide(style), .faint),
+            (style.sign(mark) + " ", style.colour(mark)),
+            (style.shown(branch.name), branch.gate.policy == nil ? nil : .strong),
+            (branch.gate.isRequired ? "" : " (optional)", .faint),
+        ])
+    }
+
+    private func subject(of gate: GateReport, _ style: TextStyle) -> Table.Cell {
+        if let policy = gate.policy { return Table.Cell(style.shown(policy), .faint) }
+        return Table.Cell(gate.plugin.map { style.shown("\($0.id) \($0.version)") } ?? "")
+    }
+
+    private func time(of gate: GateReport, _ style: TextStyle) -> Table.Cell {
+        guard gate.policy == nil, let duration = gate.openDuration else { return "" }
+        return Table.Cell(style.shown(duration.brief), .faint)
+    }
+
+    private func proof(of gate: GateReport, _ style: TextStyle) -> Table.Cell {
+        let mark = gate.mark
+        guard gate.policy == nil, gate.state.isUsable, let evidence = gate.strongestEvidence else {
+            let tries = gate.attempts > 1 ? " after \(gate.attempts) attempts" : ""
+            return Table.Cell(gate.state.rawValue + tries, mark == .good ? .faint : style.colour(mark))
+        }
+        let state = gate.state == .open ? "" : "\(gate.state.rawValue), was "
+        return Table.Cell([
+            (state + evidence.kind.rawValue, gate.state == .open ? nil : style.colour(mark)),
+            (evidence.detail.isEmpty ? "" : "  \(style.shown(evidence.detail))", .faint),
+        ])
+    }
+
+    /// Why a gate is not open and what to do, below it.
+    private func remarks(on gate: GateReport, _ style: TextStyle) -> [String] {
+        guard let error = gate.error else { return [] }
+        let lines = ErrorLines(error: error)
+        return [lines.headline(style)] + lines.details(style)
+    }
+
+    private func summary(_ style: TextStyle) -> String {
+        let leaves = report.gates.filter { $0.policy == nil }
+        let open = leaves.count { $0.state == .open }
+        let verdict = report.isReady ? style.paint("ready", .good) : style.paint("not ready", .bad)
+        let gates = leaves.count == 1 ? "gate" : "gates"
+        return "\(verdict): \(open) of \(leaves.count) \(gates) open, \(style.shown(duration.brief))"
+    }
+}
+
+extension GateReport {
+    /// How it stands, at a glance: what is not required is never bad.
+    fileprivate var mark: TextStyle.Mark {
+        switch state {
+        case .open: .good
+        case .degraded: .warning
+        case .failed: isRequired ? .bad : .warning
+        case .closed, .opening, .closing: isRequired && target == .open ? .bad : .none
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+extension ConfigurationOption {
+    /// Everything in the plugin directories; of the file only its list of them counts, whatever else is wrong with it.
+    ///
+    /// Without a file, unless the user named one, only the other directories are looked through.
+    ///
+    /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read.
+    func catalog(_ options: ConnectorHost.Options, answer: OutputOptions) throws -> PluginCatalog {
+        let (configuration, problems) = Configuration.examine(file: file, environment: options.environment)
+        let isAbsent = configuration == nil && problems.allSatisfy { $0.code == .notFound }
+        guard configuration != nil || (isAbsent && !isExplicit) else {
+            answer.report(problems)
+            throw ExitStatus.invalidConfiguration
+        }
+        return PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).catalog
+    }
+}

@@ -1,0 +1,17 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+
+extension Duration {
+    /// Reads an argument such as `5s`.
+    ///
+    /// - Throws: A `ValidationError`, which ends the process with status 64.
+    static func argument(_ text: String) throws -> Duration {
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            throw ValidationError("'\(text)' is not a duration: write a number with a unit, such as 500ms, 5s or 2m.")
+        }
+        return duration
+    }
+}

@@ -1,0 +1,29 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+extension OutputOptions {
+    /// Does something that an invalid configuration prevents; then shows what is wrong, and ends the process.
+    ///
+    /// For programs the errors are the answer; people find them on standard error.
+    ///
+    /// - Throws: `ExitStatus.invalidConfiguration`.
+    func checked<Value>(_ body: () throws(ConfigurationErrors) -> Value) throws -> Value {
+        do throws(ConfigurationErrors) {
+            return try body()
+        } catch {
+            report(error.errors)
+            throw ExitStatus.invalidConfiguration
+        }
+    }
+
+    /// Shows errors where they belong.
+    func report(_ errors: [ConnectorError]) {
+        let document = ErrorsDocument(errors: errors)
+        guard !isJSON else { return output.write(document) }
+        let text = Output(format: .text, style: .detected(for: .error)).render(document)
+        StandardStream.error.write(text)
+    }
+}

@@ -1,0 +1,41 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+
+/// Writes log lines to standard error as people read them: `warning: gate failed connector=crash`.
+struct ConsoleLogHandler: LogHandler {
+    /// The least level that is written.
+    var logLevel: Logger.Level
+    /// Added to every line.
+    var metadata: Logger.Metadata = [:]
+
+    /// Without metadata of its own.
+    init(logLevel: Logger.Level) {
+        self.logLevel = logLevel
+    }
+
+    /// One entry of the metadata.
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// Writes one line.
+    func log(event: LogEvent) {
+        let style = TextStyle.detected(for: .error)
+        let colour: TextStyle.Colour =
+            switch event.level {
+            case .critical, .error: .bad
+            case .warning: .warning
+            case .notice, .info, .debug, .trace: .faint
+            }
+        var line = "\(style.paint("\(event.level):", colour)) \(style.shown(event.message.description))"
+        for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            line += " \(style.paint("\(key)=", .faint))\(style.shown(value.description))"
+        }
+        StandardStream.error.writeLine(line)
+    }
+}

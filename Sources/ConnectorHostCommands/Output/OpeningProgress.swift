@@ -1,0 +1,41 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+
+/// One line on the terminal that says which gates are waited for, if opening takes longer than a moment.
+struct OpeningProgress {
+    /// Watches the reports, and writes.
+    private let task: Task<Void, Never>
+
+    /// How long nothing is said.
+    private static let patience: Duration = .seconds(1)
+
+    /// Starts to watch; nil if nobody looks.
+    static func show(of host: ConnectorHost) -> OpeningProgress? {
+        let style = TextStyle.detected(for: .error)
+        guard StandardStream.error.isTerminal, style.isColoured else { return nil }
+        return OpeningProgress(
+            task: Task {
+                guard (try? await Task.sleep(for: patience)) != nil else { return }
+                for await report in host.reports where !Task.isCancelled {
+                    StandardStream.error.write("\r\u{1B}[K" + line(report, style))
+                }
+                StandardStream.error.write("\r\u{1B}[K")
+            }
+        )
+    }
+
+    /// Takes the line away.
+    func end() async {
+        task.cancel()
+        await task.value
+    }
+
+    private static func line(_ report: Report, _ style: TextStyle) -> String {
+        let waiting = report.gates.filter { $0.policy == nil && $0.state == .opening }.map(\.path)
+        guard !waiting.isEmpty else { return "" }
+        let named = waiting.prefix(3).joined(separator: ", ") + (waiting.count > 3 ? ", …" : "")
+        return style.paint(style.shown("waiting for \(waiting.count): \(named)"), .faint)
+    }
+}

@@ -1,0 +1,104 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+
+/// How text for people may look on the stream it goes to.
+struct TextStyle: Sendable, Equatable {
+    /// Whether escape sequences are understood and wanted.
+    var isColoured = false
+    /// Whether more than ASCII is understood.
+    var isUnicode = true
+
+    /// A meaning that has a colour.
+    enum Colour: String {
+        case good = "32"
+        case bad = "31"
+        case warning = "33"
+        case strong = "1"
+        case faint = "2"
+    }
+
+    /// How something stands, at a glance.
+    enum Mark {
+        case good
+        case bad
+        case warning
+        case none
+    }
+}
+
+extension TextStyle {
+    /// What the environment says of a stream.
+    ///
+    /// Colour needs a terminal that is not `dumb`, and neither NO_COLOR nor a stream that goes elsewhere; other characters
+    /// than ASCII need a locale in UTF-8, found as setlocale(3) finds it.
+    static func detected(
+        for stream: StandardStream,
+        environment: Configuration.Environment = .process
+    ) -> TextStyle {
+        let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        let charset = locale.lowercased().filter { $0 != "-" }
+        return TextStyle(isColoured: !isPlain && stream.isTerminal, isUnicode: charset.contains("utf8"))
+    }
+
+    /// A text in a colour, or as it is.
+    func paint(_ text: String, _ colour: Colour?) -> String {
+        guard isColoured, let colour, !text.isEmpty else { return text }
+        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// The sign of a mark: one character.
+    func sign(_ mark: Mark) -> String {
+        switch mark {
+        case .good: isUnicode ? "✓" : "+"
+        case .bad: isUnicode ? "✗" : "x"
+        case .warning: "!"
+        case .none: isUnicode ? "·" : "-"
+        }
+    }
+
+    /// The colour of a mark.
+    func colour(_ mark: Mark) -> Colour {
+        switch mark {
+        case .good: .good
+        case .bad: .bad
+        case .warning: .warning
+        case .none: .faint
+        }
+    }
+
+    /// Points from a problem to its remedy.
+    var arrow: String { isUnicode ? "→" : "->" }
+
+    /// A text that comes from a file, a plugin or a server, without what could steer the terminal or what it cannot show.
+    func shown(_ text: String) -> String {
+        let isHarmless = text.unicodeScalars.allSatisfy { Self.isPrintable($0) && (isUnicode || $0.isASCII) }
+        guard !isHarmless else { return text }
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            if !Self.isPrintable(scalar) {
+                shown += scalar == "\n" || scalar == "\t" ? " " : "\\u{\(String(scalar.value, radix: 16))}"
+            } else if isUnicode || scalar.isASCII {
+                shown.unicodeScalars.append(scalar)
+            } else {
+                shown += Self.replacements[scalar] ?? "?"
+            }
+        }
+        return shown
+    }
+
+    /// Whether a character only stands there: neither a control (C0, DEL, C1) nor one that turns the writing direction.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: false
+        default: true
+        }
+    }
+
+    /// What stands for the characters that the program itself uses.
+    private static let replacements: [Unicode.Scalar: String] = [
+        "µ": "u", "…": "...", "—": "-", "–": "-", "→": "->", "•": "*", "“": "\"", "”": "\"",
+    ]
+}
