@@ -12,7 +12,7 @@ final class Gate: Sendable {
     /// What the gate is made from.
     let plan: GatePlan
 
-    private let environment: GateEnvironment
+    let environment: GateEnvironment
     private let logger: Logger
     private let storage: Mutex<Storage>
 
@@ -85,7 +85,7 @@ final class Gate: Sendable {
             let attempt = OpenAttempt(environment: environment, plan: plan, logger: logger) { [weak self] in
                 self?.misbehaved($0)
             }
-            result = await attempt.run(candidate, by: min(deadline, self.deadline(from: start)))
+            result = await attempt.run(candidate, by: min(deadline, environment.deadline(after: plan.timeout)))
         }
         return finish(result, startedAt: start, deadline: deadline)
     }
@@ -127,14 +127,8 @@ final class Gate: Sendable {
         return action
     }
 
-    /// When a step that starts now has taken too long.
-    private func deadline(from start: UInt64) -> UInt64 {
-        let (deadline, isOverflow) = start.addingReportingOverflow(plan.timeout.nanoseconds)
-        return isOverflow ? .max : deadline
-    }
-
     /// The error as it may be shown: with the gate's path, and without secrets.
-    private func described(_ error: ConnectorError) -> ConnectorError {
+    func described(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? plan.path
         error.message = environment.redactor.redact(error.message)
@@ -161,7 +155,7 @@ final class Gate: Sendable {
     func probe() async {
         guard let instance = storage.withLock({ $0.machine.isProved ? $0.instance : nil }) else { return }
         let start = environment.clock.now()
-        let deadline = self.deadline(from: start)
+        let deadline = environment.deadline(after: plan.timeout)
         let outcome = await environment.call(
             "probe",
             owner: instance.context.owner,
@@ -203,7 +197,12 @@ final class Gate: Sendable {
         guard mustClose else { return }
         environment.onChange()
         if let instance {
-            let deadline = deadline(from: environment.clock.now())
+            let deadline = environment.deadline(after: plan.timeout)
+            await instance.drain(by: deadline)
+            environment.operations.completeAll(
+                owner: instance.context.owner,
+                ConnectorError(.notOpen, "the gate closed", connector: plan.path)
+            )
             let outcome = await environment.call(
                 "close",
                 owner: instance.context.owner,
@@ -214,10 +213,6 @@ final class Gate: Sendable {
             if case .failure(let error) = outcome {
                 logger.warning("close failed", metadata: ["error": "\(described(error))"])
             }
-            environment.operations.completeAll(
-                owner: instance.context.owner,
-                ConnectorError(.notOpen, "the gate closed", connector: plan.path)
-            )
             await instance.disposed()
         }
         storage.withLock { storage in
@@ -228,6 +223,14 @@ final class Gate: Sendable {
     }
 
     // MARK: Reporting
+
+    /// What the plugin says of itself; nil if none could be found.
+    var manifest: Manifest? { try? plan.plugin.get().manifest }
+
+    /// The instance that calls go to, and what to say if they cannot.
+    var usable: (instance: PluginInstance?, state: GateState, error: ConnectorError?) {
+        storage.withLock { ($0.instance, $0.machine.state, $0.error) }
+    }
 
     /// Counts a rule of the ABI that the plugin broke, and says so in the log. From any thread.
     private func misbehaved(_ what: String) {

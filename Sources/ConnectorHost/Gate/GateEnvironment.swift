@@ -73,6 +73,12 @@ extension GateEnvironment {
         }
     }
 
+    /// When something that starts now has taken too long.
+    func deadline(after duration: Duration) -> UInt64 {
+        let (deadline, isOverflow) = clock.now().addingReportingOverflow(duration.nanoseconds)
+        return isOverflow ? .max : deadline
+    }
+
     /// Waits for a while, on the host's clock.
     func sleep(_ duration: Duration) async {
         await unsafe withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in

@@ -112,7 +112,8 @@ struct GateStateMachine: ~Copyable {
         switch current {
         case .open: current = .degraded(failures: 1)
         case .degraded(let failures):
-            current = failures + 1 < Self.toleratedProbeFailures
+            current =
+                failures + 1 < Self.toleratedProbeFailures
                 ? .degraded(failures: failures + 1) : .failed(hasOpened: true)
         default: break
         }

@@ -69,7 +69,8 @@ final class OpenAttempt: Sendable {
         }
         switch (result, instance) {
         case (.success(let evidence), let instance?): return .success((instance, evidence))
-        case (.success, nil): return .failure(ConnectorError(.failed, "the plugin completed open before it was created"))
+        case (.success, nil):
+            return .failure(ConnectorError(.failed, "the plugin completed open before it was created"))
         case (.failure(let error), let instance):
             instance?.dispose()
             return .failure(error)

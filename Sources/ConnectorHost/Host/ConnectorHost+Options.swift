@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+    internal import Darwin
 #endif
 
 extension ConnectorHost {
@@ -38,14 +38,14 @@ extension ConnectorHost.Options {
     /// The directory of the running program: plugins beside it are found; nil if the system does not tell.
     public static var executableDirectory: String? {
         #if os(Linux)
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-            guard let start = buffer.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
-        }
-        let path = count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
+                return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
+            }
+            let path = count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
         #else
-        let path = CommandLine.arguments.first
+            let path = CommandLine.arguments.first
         #endif
         guard let path, let slash = path.lastIndex(of: "/") else { return nil }
         return String(path[..<slash])

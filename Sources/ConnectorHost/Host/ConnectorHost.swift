@@ -108,6 +108,11 @@ public final class ConnectorHost: Sendable {
         changes.notify()
     }
 
+    /// What a client calls.
+    func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
+        try ClientTarget(path, capability: capability, in: tree)
+    }
+
     /// How every gate stands now.
     public var report: Report { tree.report }
 

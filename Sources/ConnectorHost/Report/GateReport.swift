@@ -31,6 +31,8 @@ public struct GateReport: Sendable {
     public var http: HTTPCounters?
     /// How often the plugin broke a rule of the ABI.
     public var misbehaviourCount: Int
+    /// How often the children of a composite of the policy `compare` disagreed; nil for any other.
+    public var differences: Differences?
 
     /// The strongest evidence there is.
     public var strongestEvidence: Evidence? { evidence.last }

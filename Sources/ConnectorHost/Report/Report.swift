@@ -75,6 +75,7 @@ extension GateReport {
         object["openMilliseconds"] = openDuration.map { .number(Double($0.nanoseconds / 1000) / 1000) }
         object["error"] = error.map(\.json)
         object["http"] = http.map(\.json)
+        object["differences"] = differences.map(\.json)
         return .object(object)
     }
 }

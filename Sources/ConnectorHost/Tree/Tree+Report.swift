@@ -30,7 +30,8 @@ extension Tree {
             error: nil,
             capabilities: [:],
             http: nil,
-            misbehaviourCount: 0
+            misbehaviourCount: 0,
+            differences: node.policy == .compare ? node.comparison.differences : nil
         )
     }
 }
@@ -42,7 +43,9 @@ extension CompositePolicy {
     /// quorum, that many; everywhere else a required child that failed fails the whole.
     func state(of children: [GateReport]) -> GateState {
         if children.allSatisfy({ $0.state == .open }) { return .open }
-        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) { return state }
+        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) {
+            return state
+        }
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         let usable = children.count { $0.state.isUsable }
         let isEnough =

@@ -19,6 +19,8 @@ struct Tree: Sendable {
         let children: [Int]
         /// The connection of a leaf; nil for a composite.
         let gate: Gate?
+        /// Where a composite of the policy `compare` notes what differs.
+        let comparison = Comparison()
     }
 
     /// Parents before their children, in the order of the file.
@@ -67,10 +69,8 @@ struct Tree: Sendable {
         return index
     }
 
-    /// The node of a path.
-    func node(_ path: String) -> Node? {
-        indices[path].map { nodes[$0] }
-    }
+    /// The number of the node of a path.
+    func index(_ path: String) -> Int? { indices[path] }
 
     /// The connections, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }

@@ -40,6 +40,8 @@ public struct Operation: Sendable, Hashable {
     public var signature: Signature
     /// One sentence for people.
     public var documentation: String
+    /// How the function of a foreign library tells success; nil for a plugin's own, which follows the ABI.
+    public var foreign: ForeignConvention?
 }
 
 /// Whether a text may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`, starting with

@@ -35,7 +35,9 @@ package enum Base64 {
                 guard let value = index >= 4 - padding ? 0 : value(of: letters[start + index]) else { return nil }
                 group = group << 6 | value
             }
-            for index in 0..<(3 - padding) { bytes.append(UInt8(truncatingIfNeeded: group >> (16 - 8 * UInt32(index)))) }
+            for index in 0..<(3 - padding) {
+                bytes.append(UInt8(truncatingIfNeeded: group >> (16 - 8 * UInt32(index))))
+            }
         }
         return bytes
     }

@@ -15,14 +15,18 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int? {
-            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else {
+                return nil
+            }
             return bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
         }
-        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == UInt8(ascii: "t") || bytes[10] == 0x20,
+        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D,
+            bytes[10] | 0x20 == UInt8(ascii: "t") || bytes[10] == 0x20,
             bytes[13] == 0x3A, bytes[16] == 0x3A,
             let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
             let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            (1970...2500).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+            (1970...2500).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
         var index = 19
         var fraction = 0
@@ -49,7 +53,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         default: return nil
         }
         guard index == bytes.count else { return nil }
-        let seconds = Self.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let seconds =
+            Self.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
         guard seconds >= 0 else { return nil }
         nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(fraction)
     }

@@ -1,0 +1,96 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// Reports what goes wrong, wherever `connectors.json` says.
+///
+/// ```swift
+/// let crash = try host.crash("crash")
+/// do { try work() } catch { try await crash.report(error) }
+/// ```
+///
+/// A value that holds nothing else of the host. From any thread.
+public struct CrashClient: Sendable {
+    private let target: ClientTarget
+    /// Filled into every report that says nothing else: release, environment, tags, user.
+    public var defaults = CrashReport(level: .error)
+
+    init(_ target: ClientTarget) {
+        self.target = target
+    }
+
+    /// Reports an error that the application went on from.
+    ///
+    /// - Parameters:
+    ///   - error: Its type and description become the exception; Swift errors carry no stack.
+    ///   - tags: Short values to search by.
+    /// - Returns: What the vendor answered, with its name for the report if it gives one.
+    @discardableResult
+    public func report(_ error: any Error, tags: [String: String] = [:]) async throws(ConnectorError) -> DeliveryAnswer
+    {
+        var report = CrashReport(
+            level: .error,
+            exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")]
+        )
+        report.tags = tags
+        return try await exception(report)
+    }
+
+    /// Reports an exception.
+    @discardableResult
+    public func exception(
+        _ report: CrashReport,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> DeliveryAnswer {
+        try await send("exception", report, options)
+    }
+
+    /// Reports a message.
+    @discardableResult
+    public func message(
+        _ text: String,
+        level: CrashReport.Level = .info,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> DeliveryAnswer {
+        try await send("message", CrashReport(level: level, message: text), options)
+    }
+
+    /// Delivers a batch, and answers for each report in its order.
+    public func deliver(
+        _ reports: [CrashReport],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [DeliveryAnswer] {
+        let batch = JSONValue.array(reports.map { filled($0).json })
+        return try await target.call("deliver", texts: [("reports", batch.utf8())], options) {
+            json throws(ConnectorError) in
+            try DeliveryAnswer.answers(json: json, count: reports.count)
+        }
+    }
+
+    /// Sends whatever adapters still hold.
+    public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) {
+        _ = try await target.call("flush", texts: [], options)
+    }
+
+    private func send(
+        _ operation: String,
+        _ report: CrashReport,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> DeliveryAnswer {
+        let text = filled(report).json.utf8()
+        return try await target.call(operation, texts: [("report", text)], options) { json throws(ConnectorError) in
+            try DeliveryAnswer(json: json)
+        }
+    }
+
+    private func filled(_ report: CrashReport) -> CrashReport {
+        var report = report
+        report.release = report.release ?? defaults.release
+        report.environment = report.environment ?? defaults.environment
+        report.user = report.user ?? defaults.user
+        report.tags.merge(defaults.tags) { own, _ in own }
+        if report.breadcrumbs.isEmpty { report.breadcrumbs = defaults.breadcrumbs }
+        return report
+    }
+}

@@ -1,0 +1,35 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// What an application talks to: capabilities, never vendors.
+///
+/// Each function looks a connector up by its path and throws if there is none, or if nothing in it has the capability. A
+/// client stays valid while the host lives; its calls fail with `not-open` while the gate is not open.
+extension ConnectorHost {
+    /// Records what users do, through a connector that offers `analytics/1`.
+    public func analytics(_ path: String) throws(ConnectorError) -> AnalyticsClient {
+        AnalyticsClient(try target(path, capability: "analytics/1"))
+    }
+
+    /// Reports what goes wrong, through a connector that offers `crash/1`.
+    public func crash(_ path: String) throws(ConnectorError) -> CrashClient {
+        CrashClient(try target(path, capability: "crash/1"))
+    }
+
+    /// Stores and finds records, through a connector that offers `database/1`.
+    public func database(_ path: String) throws(ConnectorError) -> DatabaseClient {
+        DatabaseClient(try target(path, capability: "database/1"))
+    }
+
+    /// Finds places, through a connector that offers `geocoder/1`.
+    public func geocoder(_ path: String) throws(ConnectorError) -> GeocoderClient {
+        GeocoderClient(try target(path, capability: "geocoder/1"))
+    }
+
+    /// Calls any operation of any connector by name.
+    public func gate(_ path: String) throws(ConnectorError) -> GateClient {
+        GateClient(try target(path))
+    }
+}

@@ -1,0 +1,57 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What an operation answered.
+struct CallResult: Sendable {
+    /// Out parameters, then results, in the order of the signature; a single result has the name "".
+    var outputs: [(name: String, type: ValueType, value: CallValue)]
+    /// Which gate answered.
+    var gate: String
+    /// Turns handles of that gate into numbers.
+    var handles: HandleTable?
+    /// How each child answered a composite that asked them all, by path.
+    var children: [(path: String, outcome: Tree.ChildOutcome)] = []
+
+    /// The bytes of the only result; empty if there is none.
+    var text: [UInt8] {
+        guard case .bytes(let bytes)? = outputs.first?.value else { return [] }
+        return bytes
+    }
+
+    /// The answer as JSON: nothing is null, a single unnamed result is itself, several are an object.
+    func json() throws(ConnectorError) -> JSONValue {
+        guard children.isEmpty else { return try childrenJSON() }
+        do throws(ConnectorError) {
+            if outputs.count == 1, let output = outputs.first, output.name.isEmpty {
+                return try output.value.json(as: output.type, handles: handles)
+            }
+            guard !outputs.isEmpty else { return .null }
+            var object = JSONObject()
+            for output in outputs {
+                object[output.name.isEmpty ? "result" : output.name] = try output.value.json(
+                    as: output.type,
+                    handles: handles
+                )
+            }
+            return .object(object)
+        } catch {
+            var error = error
+            error.connector = gate
+            throw error
+        }
+    }
+
+    /// `{"PATH": {"result": …}, "PATH": {"error": {…}}}`
+    private func childrenJSON() throws(ConnectorError) -> JSONValue {
+        var object = JSONObject()
+        for (path, outcome) in children {
+            switch outcome {
+            case .success(let result): object[path] = ["result": try result.json()]
+            case .failure(let error): object[path] = ["error": error.json]
+            }
+        }
+        return .object(object)
+    }
+}

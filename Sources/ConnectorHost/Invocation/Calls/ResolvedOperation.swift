@@ -1,0 +1,38 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// An operation of a loaded plugin, ready to be called.
+///
+/// `@unchecked Sendable`: the function's address is constant, and valid as long as the process.
+@safe
+final class ResolvedOperation: @unchecked Sendable {
+    /// What the manifest says.
+    let operation: Operation
+    /// The exported function.
+    let function: UnsafeMutableRawPointer
+    /// How its arguments lie.
+    let interface: CallInterface
+    /// How a foreign function tells success; nil for a plugin's own.
+    let foreign: ForeignConvention?
+
+    /// Resolves the symbol and prepares the call.
+    init(_ operation: Operation, of plugin: Plugin) throws(ConnectorError) {
+        guard let function = unsafe plugin.symbol(named: operation.symbol) else {
+            throw ConnectorError(
+                .symbolAbsent,
+                "\(plugin.path) does not export \(operation.symbol), the function of \(operation.name)",
+                fix: "run: connector-host inspect \(plugin.path)"
+            )
+        }
+        self.operation = operation
+        self.foreign = operation.foreign
+        unsafe self.function = function
+        self.interface = try CallInterface(
+            operation.signature,
+            isForeign: operation.foreign != nil,
+            returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
+        )
+    }
+}

@@ -1,0 +1,239 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import CFFI
+internal import ConnectorManifest
+
+/// The memory of one described call: slots for the C arguments, storage for what goes by address, copies of texts.
+///
+/// Can be used for any number of calls one after the other. Setting a scalar is one store; the call is libffi's own.
+/// One thread at a time; the pointers that the callee sees are valid until the frame is reset or gone.
+@safe
+struct CallFrame: ~Copyable {
+    /// Which signature it is for.
+    let interface: CallInterface
+    /// First libffi's array of addresses, then the slots, then the storage.
+    private let block: UnsafeMutableRawPointer
+    /// What was copied for texts and buffers, to be freed.
+    private var copies: [UnsafeMutableRawPointer] = []
+
+    private var slots: UnsafeMutableRawPointer { unsafe block + 8 * interface.argumentCount }
+    private var storage: UnsafeMutableRawPointer { unsafe slots + interface.storageOffset }
+
+    /// How large a buffer is lent for each `out` text, in bytes.
+    static let bufferSize = 64 << 10
+
+    /// Allocates a frame; everything in it is zero.
+    init(_ interface: CallInterface) {
+        self.interface = interface
+        let size = 16 * interface.argumentCount + interface.storageSize
+        unsafe block = .allocate(byteCount: max(8, size), alignment: 8)
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: max(8, size))
+        for index in 0..<interface.argumentCount {
+            unsafe block.storeBytes(of: slots + 8 * index, toByteOffset: 8 * index, as: UnsafeMutableRawPointer.self)
+        }
+        for place in interface.outputs + interface.results {
+            guard let argument = place.argument, let offset = place.storage else { continue }
+            unsafe setPointer(storage + offset, at: argument)
+        }
+    }
+
+    deinit {
+        for unsafecopy in unsafe copies { unsafe copy.deallocate() }
+        unsafe block.deallocate()
+    }
+
+    // MARK: Arguments
+
+    /// Stores any value at a C argument; it must have the size that the signature says.
+    func set<Value: BitwiseCopyable>(_ value: Value, at argument: Int) {
+        unsafe slots.storeBytes(of: value, toByteOffset: 8 * argument, as: Value.self)
+    }
+
+    /// Stores an address at a C argument.
+    func setPointer(_ pointer: UnsafeRawPointer?, at argument: Int) {
+        unsafe slots.storeBytes(of: pointer, toByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
+    }
+
+    /// Stores an input, copying its bytes if it has any.
+    mutating func set(_ value: CallValue, for place: CallInterface.Place) {
+        guard let argument = place.argument else { return }
+        if case .bytes(let bytes) = value { return setBytes(bytes, of: place.type, at: argument) }
+        if case .none = value { return unsafe setPointer(nil, at: argument) }
+        guard let offset = place.storage else {
+            return unsafe Self.store(value, as: place.type, to: slots + 8 * argument)
+        }
+        unsafe Self.store(value, as: place.type, to: storage + offset)
+        unsafe setPointer(storage + offset, at: argument)
+    }
+
+    /// Stores every input, in the order of the signature.
+    mutating func set(_ values: [CallValue]) {
+        for (place, value) in zip(interface.inputs, values) { set(value, for: place) }
+    }
+
+    private mutating func setBytes(_ bytes: [UInt8], of type: ValueType, at argument: Int) {
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 1)
+        unsafe bytes.withUnsafeBytes { source in
+            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
+        }
+        unsafe copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+        unsafe copies.append(copy)
+        unsafe setPointer(copy, at: argument)
+        switch type {
+        case .cstring: break
+        case .bytes32: set(UInt32(truncatingIfNeeded: bytes.count), at: argument + 1)
+        default: set(UInt64(bytes.count), at: argument + 1)
+        }
+    }
+
+    /// Lends a buffer for every `out` text.
+    mutating func lendBuffers() {
+        for place in interface.buffers {
+            guard let argument = place.argument, let offset = place.storage else { continue }
+            let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
+            unsafe copies.append(buffer)
+            unsafe setPointer(buffer, at: argument)
+            set(UInt64(Self.bufferSize), at: argument + 1)
+            unsafe setPointer(storage + offset, at: argument + 2)
+        }
+    }
+
+    private static func store(_ value: CallValue, as type: ValueType, to address: UnsafeMutableRawPointer) {
+        switch (value, type) {
+        case (.signed(let value), .i8): unsafe address.storeBytes(of: Int8(truncatingIfNeeded: value), as: Int8.self)
+        case (.signed(let value), .i16): unsafe address.storeBytes(of: Int16(truncatingIfNeeded: value), as: Int16.self)
+        case (.signed(let value), .i32): unsafe address.storeBytes(of: Int32(truncatingIfNeeded: value), as: Int32.self)
+        case (.signed(let value), _): unsafe address.storeBytes(of: value, as: Int64.self)
+        case (.unsigned(let value), .u8):
+            unsafe address.storeBytes(of: UInt8(truncatingIfNeeded: value), as: UInt8.self)
+        case (.unsigned(let value), .u16):
+            unsafe address.storeBytes(of: UInt16(truncatingIfNeeded: value), as: UInt16.self)
+        case (.unsigned(let value), .u32):
+            unsafe address.storeBytes(of: UInt32(truncatingIfNeeded: value), as: UInt32.self)
+        case (.unsigned(let value), _): unsafe address.storeBytes(of: value, as: UInt64.self)
+        case (.floating(let value), .f32): unsafe address.storeBytes(of: Float(value), as: Float.self)
+        case (.floating(let value), _): unsafe address.storeBytes(of: value, as: Double.self)
+        case (.handle(let value), _): unsafe address.storeBytes(of: value, as: UInt.self)
+        case (.none, _), (.bytes, _): break
+        }
+    }
+
+    // MARK: The call
+
+    /// Calls a function of the interface's signature, and returns what it returned, widened to 64 bits.
+    func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
+        var returned: UInt64 = 0
+        let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        unsafe ffi_call(
+            interface.cif,
+            unsafeBitCast(function, to: (@convention(c) () -> Void).self),
+            &returned,
+            addresses
+        )
+        return returned
+    }
+
+    // MARK: Results
+
+    /// What the callee wrote, in the order of the signature: out parameters, then results.
+    ///
+    /// What the callee owns is copied and released here, exactly once for each call that succeeded.
+    ///
+    /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
+    func takeOutputs() throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
+        var outputs: [(name: String, type: ValueType, value: CallValue)] = []
+        for place in interface.outputs {
+            outputs.append((place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0))))
+        }
+        var failure: ConnectorError?
+        for place in interface.buffers {
+            do throws(ConnectorError) {
+                outputs.append((place.name, place.type, .bytes(try buffer(place))))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        for place in interface.results where place.storage != nil {
+            guard !place.type.isScalar else {
+                outputs.append(
+                    (place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0)))
+                )
+                continue
+            }
+            do throws(ConnectorError) {
+                outputs.append((place.name, place.type, .bytes(try owned(place))))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return outputs
+    }
+
+    private func buffer(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
+        guard let argument = place.argument, let offset = place.storage else { return [] }
+        let length = unsafe storage.load(fromByteOffset: offset, as: UInt64.self)
+        guard length <= UInt64(Self.bufferSize) else {
+            throw ConnectorError(
+                .tooLarge,
+                "\(place.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
+            )
+        }
+        guard let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self) else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
+    }
+
+    private func owned(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
+        guard let offset = place.storage else { return [] }
+        let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
+        defer {
+            unsafe result.release?(result.context)
+            unsafe storage.storeBytes(of: connector_bytes_owned(), toByteOffset: offset, as: connector_bytes_owned.self)
+        }
+        guard result.length > 0 else { return [] }
+        guard result.length <= UInt64(CallValue.sizeLimit) else {
+            throw ConnectorError(
+                .tooLarge,
+                "the result has \(result.length) bytes, more than \(CallValue.sizeLimit >> 20) MiB"
+            )
+        }
+        guard let data = unsafe result.data else {
+            throw ConnectorError(.misbehaved, "the plugin's result has a length but no bytes")
+        }
+        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(result.length)))
+    }
+
+    /// Prepares what the callee fills in: owned results and buffers that were never written read as empty.
+    func clearOutputs() {
+        for place in interface.results where !place.type.isScalar {
+            guard let offset = place.storage else { continue }
+            var empty = connector_bytes_owned()
+            empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+            unsafe storage.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
+        }
+        for place in interface.buffers {
+            guard let offset = place.storage else { continue }
+            unsafe storage.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
+        }
+    }
+
+    /// Reads a scalar that was stored by the callee, or returned in a register.
+    static func load(_ type: ValueType, from address: UnsafeRawPointer) -> CallValue {
+        switch type {
+        case .i8: unsafe .signed(Int64(address.load(as: Int8.self)))
+        case .i16: unsafe .signed(Int64(address.load(as: Int16.self)))
+        case .i32: unsafe .signed(Int64(address.load(as: Int32.self)))
+        case .i64: unsafe .signed(address.load(as: Int64.self))
+        case .u8: unsafe .unsigned(UInt64(address.load(as: UInt8.self)))
+        case .u16: unsafe .unsigned(UInt64(address.load(as: UInt16.self)))
+        case .u32: unsafe .unsigned(UInt64(address.load(as: UInt32.self)))
+        case .u64: unsafe .unsigned(address.load(as: UInt64.self))
+        case .f32: unsafe .floating(Double(address.load(as: Float.self)))
+        case .f64: unsafe .floating(address.load(as: Double.self))
+        case .handle: unsafe .handle(address.load(as: UInt.self))
+        case .string, .bytes, .bytes32, .json, .cstring: .none
+        }
+    }
+}

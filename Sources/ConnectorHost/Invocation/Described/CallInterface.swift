@@ -1,0 +1,187 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import CFFI
+internal import ConnectorManifest
+
+/// How a signature lies in memory for libffi: prepared once for an operation, then only read.
+///
+/// Every C argument has a slot of eight bytes; after the slots lies the storage that results and optional scalars are
+/// passed by address from. Where each one lies is worked out here, so that a call only stores values and jumps.
+///
+/// `@unchecked Sendable`: what the pointers lead to is written in `init` and only read afterwards, by `ffi_call` too, which
+/// takes the prepared interface and the types as constants (libffi, "The Basics"); it is freed with the object.
+@safe
+final class CallInterface: @unchecked Sendable {
+    /// A parameter or result, and where it lies.
+    struct Place: Sendable {
+        /// Its name in the signature; empty for a single result.
+        let name: String
+        let type: ValueType
+        let isOptional: Bool
+        /// Its first C argument; nil for the function's return value.
+        let argument: Int?
+        /// Its bytes after the slots, for what is passed by address.
+        let storage: Int?
+    }
+
+    /// What the operation takes and answers.
+    let signature: Signature
+    /// What the caller gives.
+    let inputs: [Place]
+    /// Buffers that the caller lends and the callee fills.
+    let buffers: [Place]
+    /// Scalars that the callee writes, in the order of the signature.
+    let outputs: [Place]
+    /// What the callee makes.
+    let results: [Place]
+    /// How the function tells its instance, its call and its errors; nil for a foreign library's.
+    let frame: Frame
+    /// How many C arguments there are.
+    let argumentCount: Int
+    /// How many bytes the storage has.
+    let storageSize: Int
+
+    let cif: UnsafeMutablePointer<ffi_cif>
+    private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
+
+    /// The C arguments that are not in the signature.
+    struct Frame: Sendable {
+        var instance: Int?
+        var call: Int?
+        var error: Int?
+    }
+
+    /// Works out the layout and prepares libffi for it.
+    ///
+    /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
+    init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
+        var layout = Layout()
+        var frame = Frame()
+        if !isForeign { frame.instance = layout.argument(unsafe cffi_type_pointer()) }
+        if !isForeign, signature.isAsync { frame.call = layout.argument(unsafe cffi_type_pointer()) }
+        var inputs: [Place] = []
+        var outputs: [Place] = []
+        var buffers: [Place] = []
+        for parameter in signature.parameters {
+            let place = layout.place(parameter)
+            switch (parameter.direction, parameter.type.isScalar) {
+            case (.in, _): inputs.append(place)
+            case (.out, true): outputs.append(place)
+            case (.out, false): buffers.append(place)
+            }
+        }
+        results =
+            signature.isAsync
+            ? [] : signature.results.map { layout.place($0, isReturnValue: returnsValue) }
+        if !isForeign { frame.error = layout.argument(unsafe cffi_type_pointer()) }
+        self.signature = signature
+        self.inputs = inputs
+        self.outputs = outputs
+        self.buffers = buffers
+        self.frame = frame
+        argumentCount = layout.types.count
+        storageSize = layout.storageSize
+        unsafe cif = .allocate(capacity: 1)
+        unsafe types = .allocate(capacity: max(1, layout.types.count))
+        for (index, type) in unsafe layout.types.enumerated() { unsafe (types + index).initialize(to: type) }
+        let returnType: UnsafeMutablePointer<ffi_type>
+        if returnsValue, let result = signature.results.first {
+            unsafe returnType = result.type.ffiType
+        } else {
+            unsafe returnType = cffi_type_sint32()
+        }
+        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(layout.types.count), returnType, types)
+        guard status == FFI_OK else {
+            throw ConnectorError(
+                .unsupported,
+                "libffi cannot call a function of the signature \(signature) on this platform"
+            )
+        }
+    }
+
+    deinit {
+        unsafe types.deallocate()
+        unsafe cif.deallocate()
+    }
+
+    /// The offset of the storage from the start of the slots.
+    var storageOffset: Int { argumentCount * 8 }
+
+    /// Counts arguments and storage while the signature is walked.
+    private struct Layout {
+        var types: [UnsafeMutablePointer<ffi_type>?] = []
+        var storageSize = 0
+
+        mutating func argument(_ type: UnsafeMutablePointer<ffi_type>?) -> Int {
+            unsafe types.append(type)
+            return unsafe types.count - 1
+        }
+
+        mutating func storage(_ size: Int) -> Int {
+            storageSize += size
+            return storageSize - size
+        }
+
+        mutating func place(_ parameter: Signature.Parameter) -> Place {
+            let argument: Int
+            var storage: Int?
+            switch (parameter.type, parameter.direction) {
+            case (.cstring, .in): argument = self.argument(unsafe cffi_type_pointer())
+            case (let type, .in) where type.isScalar:
+                let isByAddress = parameter.isOptional && type != .handle
+                argument = self.argument(unsafe isByAddress ? cffi_type_pointer() : type.ffiType)
+                if isByAddress { storage = self.storage(8) }
+            case (let type, .in):
+                argument = self.argument(unsafe cffi_type_pointer())
+                _ = self.argument(unsafe type == .bytes32 ? cffi_type_uint32() : cffi_type_uint64())
+            case (let type, .out) where type.isScalar:
+                argument = self.argument(unsafe cffi_type_pointer())
+                storage = self.storage(8)
+            case (_, .out):
+                argument = self.argument(unsafe cffi_type_pointer())
+                _ = self.argument(unsafe cffi_type_uint64())
+                _ = self.argument(unsafe cffi_type_pointer())
+                storage = self.storage(8)
+            }
+            return Place(
+                name: parameter.name,
+                type: parameter.type,
+                isOptional: parameter.isOptional,
+                argument: argument,
+                storage: storage
+            )
+        }
+
+        mutating func place(_ result: Signature.Result, isReturnValue: Bool) -> Place {
+            let size = result.type.isScalar ? 8 : MemoryLayout<connector_bytes_owned>.size
+            return Place(
+                name: result.name ?? "",
+                type: result.type,
+                isOptional: false,
+                argument: isReturnValue ? nil : argument(unsafe cffi_type_pointer()),
+                storage: isReturnValue ? nil : storage(size)
+            )
+        }
+    }
+}
+
+extension ValueType {
+    /// libffi's description of the type of one C argument.
+    var ffiType: UnsafeMutablePointer<ffi_type> {
+        switch self {
+        case .i8: unsafe cffi_type_sint8()
+        case .i16: unsafe cffi_type_sint16()
+        case .i32: unsafe cffi_type_sint32()
+        case .i64: unsafe cffi_type_sint64()
+        case .u8: unsafe cffi_type_uint8()
+        case .u16: unsafe cffi_type_uint16()
+        case .u32: unsafe cffi_type_uint32()
+        case .u64: unsafe cffi_type_uint64()
+        case .f32: unsafe cffi_type_float()
+        case .f64: unsafe cffi_type_double()
+        case .handle, .string, .bytes, .bytes32, .json, .cstring: unsafe cffi_type_pointer()
+        }
+    }
+}

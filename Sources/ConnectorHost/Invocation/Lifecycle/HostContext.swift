@@ -1,0 +1,128 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorManifest
+internal import Synchronization
+
+/// What stands behind the `connector_host` that one instance of a plugin was given.
+///
+/// It is never freed: a thread of the plugin that is late may still hold the table after `destroy`, and is to be answered, not
+/// to crash the host. That costs about 200 bytes for every instance that ever was.
+///
+/// `@unchecked Sendable`: `table` is written in `init`, before any other thread can know of it, and only read afterwards;
+/// everything else is `Sendable` or behind the mutex.
+@safe
+final class HostContext: @unchecked Sendable {
+    /// Tells this instance's calls from those of all others.
+    let owner: UInt64
+    /// What the plugin receives.
+    let table: UnsafeMutablePointer<connector_host>
+
+    private let operations: OperationTable
+    private let onMisbehaviour: @Sendable (String) -> Void
+    private let services: Mutex<GateServices?>
+
+    private static let lastOwner = Atomic<UInt64>(0)
+
+    /// Makes a context that stays.
+    ///
+    /// - Parameters:
+    ///   - operations: Where calls are pending.
+    ///   - services: What `service` answers from, until ``withdraw()``.
+    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks, on the plugin's thread.
+    init(
+        operations: OperationTable,
+        services: GateServices,
+        onMisbehaviour: @escaping @Sendable (String) -> Void
+    ) {
+        self.owner = Self.lastOwner.add(1, ordering: .relaxed).newValue
+        self.operations = operations
+        self.services = Mutex(services)
+        self.onMisbehaviour = onMisbehaviour
+        unsafe self.table = .allocate(capacity: 1)
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        unsafe table.initialize(
+            to: connector_host(
+                struct_size: UInt32(MemoryLayout<connector_host>.size),
+                abi_version: UInt32(CONNECTOR_ABI_VERSION),
+                context: context,
+                service: { unsafe HostContext.from($0).service($1, $2) },
+                complete: { unsafe HostContext.from($0).complete($1, $2, $3, $4, $5) },
+                progress: { unsafe HostContext.from($0).progress($1, $2, $3) }
+            )
+        )
+    }
+
+    /// From now on there are no services: the instance is being destroyed.
+    func withdraw() {
+        services.withLock { $0 = nil }
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer) -> HostContext {
+        unsafe Unmanaged<HostContext>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// The longest id of a service.
+    private static let longestServiceID: UInt64 = 64
+    /// The longest result of an operation, and the longest progress: 64 MiB.
+    private static let longestResult: UInt64 = 64 << 20
+
+    private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
+        guard length <= Self.longestServiceID else { return nil }
+        let name = unsafe String(decoding: UnsafeRawBufferPointer(start: id, count: Int(length)), as: UTF8.self)
+        let services = services.withLock { $0 }
+        return unsafe services?.table(named: name)
+    }
+
+    private func complete(
+        _ operation: UInt64,
+        _ status: Int32,
+        _ result: UnsafePointer<UInt8>?,
+        _ length: UInt64,
+        _ error: UnsafePointer<connector_error>?
+    ) -> Int32 {
+        let outcome: OperationTable.Outcome
+        if status == Int32(CONNECTOR_OK) {
+            if length > Self.longestResult {
+                outcome = .failure(
+                    ConnectorError(
+                        .tooLarge,
+                        "the plugin's result has \(length) bytes, more than \(Self.longestResult >> 20) MiB"
+                    )
+                )
+            } else if length > 0, unsafe result == nil {
+                outcome = .failure(ConnectorError(.misbehaved, "the plugin's result has a length but no bytes"))
+            } else {
+                outcome = .success(unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length))))
+            }
+        } else {
+            outcome = .failure(
+                ConnectorError(status: status, error: unsafe error?.pointee, attempting: "the operation")
+            )
+        }
+        return answer(operations.complete(operation, owner: owner, outcome), "completed", operation)
+    }
+
+    private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>, _ length: UInt64) -> Int32 {
+        guard length <= Self.longestResult else { return Int32(CONNECTOR_TOO_LARGE) }
+        let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(length)))
+        guard let value = try? JSONValue(parsing: bytes) else {
+            onMisbehaviour("reported progress that is not JSON")
+            return Int32(CONNECTOR_MISUSE)
+        }
+        return answer(operations.progress(operation, owner: owner, value), "reported progress of", operation)
+    }
+
+    private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
+        switch answer {
+        case .accepted: return Int32(CONNECTOR_OK)
+        case .unknown:
+            onMisbehaviour("\(did) operation \(operation), which is not pending")
+            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        case .foreign:
+            onMisbehaviour("\(did) operation \(operation), which belongs to another gate")
+            return Int32(CONNECTOR_FOREIGN_OPERATION)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorManifest
+
+extension PluginInstance {
+    /// Calls an operation that answers at once, on this thread.
+    func callNow(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue]
+    ) throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
+        var frame = CallFrame(operation.interface)
+        frame.set(values)
+        frame.lendBuffers()
+        frame.clearOutputs()
+        var error = ConnectorError.blank
+        let status = unsafe withUnsafeMutablePointer(to: &error) { error in
+            unsafe self.run(operation, frame, call: nil, error: error)
+        }
+        guard status == Int32(CONNECTOR_OK) else {
+            throw ConnectorError(status: status, error: error, attempting: operation.operation.name)
+        }
+        return try frame.takeOutputs()
+    }
+
+    /// Starts an operation that completes later; a refusal completes it here.
+    func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
+        var frame = CallFrame(operation.interface)
+        frame.set(values)
+        var call = connector_call(
+            struct_size: UInt32(MemoryLayout<connector_call>.size),
+            flags: 0,
+            operation: id,
+            deadline_ns: deadline
+        )
+        var error = ConnectorError.blank
+        let status = unsafe withUnsafeMutablePointer(to: &error) { error in
+            unsafe withUnsafePointer(to: &call) { call in unsafe self.run(operation, frame, call: call, error: error) }
+        }
+        if status != Int32(CONNECTOR_OK) {
+            refuse(id, status, error, operation.operation.name)
+        }
+    }
+
+    /// Ends a call that the plugin did not take on.
+    func refuse(_ id: UInt64, _ status: Int32, _ error: connector_error, _ name: String) {
+        let failure = ConnectorError(status: status, error: error, attempting: name)
+        operations.complete(id, owner: context.owner, .failure(failure))
+    }
+
+    private func run(
+        _ operation: ResolvedOperation,
+        _ frame: borrowing CallFrame,
+        call: UnsafePointer<connector_call>?,
+        error: UnsafeMutablePointer<connector_error>
+    ) -> Int32 {
+        let places = operation.interface.frame
+        if let place = places.instance { unsafe frame.setPointer(pointer, at: place) }
+        if let place = places.call { unsafe frame.setPointer(call, at: place) }
+        if let place = places.error { unsafe frame.setPointer(error, at: place) }
+        return unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
+    }
+}

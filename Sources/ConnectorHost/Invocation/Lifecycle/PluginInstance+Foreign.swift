@@ -1,0 +1,78 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension PluginInstance {
+    /// Calls a function of a library that knows nothing of connectors, on this thread, which it may block.
+    func callForeign(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue]
+    ) throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
+        guard let convention = operation.foreign else { return try callNow(operation, values) }
+        var frame = CallFrame(operation.interface)
+        frame.set(values)
+        frame.lendBuffers()
+        errno = 0
+        let returned = unsafe frame.call(operation.function)
+        let number = errno
+        try check(returned, errno: number, convention, operation.operation)
+        var outputs = try frame.takeOutputs()
+        if convention.returnsValue(of: operation.operation.signature),
+            let type = operation.operation.signature.results.first?.type
+        {
+            outputs.append(("", type, returnedValue(returned, type)))
+        }
+        return outputs
+    }
+
+    private func check(
+        _ returned: UInt64,
+        errno number: Int32,
+        _ convention: ForeignConvention,
+        _ operation: Operation
+    ) throws(ConnectorError) {
+        let value: Int64 =
+            switch operation.signature.results.first?.type {
+            case .i64?: Int64(bitPattern: returned)
+            case .i16?: Int64(Int16(truncatingIfNeeded: returned))
+            case .i8?: Int64(Int8(truncatingIfNeeded: returned))
+            default: Int64(Int32(truncatingIfNeeded: returned))
+            }
+        func failure(_ number: Int64, _ what: String) -> ConnectorError {
+            ConnectorError(
+                convention.codes[number] ?? .failed,
+                "\(operation.symbol) \(what)",
+                cause: "\(operation.symbol): \(number)"
+            )
+        }
+        switch convention.status {
+        case .none: return
+        case .zero: if value != 0 { throw failure(value, "returned \(value)") }
+        case .negative: if value < 0 { throw failure(value, "returned \(value)") }
+        case .null: if returned == 0 { throw failure(0, "returned null") }
+        case .errno:
+            guard value == -1 else { return }
+            let text = unsafe strerror(number).map { unsafe String(cString: $0) } ?? ""
+            throw failure(Int64(number), "failed: \(text) (errno \(number))")
+        }
+    }
+
+    private func returnedValue(_ returned: UInt64, _ type: ValueType) -> CallValue {
+        guard type == .cstring else {
+            return unsafe withUnsafeBytes(of: returned) { bytes in
+                guard let start = bytes.baseAddress else { return .none }
+                return unsafe CallFrame.load(type, from: start)
+            }
+        }
+        guard let address = unsafe UnsafePointer<CChar>(bitPattern: UInt(returned)) else { return .none }
+        let count = unsafe strnlen(address, CallValue.sizeLimit)
+        return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: address, count: count)))
+    }
+}

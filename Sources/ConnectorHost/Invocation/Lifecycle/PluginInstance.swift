@@ -1,0 +1,262 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorManifest
+internal import Synchronization
+
+/// One instance of a plugin, and the life that `connector/plugin.h` gives it.
+///
+/// The functions here run plugin code on the calling thread: the gate calls them on ``WorkerThreads``, one at a time.
+///
+/// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static, by its contract; the
+/// instance belongs to the plugin, which takes it from any thread, by the thread classes of the ABI.
+@safe
+final class PluginInstance: @unchecked Sendable {
+    /// A step of an instance's life that completes later.
+    enum Phase: String, Sendable {
+        case open
+        case probe
+        case close
+    }
+
+    /// The image that it is an instance of.
+    let plugin: Plugin
+    /// What the plugin calls back.
+    let context: HostContext
+    /// What the host lends it.
+    let services: GateServices
+    /// Passed to every operation.
+    let pointer: UnsafeMutableRawPointer?
+
+    /// Lets calls in one at a time, for a plugin that asks for it.
+    let turn = Turn()
+    /// The addresses that a foreign library gave out.
+    let handles: HandleTable?
+
+    let operations: OperationTable
+    private let environment: GateEnvironment
+    private let resolved = Mutex<[String: ResolvedOperation]>([:])
+    private let foreign: Mutex<ForeignState>
+    private let life = Mutex(Life())
+
+    /// What a foreign library's gate is opened with, and what that gave.
+    private struct ForeignState {
+        var configuration: JSONObject
+        var bound: [String: CallValue] = [:]
+    }
+
+    /// How far the instance is on its way out.
+    private struct Life {
+        /// Calls of the host that are inside the plugin at this moment.
+        var running = 0
+        var isDisposed = false
+        var isDestroyed = false
+        /// Those that wait for `destroy` to have returned.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Those that wait for calls to have left.
+        var drains: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Runs the plugin's `create`; a foreign library has none, and no instances either.
+    init(
+        of plugin: Plugin,
+        configuration: [UInt8],
+        environment: GateEnvironment,
+        context: HostContext,
+        services: GateServices
+    ) throws(ConnectorError) {
+        var pointer: UnsafeMutableRawPointer?
+        if let lifecycle = plugin.lifecycle {
+            var error = ConnectorError.blank
+            let status = unsafe configuration.withUnsafeBytes { bytes in
+                guard let text = bytes.baseAddress else { return Int32(CONNECTOR_INVALID) }
+                return unsafe lifecycle.create(
+                    context.table,
+                    text.assumingMemoryBound(to: CChar.self),
+                    UInt64(bytes.count),
+                    &pointer,
+                    &error
+                )
+            }
+            guard status == Int32(CONNECTOR_OK) else {
+                throw ConnectorError(status: status, error: error, attempting: "creating the plugin's instance")
+            }
+        }
+        self.plugin = plugin
+        self.context = context
+        self.services = services
+        self.operations = environment.operations
+        self.environment = environment
+        self.handles = plugin.lifecycle == nil ? HandleTable() : nil
+        let object = plugin.lifecycle == nil ? (try? JSONValue(parsing: configuration))?.object : nil
+        self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
+        unsafe self.pointer = pointer
+    }
+
+    /// Starts a step; its operation ends when the plugin completes it, or here if the plugin refuses or has nothing to do.
+    func begin(_ phase: Phase, operation: UInt64, deadline: UInt64) {
+        guard enter() else {
+            let error = ConnectorError(.notOpen, "the gate is closing")
+            operations.complete(operation, owner: context.owner, .failure(error))
+            return
+        }
+        defer { leave() }
+        let function =
+            switch phase {
+            case .open: unsafe plugin.lifecycle?.open
+            case .probe: unsafe plugin.lifecycle?.probe
+            case .close: unsafe plugin.lifecycle?.close
+            }
+        guard let function = unsafe function else {
+            operations.complete(operation, owner: context.owner, foreignStep(phase))
+            return
+        }
+        var call = connector_call(
+            struct_size: UInt32(MemoryLayout<connector_call>.size),
+            flags: 0,
+            operation: operation,
+            deadline_ns: deadline
+        )
+        var error = ConnectorError.blank
+        let status = unsafe function(pointer, &call, &error)
+        guard status != Int32(CONNECTOR_OK) else { return }
+        refuse(operation, status, error, phase.rawValue)
+    }
+
+    /// Runs the operation that opens or closes a foreign library's gate, if it has one.
+    private func foreignStep(_ phase: Phase) -> OperationTable.Outcome {
+        let lifecycle = plugin.manifest.lifecycle
+        guard let name = phase == .open ? lifecycle?.open : phase == .close ? lifecycle?.close : nil else {
+            return .success([])
+        }
+        do throws(ConnectorError) {
+            let operation = try operation(named: name)
+            let signature = operation.operation.signature
+            let state = foreign.withLock(\.self)
+            let given = signature.parameters.compactMap { parameter in
+                state.configuration[parameter.name].map { (parameter.name, $0) }
+            }
+            let values = try CallArguments(JSONObject(given)).values(
+                for: signature,
+                operation: name,
+                bound: state.bound,
+                handles: handles
+            )
+            let outputs = try callForeign(operation, values)
+            if phase == .open {
+                foreign.withLock { state in
+                    for output in outputs where !output.name.isEmpty { state.bound[output.name] = output.value }
+                }
+            }
+            return .success([])
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// What opening a foreign library gave: it fills the parameters of these names.
+    var bound: [String: CallValue] { handles == nil ? [:] : foreign.withLock(\.bound) }
+
+    /// An operation by name, resolved at its first use.
+    func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
+        if let operation = resolved.withLock({ $0[name] }) { return operation }
+        guard let (_, operation) = plugin.manifest.operation(named: name) else {
+            throw plugin.manifest.unknownOperation(name)
+        }
+        let made = try ResolvedOperation(operation, of: plugin)
+        resolved.withLock { $0[name] = made }
+        return made
+    }
+
+    /// Tells the plugin that nobody waits for a call any more.
+    func cancel(_ operation: UInt64) {
+        guard enter() else { return }
+        defer { leave() }
+        unsafe plugin.lifecycle?.cancel?(pointer, operation)
+    }
+
+    // MARK: The end
+
+    /// Runs the plugin's `destroy` once nothing of the host is inside the plugin and no callback into it is under way.
+    ///
+    /// Returns at once. A call that never comes back keeps the instance for ever.
+    func dispose() {
+        let isFirst = life.withLock { life in
+            defer { life.isDisposed = true }
+            return !life.isDisposed && life.running == 0
+        }
+        if isFirst { destroy() }
+    }
+
+    /// As ``dispose()``, and waits for `destroy` to have returned, unless a call never comes back.
+    func disposed() async {
+        dispose()
+        await withCheckedContinuation { waiter in
+            let mustNotWait = life.withLock { life in
+                guard !life.isDestroyed, life.running == 0 else { return true }
+                life.waiters.append(waiter)
+                return false
+            }
+            if mustNotWait { waiter.resume() }
+        }
+    }
+
+    /// Counts a call in; false once the instance is on its way out.
+    func enter() -> Bool {
+        life.withLock { life in
+            guard !life.isDisposed else { return false }
+            life.running += 1
+            return true
+        }
+    }
+
+    /// Counts a call out.
+    func leave() {
+        let (isLast, drains) = life.withLock { life in
+            life.running -= 1
+            guard life.running == 0 else { return (false, [CheckedContinuation<Void, Never>]()) }
+            defer { life.drains = [] }
+            return (life.isDisposed, life.drains)
+        }
+        for drain in drains { drain.resume() }
+        if isLast { destroy() }
+    }
+
+    /// Waits for the calls that are inside to leave, but no longer than to a deadline.
+    func drain(by deadline: UInt64) async {
+        let now = environment.clock.now()
+        let timer = environment.clock.schedule(after: deadline > now ? deadline - now : 0) { [self] in
+            let drains = life.withLock { life in
+                defer { life.drains = [] }
+                return life.drains
+            }
+            for drain in drains { drain.resume() }
+        }
+        await withCheckedContinuation { continuation in
+            let isEmpty = life.withLock { life in
+                guard life.running > 0 else { return true }
+                life.drains.append(continuation)
+                return false
+            }
+            if isEmpty { continuation.resume() }
+        }
+        environment.clock.cancel(timer)
+    }
+
+    private func destroy() {
+        Task {
+            await services.close()
+            environment.workers.run { [self] in
+                context.withdraw()
+                unsafe plugin.lifecycle?.destroy(pointer)
+                services.invalidate()
+                let waiters = life.withLock { life in
+                    life.isDestroyed = true
+                    return life.waiters
+                }
+                for waiter in waiters { waiter.resume() }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Synchronization
+
+/// The asynchronous calls that plugins have taken on and not completed, by their 64-bit ids.
+///
+/// A call ends exactly once: by the plugin's completion, its deadline, or its caller giving up, whichever is first;
+/// everything later is told that the operation is unknown. An id is never given out twice: its upper 44 bits count the
+/// uses of the slot that its lower 20 bits name.
+///
+/// A call is begun before anybody waits for it, so one that completes inside the plugin's function costs no continuation: two
+/// uncontended locks in all. Nothing of a plugin or a caller ever runs under the lock.
+final class OperationTable: Sendable {
+    /// How a call ended.
+    typealias Outcome = Result<[UInt8], ConnectorError>
+
+    /// What `complete` answers a plugin.
+    enum Answer: Sendable {
+        /// The call was pending and has ended now.
+        case accepted
+        /// Late, double, or never given out.
+        case unknown
+        /// Pending, but another gate's; it stays so.
+        case foreign
+    }
+
+    private typealias Waiter = UnsafeContinuation<Outcome, Never>
+
+    /// Where a call stands.
+    @safe
+    private enum Stage {
+        case free
+        /// Nobody waits yet.
+        case begun
+        /// The continuation is resumed when the call ends.
+        case awaited(Waiter)
+        /// It ended before anybody waited.
+        case ended(Outcome)
+    }
+
+    @safe
+    private struct Slot {
+        var uses: UInt64 = 0
+        var owner: UInt64 = 0
+        var stage: Stage = .free
+        var progress: (@Sendable (JSONValue) -> Void)?
+    }
+
+    private struct State {
+        var slots: [Slot] = []
+        var free: [Int] = []
+    }
+
+    /// The most calls that can be pending at once.
+    static let capacity = 1 << slotBits
+    private static let slotBits: UInt64 = 20
+
+    private let state = Mutex(State())
+
+    /// Takes on a call.
+    ///
+    /// - Parameters:
+    ///   - owner: The instance, which alone may complete it.
+    ///   - progress: Told how far it is, on the plugin's thread.
+    /// - Returns: The id, for one ``end(of:)`` or ``endIfNow(of:)`` that answers; nil if the table is full.
+    func begin(owner: UInt64, progress: (@Sendable (JSONValue) -> Void)? = nil) -> UInt64? {
+        state.withLock { state in
+            let index: Int
+            if let free = state.free.popLast() {
+                index = free
+            } else {
+                guard state.slots.count < Self.capacity else { return nil }
+                index = state.slots.count
+                state.slots.append(Slot())
+            }
+            state.slots[index].uses += 1
+            state.slots[index].owner = owner
+            state.slots[index].stage = .begun
+            state.slots[index].progress = progress
+            return state.slots[index].uses << Self.slotBits | UInt64(index)
+        }
+    }
+
+    /// How a call ended, if it has; the id is used up then.
+    func endIfNow(of id: UInt64) -> Outcome? {
+        state.withLock { state in
+            guard let index = Self.index(of: id, in: state), case .ended(let outcome) = state.slots[index].stage else {
+                return nil
+            }
+            Self.release(index, &state)
+            return outcome
+        }
+    }
+
+    /// Waits for a call to end; the id is used up then.
+    func end(of id: UInt64) async -> Outcome {
+        await unsafe withUnsafeContinuation { (waiter: Waiter) in
+            let outcome = state.withLock { state -> Outcome? in
+                guard let index = Self.index(of: id, in: state) else {
+                    return .failure(ConnectorError(.failed, "the operation \(id) was never begun"))
+                }
+                if case .ended(let outcome) = state.slots[index].stage {
+                    Self.release(index, &state)
+                    return outcome
+                }
+                state.slots[index].stage = .awaited(waiter)
+                return nil
+            }
+            if let outcome { unsafe waiter.resume(returning: outcome) }
+        }
+    }
+
+    /// Ends a call in the name of its instance.
+    @discardableResult
+    func complete(_ id: UInt64, owner: UInt64, _ outcome: Outcome) -> Answer {
+        let (answer, waiter) = unsafe state.withLock { state -> (Answer, Waiter?) in
+            guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
+            guard state.slots[index].owner == owner else { return (.foreign, nil) }
+            switch state.slots[index].stage {
+            case .free, .ended: return (.unknown, nil)
+            case .begun:
+                state.slots[index].stage = .ended(outcome)
+                return (.accepted, nil)
+            case .awaited(let waiter):
+                Self.release(index, &state)
+                return (.accepted, waiter)
+            }
+        }
+        unsafe waiter?.resume(returning: outcome)
+        return answer
+    }
+
+    /// Ends every call of an instance that is still pending.
+    func completeAll(owner: UInt64, _ error: ConnectorError) {
+        for id in pending(owner: owner) { complete(id, owner: owner, .failure(error)) }
+    }
+
+    /// The calls of an instance that are pending.
+    func pending(owner: UInt64) -> [UInt64] {
+        state.withLock { state in
+            state.slots.indices.compactMap { index in
+                guard state.slots[index].owner == owner else { return nil }
+                switch state.slots[index].stage {
+                case .free, .ended: return nil
+                case .begun, .awaited: return state.slots[index].uses << Self.slotBits | UInt64(index)
+                }
+            }
+        }
+    }
+
+    /// Passes on how far a pending call is.
+    func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
+        let (answer, observer) = state.withLock { state -> (Answer, (@Sendable (JSONValue) -> Void)?) in
+            guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
+            guard state.slots[index].owner == owner else { return (.foreign, nil) }
+            if case .ended = state.slots[index].stage { return (.unknown, nil) }
+            return (.accepted, state.slots[index].progress)
+        }
+        observer?(value)
+        return answer
+    }
+
+    private static func release(_ index: Int, _ state: inout State) {
+        state.slots[index].stage = .free
+        state.slots[index].progress = nil
+        state.free.append(index)
+    }
+
+    /// The slot of an id that is in use.
+    private static func index(of id: UInt64, in state: State) -> Int? {
+        let index = Int(id & (1 << slotBits - 1))
+        guard index < state.slots.count, state.slots[index].uses == id >> slotBits else { return nil }
+        if case .free = state.slots[index].stage { return nil }
+        return index
+    }
+}

@@ -1,0 +1,65 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+internal import Synchronization
+
+/// How often the children of a `compare` composite answered differently.
+public struct Differences: Sendable, Hashable {
+    /// Answers that were compared.
+    public var compared: Int = 0
+    /// Answers that were not the first child's.
+    public var different: Int = 0
+    /// The last difference, for people.
+    public var last: String?
+}
+
+/// Gathers the differences of one composite.
+final class Comparison: Sendable {
+    private let state = Mutex(Differences())
+
+    /// What was found so far.
+    var differences: Differences { state.withLock(\.self) }
+
+    /// Compares an answer with the first child's. JSON is compared by its meaning, failures by their codes.
+    func note(_ operation: String, expected: Tree.ChildOutcome, got: Tree.ChildOutcome, from path: String) {
+        let (expectation, answer) = (Self.text(expected), Self.text(got))
+        state.withLock { state in
+            state.compared += 1
+            guard expectation != answer else { return }
+            state.different += 1
+            state.last = "\(operation): \(path) answered \(answer.brief), not \(expectation.brief)"
+        }
+    }
+
+    /// What makes two answers equal.
+    private enum Essence: Equatable {
+        case json(JSONValue)
+        case failure(ConnectorError.Code)
+
+        var brief: String {
+            switch self {
+            case .json(let value): String(value.description.prefix(200))
+            case .failure(let code): "the error \(code)"
+            }
+        }
+    }
+
+    private static func text(_ outcome: Tree.ChildOutcome) -> Essence {
+        do throws(ConnectorError) {
+            return .json(try outcome.get().json())
+        } catch {
+            return .failure(error.code)
+        }
+    }
+}
+
+extension Differences {
+    /// As the report shows them.
+    var json: JSONValue {
+        [
+            "compared": .integer(Int64(compared)), "different": .integer(Int64(different)),
+            "last": last.map(JSONValue.string) ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parts of a sidecar that describe a library which knows nothing of connectors.
+extension JSONReader {
+    /// How a foreign function tells success, checked against its signature.
+    mutating func convention(of signature: Signature, in object: JSONObject, at path: JSONPath) -> ForeignConvention {
+        let name = string("status", in: object, at: path) ?? ForeignConvention.Status.none.rawValue
+        let known = ForeignConvention.Status.allCases.map(\.rawValue)
+        let status = ForeignConvention.Status(rawValue: name)
+        if status == nil {
+            report(
+                .invalidValue,
+                "unknown status \"\(name)\"",
+                fix: suggestion(for: name, among: known),
+                at: path.appending("status")
+            )
+        }
+        let convention = ForeignConvention(status: status ?? .none, codes: codes(in: object, at: path))
+        for objection in objections(to: signature, convention) {
+            report(.invalidValue, objection, at: path.appending("signature"))
+        }
+        return convention
+    }
+
+    private mutating func codes(in object: JSONObject, at path: JSONPath) -> [Int64: ConnectorError.Code] {
+        var codes: [Int64: ConnectorError.Code] = [:]
+        for member in self.object("codes", in: object, at: path)?.members ?? [] {
+            let here = path.appending("codes").appending(member.name)
+            guard let number = Int64(member.name), let code = member.value.string else {
+                report(
+                    .invalidValue,
+                    "codes maps numbers to the names of error codes, such as \"5\": \"unavailable\"",
+                    at: here
+                )
+                continue
+            }
+            codes[number] = ConnectorError.Code(rawValue: code)
+        }
+        return codes
+    }
+
+    private func objections(to signature: Signature, _ convention: ForeignConvention) -> [String] {
+        var objections: [String] = []
+        if signature.isAsync { objections.append("a foreign function is never async: it runs on a thread of its own") }
+        if signature.results.count > 1 { objections.append("a foreign function returns at most one value") }
+        let result = signature.results.first?.type
+        switch convention.status {
+        case .zero:
+            if result != nil {
+                objections.append("with the status \"zero\" the return value is the status: use out parameters")
+            }
+        case .null:
+            if result != .handle, result != .cstring {
+                objections.append("the status \"null\" needs \"-> handle\" or \"-> cstring\"")
+            }
+        case .negative, .errno:
+            if let result, ![.i8, .i16, .i32, .i64].contains(result) {
+                objections.append("the status \"\(convention.status)\" needs a signed integer as result")
+            }
+        case .none: break
+        }
+        if let result, !result.isScalar, result != .cstring {
+            objections.append(
+                "a foreign function cannot return \(result): use cstring, a number, a handle or an out buffer"
+            )
+        }
+        return objections
+    }
+
+    /// Which operations open and close a gate.
+    mutating func lifecycle(
+        in object: JSONObject,
+        at path: JSONPath,
+        isForeign: Bool,
+        capabilities: [Capability]
+    ) -> ForeignLifecycle? {
+        guard let value = object["lifecycle"] else { return nil }
+        let here = path.appending("lifecycle")
+        guard isForeign else {
+            report(.invalidValue, "lifecycle is for foreign libraries; a plugin has its entry function", at: here)
+            return nil
+        }
+        guard let members = members(of: value, at: here, allowed: ["open", "close"]) else { return nil }
+        let known = capabilities.flatMap(\.operations).map(\.name)
+        let lifecycle = ForeignLifecycle(
+            open: string("open", in: members, at: here),
+            close: string("close", in: members, at: here)
+        )
+        for (key, name) in [("open", lifecycle.open), ("close", lifecycle.close)] {
+            guard let name, !known.contains(name) else { continue }
+            report(
+                .invalidValue,
+                "there is no operation \"\(name)\"",
+                fix: suggestion(for: name, among: known),
+                at: here.appending(key)
+            )
+        }
+        return lifecycle
+    }
+}
