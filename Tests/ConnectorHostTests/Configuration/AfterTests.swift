@@ -5,7 +5,7 @@ import ConnectorHost
 import ConnectorManifest
 import Testing
 
-@Suite struct DependencyTests {
+@Suite struct AfterTests {
     @Test func `what after names must be there, and neither above nor below`() {
         let text = """
             {"name": "a", "plugin": "broken", "after": ["a", "zz"]},
