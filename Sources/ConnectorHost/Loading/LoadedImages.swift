@@ -27,8 +27,8 @@ final class LoadedImages: Sendable {
         }
     }
 
-    /// Whether bytes are loaded already.
-    func contains(_ digest: ImageDigest) -> Bool {
-        images.withLock { $0[digest] != nil }
+    /// The image of a digest, if it is loaded.
+    subscript(digest: ImageDigest) -> LoadedImage? {
+        images.withLock { $0[digest] }
     }
 }

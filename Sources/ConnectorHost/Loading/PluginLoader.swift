@@ -53,18 +53,20 @@ package struct PluginLoader: Sendable {
         do throws(DynamicLinker.Failure) {
             let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                 let digest = unsafe ImageDigest(of: content)
+                if let known = LoadedImages.shared[digest] { return (digest, known) }
+                // Sealed before the lock is taken, so that several threads do it at once.
+                let sealed = unsafe SealedImage(
+                    content,
+                    digest: digest,
+                    path: candidate.path,
+                    relatives: OriginRelatives.files(of: image, dynamic),
+                    storage: storage
+                )
                 let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
                     if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, digest) {
                         return unsafe existing
                     }
-                    let relatives = OriginRelatives.files(of: image, dynamic)
-                    let sealed = SealedImage(
-                        path: candidate.path,
-                        digest: digest,
-                        relatives: relatives,
-                        storage: storage
-                    )
-                    return unsafe try sealed.load(content)
+                    return unsafe try sealed.load()
                 }
                 return (digest, loaded)
             }

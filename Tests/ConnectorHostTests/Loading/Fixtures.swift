@@ -76,7 +76,26 @@ enum Fixtures {
         try unsafe bytes.withUnsafeBytes { try unsafe OutputFile.write($0, to: descriptor) }
     }
 
-    /// The bytes of a plugin in C that a test writes itself.
+    /// A small plugin in C, compiled for a test; two of them differ in their bytes by their file name.
+    static func plugin(_ id: String, _ version: String, in directory: String, as name: String) throws -> String {
+        try compile(
+            """
+            #include "fixture.h"
+            CONNECTOR_MANIFEST(\(manifest(id, version)));
+            CONNECTOR_EXPORT const char *fixture_name(void) { return "\(name)"; }
+            FIXTURE_PLUGIN(fixture_open)
+            """,
+            into: directory,
+            as: name
+        )
+    }
+
+    /// The shortest manifest.
+    static func manifest(_ id: String, _ version: String) -> String {
+        #"{"manifest": 1, "id": "\#(id)", "version": "\#(version)", "abi": [1, 1], "entry": "fixture_entry"}"#
+    }
+
+    /// Compiles a shared library.
     static func compile(_ source: String, into directory: String, as name: String, flags: String = "") throws -> String
     {
         let path = "\(directory)/lib\(name).so"

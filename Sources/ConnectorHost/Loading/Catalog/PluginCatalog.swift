@@ -41,13 +41,14 @@ package struct PluginCatalog: Sendable {
             return []
         }
         var unmatched = Set(listing.sidecars)
+        var pairs: [PluginScan.Pair] = []
         for image in listing.images {
-            let sidecar =
-                unmatched.isEmpty
-                ? nil : DirectoryListing.sidecarNames(forImage: image).first(where: unmatched.contains)
+            let names = unmatched.isEmpty ? [] : DirectoryListing.sidecarNames(forImage: image)
+            let sidecar = names.first(where: unmatched.contains)
             if let sidecar { unmatched.remove(sidecar) }
-            entries.append(PluginEntry(image: "\(directory)/\(image)", sidecar: sidecar.map { "\(directory)/\($0)" }))
+            pairs.append(("\(directory)/\(image)", sidecar.map { "\(directory)/\($0)" }))
         }
+        entries += PluginScan.entries(of: pairs)
         for sidecar in listing.sidecars where unmatched.contains(sidecar) {
             entries.append(PluginEntry(sidecar: "\(directory)/\(sidecar)"))
         }
@@ -89,18 +90,22 @@ package struct PluginCatalog: Sendable {
 
     /// What a file is, usable or not: an image, or a sidecar.
     package static func entry(path: String) -> PluginEntry {
+        let place = place(of: path)
+        if let image = place.image { return PluginEntry(image: image, sidecar: place.sidecar) }
+        return PluginEntry(sidecar: path)
+    }
+
+    /// The image and the sidecar that belong together, from the path of either; there is at least one of them.
+    static func place(of path: String) -> (image: String?, sidecar: String?) {
         let directory = path.contains("/") ? path.parentPath : "."
         func beside(_ names: [String]) -> String? {
             names.map { directory == "/" ? "/\($0)" : "\(directory)/\($0)" }.first(where: DirectoryListing.exists)
         }
         let name = path.lastPathComponent
         guard name.hasSuffix(DirectoryListing.sidecarEnding) else {
-            return PluginEntry(image: path, sidecar: beside(DirectoryListing.sidecarNames(forImage: name)))
+            return (path, beside(DirectoryListing.sidecarNames(forImage: name)))
         }
-        guard let image = beside(DirectoryListing.imageNames(forSidecar: name)) else {
-            return PluginEntry(sidecar: path)
-        }
-        return PluginEntry(image: image, sidecar: path)
+        return (beside(DirectoryListing.imageNames(forSidecar: name)), path)
     }
 
     /// Whether two files are one plugin twice.

@@ -91,6 +91,15 @@ struct DependencyClosure {
         }
     #endif
 
+    /// Whether a library defines a version of its symbols; nil if that cannot be told.
+    func has(_ version: String, of library: String) -> Bool? {
+        guard let provider = members.first(where: { $0.name == library || $0.soname == library }),
+            let (image, dynamic) = provider.contents
+        else { return nil }
+        let present = image.definedVersions(dynamic)
+        return present.isEmpty ? nil : present.contains(version)
+    }
+
     /// The names from the root's need down to a member: how it came to be needed.
     func chain(to index: Int) -> [String] {
         var names: [String] = []

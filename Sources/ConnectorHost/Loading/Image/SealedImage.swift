@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// This defeats a file that is swapped between check and load, and the crash that overwriting a mapped image in place
 /// causes. In memory where the system allows it, otherwise in a private directory that is removed again once loaded.
-struct SealedImage {
+@safe
+struct SealedImage: ~Copyable {
     /// Where the bytes are put.
     enum Storage: Sendable {
         /// In memory, and in a directory if that is refused.
@@ -16,62 +17,80 @@ struct SealedImage {
         case directory(String)
     }
 
-    /// The file that the bytes were read from: its last part is the name that debuggers and crash reports show.
-    let path: String
-    /// What the bytes are.
-    let digest: ImageDigest
-    /// Libraries that the image finds relative to its own file.
-    let relatives: [ImageBytes]
-    /// Where to put the bytes.
-    let storage: Storage
+    private let path: String
+    private let digest: ImageDigest
+    private let bytes: UnsafeRawBufferPointer
+    private let relatives: [ImageBytes]
+    private let parent: String
+    #if os(Linux)
+        private let memory: MemoryFile
+    #endif
 
     /// How many images were put in memory, for names that never repeat.
     private static let generation = Atomic<UInt64>(0)
 
-    /// Seals the image's bytes and loads them.
+    /// Seals the bytes of an image.
     ///
-    /// - Throws: What the linker or the system said.
-    func load(_ bytes: UnsafeRawBufferPointer) throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
-        switch storage {
-        case .directory(let parent):
-            return unsafe try loadFromDirectory(bytes, below: parent)
-        case .automatic:
-            #if os(Linux)
-                if relatives.isEmpty { return unsafe try loadFromMemory(bytes) }
-            #endif
-            return unsafe try loadFromDirectory(bytes, below: PrivateDirectory.usualParent)
+    /// - Parameters:
+    ///   - bytes: The image, which must stay where it is as long as this value lives.
+    ///   - digest: Of the bytes.
+    ///   - path: The file that they were read from; its last part is the name that debuggers and crash reports show.
+    ///   - relatives: Libraries that the image finds relative to its own file.
+    ///   - storage: Where to put them.
+    init(
+        _ bytes: UnsafeRawBufferPointer,
+        digest: ImageDigest,
+        path: String,
+        relatives: [ImageBytes],
+        storage: Storage
+    ) {
+        unsafe self.bytes = bytes
+        self.path = path
+        self.digest = digest
+        self.relatives = relatives
+        var isAutomatic = true
+        if case .directory(let parent) = storage {
+            self.parent = parent
+            isAutomatic = false
+        } else {
+            parent = PrivateDirectory.usualParent
         }
+        #if os(Linux)
+            memory =
+                isAutomatic && relatives.isEmpty
+                ? unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent) : MemoryFile(descriptor: -1)
+        #endif
     }
 
-    #if os(Linux)
-        /// Loads from a sealed file in memory.
-        ///
-        /// Where that is refused, for want of the call, of `/proc`, or of the right to execute such memory, from a directory.
-        /// Which of these it was is not asked: an image that is at fault itself fails a second time, and says why the first did.
-        private func loadFromMemory(_ bytes: UnsafeRawBufferPointer) throws(DynamicLinker.Failure)
-            -> UnsafeMutableRawPointer
-        {
-            var refusal: DynamicLinker.Failure
-            do throws(SystemError) {
-                let file = try unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent)
+    /// Loads the image; its constructors run.
+    ///
+    /// Where memory is refused, for want of the call, of `/proc`, or of the right to execute such memory, from a directory.
+    /// Which of these it was is not asked: an image that is at fault itself fails a second time, and says why the first did.
+    ///
+    /// - Throws: What the linker or the system said.
+    func load() throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
+        #if os(Linux)
+            if memory.descriptor >= 0 {
                 let number = Self.generation.wrappingAdd(1, ordering: .relaxed).newValue
+                let refusal: DynamicLinker.Failure
                 do throws(DynamicLinker.Failure) {
                     return unsafe try DynamicLinker.load(
-                        path: Self.uniquePath(descriptor: file.descriptor, generation: number)
+                        path: Self.uniquePath(descriptor: memory.descriptor, generation: number)
                     )
                 } catch {
                     refusal = error
                 }
-            } catch {
-                refusal = DynamicLinker.Failure(text: "no file in memory: \(error)")
+                do throws(DynamicLinker.Failure) {
+                    return unsafe try loadFromDirectory()
+                } catch {
+                    throw refusal
+                }
             }
-            do throws(DynamicLinker.Failure) {
-                return unsafe try loadFromDirectory(bytes, below: PrivateDirectory.usualParent)
-            } catch {
-                throw refusal
-            }
-        }
+        #endif
+        return unsafe try loadFromDirectory()
+    }
 
+    #if os(Linux)
         /// A path to an open file that no other load of this process ever used.
         ///
         /// Glibc answers with the image it has if it knows the path, though the descriptor means another file by now. So the
@@ -89,10 +108,7 @@ struct SealedImage {
 
     /// Loads from a new directory that only this user can enter, where the image and its relatives stand as they stood
     /// towards each other.
-    private func loadFromDirectory(
-        _ bytes: UnsafeRawBufferPointer,
-        below parent: String
-    ) throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
+    private func loadFromDirectory() throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
         var directory = try PrivateDirectory(below: parent)
         guard !relatives.isEmpty else {
             return unsafe try DynamicLinker.load(path: directory.add(bytes, as: "\(digest).so"))

@@ -8,7 +8,7 @@
     ///
     /// The C library's function is looked up by name, for Glibc's Swift module leaves it out, and old systems lack it.
     struct MemoryFile: ~Copyable {
-        /// Open for as long as this value lives.
+        /// Open for as long as this value lives; -1 if there is no file.
         let descriptor: Int32
 
         private typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
@@ -30,21 +30,26 @@
         /// - Parameters:
         ///   - bytes: The whole content.
         ///   - name: Shown in `/proc/PID/maps`, for debuggers and crash reports.
-        static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) throws(SystemError) -> MemoryFile {
-            guard let create = unsafe create else { throw SystemError(ENOSYS) }
+        /// - Returns: The file; without a descriptor where the system has or allows no such files.
+        static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
+            guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
             let flags = closeOnExec | allowSealing
             // Kernels before 6.3 do not know the flag, later ones may demand it (sysctl vm.memfd_noexec).
             var descriptor = unsafe create(name, flags | executable)
             if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
-            guard descriptor >= 0 else { throw SystemError() }
+            guard descriptor >= 0 else { return MemoryFile(descriptor: -1) }
             let file = MemoryFile(descriptor: descriptor)
-            try unsafe OutputFile.write(bytes, to: descriptor)
-            guard fcntl(descriptor, addSeals, allSeals) == 0 else { throw SystemError() }
+            do throws(SystemError) {
+                try unsafe OutputFile.write(bytes, to: descriptor)
+            } catch {
+                return MemoryFile(descriptor: -1)
+            }
+            guard fcntl(descriptor, addSeals, allSeals) == 0 else { return MemoryFile(descriptor: -1) }
             return file
         }
 
         deinit {
-            close(descriptor)
+            if descriptor >= 0 { close(descriptor) }
         }
     }
 #endif

@@ -60,6 +60,12 @@ struct ManifestReading {
         }
     }
 
+    /// The text of a sidecar; nil if it cannot be read.
+    static func text(of sidecar: String) -> [UInt8]? {
+        guard let bytes = try? ImageBytes(path: sidecar), bytes.count <= Manifest.sizeLimit else { return nil }
+        return bytes.copy(at: 0, count: bytes.count)
+    }
+
     /// The keys in which two manifests of one plugin differ; nil if they mean the same.
     private static func difference(_ image: Manifest, _ sidecar: Manifest) -> String? {
         var differences: [String] = []

@@ -1,0 +1,164 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// Everything that can be said about a plugin's file without running any of it.
+package struct PluginInspection: Sendable {
+    /// The file that was examined: an image; a sidecar if it has no image.
+    package private(set) var path: String
+    /// The manifest beside it, if there is one.
+    package private(set) var sidecar: String?
+    /// What it says of itself, as far as that could be read.
+    package private(set) var manifest: Manifest?
+    /// The manifest as it is written, wherever it was found.
+    package private(set) var manifestText: [UInt8]?
+    /// In bytes; nil if the file cannot be read.
+    package private(set) var size: Int?
+    /// In hexadecimal; nil if the file cannot be read.
+    package private(set) var sha256: String?
+    /// What it was built for; nil if it is no ELF image.
+    package private(set) var architecture: String?
+    /// What it was written in: what the manifest says, or else what its compiler left behind.
+    package private(set) var language: String?
+    /// Its own name for the dynamic linker.
+    package private(set) var soname: String?
+    /// Whether the Swift runtime registers something of it.
+    package private(set) var containsSwiftMetadata = false
+    /// What it needs, and what these need.
+    package private(set) var dependencies: [Dependency] = []
+    /// The versions of other libraries' symbols that it needs.
+    package private(set) var symbolVersions: [SymbolVersion] = []
+    /// The functions that its manifest names.
+    package private(set) var symbols: [DeclaredSymbol] = []
+    /// Everything that would stop it from loading; empty if it would load here.
+    package private(set) var problems: [ConnectorError] = []
+
+    /// A library that is needed.
+    package struct Dependency: Sendable {
+        /// As the image names it.
+        package var name: String
+        /// Who asks for it first.
+        package var neededBy: String
+        /// Where it is; nil if it is missing, or loaded from a file that is gone.
+        package var path: String?
+        /// Whether this process has it already.
+        package var isLoaded: Bool
+        /// Whether it is not on this system.
+        package var isMissing: Bool
+    }
+
+    /// A version of a library's symbols that is needed.
+    package struct SymbolVersion: Sendable {
+        /// The library, as the image names it.
+        package var library: String
+        /// Such as `GLIBC_2.34`.
+        package var version: String
+        /// Whether the library here has it; nil if that cannot be told.
+        package var isPresent: Bool?
+    }
+
+    /// A function that the manifest names.
+    package struct DeclaredSymbol: Sendable {
+        /// Its name in the image.
+        package var name: String
+        /// What it is for: `entry`, or the capability and operation.
+        package var role: String
+        /// Whether the image exports it.
+        package var isPresent: Bool
+    }
+
+    /// Examines a file: an image, or a sidecar. Never fails: what is wrong is among the problems.
+    ///
+    /// Reads the file and everything that it needs: some milliseconds.
+    package init(path: String) {
+        let place = PluginCatalog.place(of: path)
+        self.path = place.image ?? path
+        sidecar = place.sidecar
+        do throws(ConnectorError) {
+            if place.image == nil, let sidecar { try resolveLibrary(of: sidecar) }
+            let bytes = try ImageBytes(path: self.path)
+            size = bytes.count
+            sha256 = unsafe bytes.withAllBytes { unsafe ImageDigest(of: $0).description }
+            try examine(ELFImage(bytes))
+        } catch {
+            problems.append(error)
+            guard manifestText == nil, let sidecar else { return }
+            manifest = ManifestReading.readSidecar(sidecar).manifest
+            manifestText = ManifestReading.text(of: sidecar)
+        }
+    }
+
+    /// Finds the file that a sidecar without an image describes.
+    private mutating func resolveLibrary(of sidecar: String) throws(ConnectorError) {
+        let entry = PluginEntry(sidecar: sidecar)
+        manifest = entry.manifest
+        guard let candidate = entry.candidate else {
+            if let error = entry.error { throw error }
+            return
+        }
+        switch candidate.image {
+        case .file: path = candidate.path
+        case .library(let name): path = try ForeignLibrary(name: name, sidecar: sidecar).file()
+        }
+    }
+
+    private mutating func examine(_ image: ELFImage) throws(ConnectorError) {
+        architecture = image.architecture.description
+        let dynamic = DynamicSection(image)
+        soname = dynamic.flatMap { dynamic in dynamic.soname.flatMap { image.string(dynamic, at: $0) } }
+        containsSwiftMetadata = image.containsSwiftMetadata(dynamic)
+        let reading = ManifestReading(of: image, sidecar: sidecar)
+        manifest = reading.manifest
+        manifestText = reading.embeddedText ?? sidecar.flatMap(ManifestReading.text(of:))
+        language = manifest?.language ?? image.language(dynamic)
+        do throws(ConnectorError) {
+            _ = try Preflight.linkable(image)
+        } catch {
+            problems.append(error)
+        }
+        problems += reading.problems
+        guard let dynamic else { return }
+        if let manifest {
+            problems += Preflight.problems(of: manifest, image, dynamic)
+            symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }
+        }
+        let closure = DependencyClosure(of: image, dynamic)
+        dependencies = closure.members.dropFirst().map { member in
+            Dependency(
+                name: member.name,
+                neededBy: member.requester.map { closure.members[$0].name } ?? path,
+                path: member.path,
+                isLoaded: member.isLoaded,
+                isMissing: member.isMissing
+            )
+        }
+        symbolVersions = image.versionNeeds(dynamic).flatMap { need in
+            need.versions.map { version in
+                SymbolVersion(
+                    library: need.library,
+                    version: version,
+                    isPresent: closure.has(version, of: need.library)
+                )
+            }
+        }
+        // Of a foreign machine's image everything is missing here, which says nothing.
+        if image.architecture == .host { problems += DependencyDiagnosis(closure).problems }
+    }
+
+    private static func symbols(of manifest: Manifest, isPresent: (String) -> Bool) -> [DeclaredSymbol] {
+        var symbols: [DeclaredSymbol] = []
+        if let entry = manifest.entry {
+            symbols.append(DeclaredSymbol(name: entry, role: "entry", isPresent: isPresent(entry)))
+        }
+        for capability in manifest.capabilities {
+            for operation in capability.operations {
+                let role = "\(capability.id) \(operation.name)"
+                symbols.append(
+                    DeclaredSymbol(name: operation.symbol, role: role, isPresent: isPresent(operation.symbol))
+                )
+            }
+        }
+        return symbols
+    }
+}

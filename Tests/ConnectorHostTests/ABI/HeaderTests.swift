@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorHost
+
+/// The headers of the ABI compile without a warning wherever plugins are written.
+@Suite struct HeaderTests {
+    /// A compiler with a language.
+    struct Dialect: Sendable, CustomTestStringConvertible {
+        var compiler: String
+        var language: String
+        var standard: String
+        var testDescription: String { "\(compiler) \(standard)" }
+    }
+
+    static let dialects = ["gcc", "clang"].flatMap { compiler in
+        [("c", "c99"), ("c", "c11"), ("c++", "c++17")].map { Dialect(compiler: compiler, language: $0, standard: $1) }
+    }
+
+    private static var headers: String { "\(Fixtures.sources.parentPath.parentPath)/Sources/CConnector/include" }
+
+    @Test(.enabled("a compiler is not installed") { Fixtures.has("gcc") && Fixtures.has("clang") }, arguments: dialects)
+    func `every header compiles alone and together, with every warning an error`(_ dialect: Dialect) throws {
+        try Fixtures.withDirectory { directory in
+            #expect(
+                Fixtures.run("cd '\(Self.headers)' && find . -name '*.h' | sed 's,^./,,' > '\(directory)/list'") == 0
+            )
+            let list = try String(decoding: Fixtures.bytes("\(directory)/list"), as: UTF8.self)
+            let headers = list.split(separator: "\n").map(String.init)
+            #expect(headers.count >= 9)
+            // All warnings, on a translation unit that embeds a manifest too.
+            let flags = "-std=\(dialect.standard) -Wall -Wextra -pedantic -Werror -fsyntax-only -x \(dialect.language)"
+            for header in headers + ["connector/connector.h"] {
+                let source = """
+                    #include <\(header)>
+                    #include <connector/connector.h>
+                    CONNECTOR_MANIFEST({"manifest": 1, "id": "header"});
+                    CONNECTOR_EXPORT int32_t header_test(const connector_plugin *plugin);
+                    CONNECTOR_EXPORT int32_t header_test(const connector_plugin *plugin) {
+                        return CONNECTOR_HAS_FIELD(connector_plugin, cancel, plugin) ? CONNECTOR_OK : CONNECTOR_FAILED;
+                    }
+
+                    """
+                try Fixtures.write(Array(source.utf8), to: "\(directory)/unit")
+                #expect(
+                    Fixtures.run("\(dialect.compiler) \(flags) -I'\(Self.headers)' '\(directory)/unit'") == 0,
+                    "\(header)"
+                )
+            }
+        }
+    }
+
+    @Test func `the frozen copy of the headers describes the same layout`() throws {
+        let layout = "\(Fixtures.sources.parentPath.parentPath)/Sources/CConnector/layout.c"
+        #expect(Fixtures.run("cc -std=c11 -fsyntax-only -I'\(Fixtures.sources)/frozen-v1' '\(layout)'") == 0)
+    }
+}

@@ -1,0 +1,95 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+/// The structs of the ABI lie in memory for Swift as they do for C: `layout.c` asserts the same numbers there.
+@Suite struct LayoutTests {
+    @Test func `errors`() {
+        #expect(MemoryLayout<connector_error>.size == 1024)
+        #expect(MemoryLayout<connector_error>.offset(of: \.struct_size) == 0)
+        #expect(MemoryLayout<connector_error>.offset(of: \.code) == 4)
+        #expect(MemoryLayout<connector_error>.offset(of: \.retryable) == 8)
+        #expect(MemoryLayout<connector_error>.offset(of: \.detail) == 12)
+        #expect(MemoryLayout<connector_error>.offset(of: \.retry_after_ns) == 16)
+        #expect(MemoryLayout<connector_error>.offset(of: \.domain) == 24)
+        #expect(MemoryLayout<connector_error>.offset(of: \.message) == 56)
+    }
+
+    @Test func `calls and results`() {
+        #expect(MemoryLayout<connector_call>.size == 24)
+        #expect(MemoryLayout<connector_call>.offset(of: \.struct_size) == 0)
+        #expect(MemoryLayout<connector_call>.offset(of: \.flags) == 4)
+        #expect(MemoryLayout<connector_call>.offset(of: \.operation) == 8)
+        #expect(MemoryLayout<connector_call>.offset(of: \.deadline_ns) == 16)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.size == 40)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.flags) == 4)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.data) == 8)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.length) == 16)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.context) == 24)
+        #expect(unsafe MemoryLayout<connector_bytes_owned>.offset(of: \.release) == 32)
+    }
+
+    @Test func `the host and the plugin`() {
+        #expect(unsafe MemoryLayout<connector_host>.size == 40)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.abi_version) == 4)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.service) == 16)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.complete) == 24)
+        #expect(unsafe MemoryLayout<connector_host>.offset(of: \.progress) == 32)
+        #expect(MemoryLayout<connector_plugin>.size == 56)
+        #expect(MemoryLayout<connector_plugin>.offset(of: \.struct_size) == 0)
+        #expect(MemoryLayout<connector_plugin>.offset(of: \.abi_version) == 4)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.create) == 8)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.open) == 16)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.probe) == 24)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.close) == 32)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.destroy) == 40)
+        #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.cancel) == 48)
+    }
+
+    @Test func `log and clock`() {
+        #expect(unsafe MemoryLayout<connector_log>.size == 24)
+        #expect(unsafe MemoryLayout<connector_log>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_log>.offset(of: \.level) == 4)
+        #expect(unsafe MemoryLayout<connector_log>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_log>.offset(of: \.log) == 16)
+        #expect(unsafe MemoryLayout<connector_clock>.size == 48)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.flags) == 4)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.wall_ns) == 16)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.monotonic_ns) == 24)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.start_timer) == 32)
+        #expect(unsafe MemoryLayout<connector_clock>.offset(of: \.cancel_timer) == 40)
+    }
+
+    @Test func `requests and responses`() {
+        #expect(unsafe MemoryLayout<connector_http_header>.size == 32)
+        #expect(unsafe MemoryLayout<connector_http_header>.offset(of: \.name) == 0)
+        #expect(unsafe MemoryLayout<connector_http_header>.offset(of: \.name_length) == 8)
+        #expect(unsafe MemoryLayout<connector_http_header>.offset(of: \.value) == 16)
+        #expect(unsafe MemoryLayout<connector_http_header>.offset(of: \.value_length) == 24)
+        #expect(unsafe MemoryLayout<connector_http_request>.size == 80)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.method) == 8)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.url) == 24)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.headers) == 40)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.header_count) == 48)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.body) == 56)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.body_length) == 64)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.deadline_ns) == 72)
+        #expect(unsafe MemoryLayout<connector_http_response>.size == 40)
+        #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.status) == 4)
+        #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.headers) == 8)
+        #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.header_count) == 16)
+        #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.body) == 24)
+        #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.body_length) == 32)
+        #expect(unsafe MemoryLayout<connector_http>.size == 32)
+        #expect(unsafe MemoryLayout<connector_http>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_http>.offset(of: \.request) == 16)
+        #expect(unsafe MemoryLayout<connector_http>.offset(of: \.cancel) == 24)
+    }
+}

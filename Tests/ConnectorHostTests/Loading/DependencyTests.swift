@@ -1,0 +1,81 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Finding libraries as the dynamic linker does.
+@Suite struct DependencyTests {
+    @Test func `a library found relative to the plugin is loaded with its sealed copy`() throws {
+        let plugin = try PluginLoader().load(PluginCatalog.candidate(path: Fixtures.plugin("sibling")))
+        typealias Answer =
+            @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>, UnsafeMutableRawPointer?) -> Int32
+        let answer = try unsafe #require(plugin.symbol(named: "sibling_answer"))
+        var result: Int32 = 0
+        #expect(unsafe unsafeBitCast(answer, to: Answer.self)(nil, &result, nil) == 0)
+        #expect(result == 42)
+    }
+
+    @Test func `a relative library that is gone is missing, with the plugin's own name in the chain`() throws {
+        try Fixtures.withDirectory { directory in
+            try Fixtures.write(Fixtures.bytes(Fixtures.plugin("sibling")), to: "\(directory)/libsibling.so")
+            let closure = try Self.closure("\(directory)/libsibling.so")
+            let names = closure.members.map(\.name)
+            let index = try #require(names.firstIndex(of: "libsibling-library.so"))
+            // Loaded by name already if the other test ran before.
+            #expect(closure.members[index].isMissing != closure.members[index].isLoaded)
+            #expect(closure.chain(to: index) == ["\(directory)/libsibling.so", "libsibling-library.so"])
+        }
+    }
+
+    @Test func `a library of the process is found where it was loaded from`() throws {
+        let closure = try Self.closure(Fixtures.plugin("sync"))
+        let libc = try #require(closure.members.first { $0.name == "libc.so.6" })
+        #expect(libc.isLoaded)
+        #expect(libc.path?.hasSuffix("/libc.so.6") == true)
+    }
+
+    @Test func `the origin stands for the image's folder`() {
+        #expect(LibrarySearch.expand("$ORIGIN/../lib", origin: "/a/b") == ("/a/b/../lib", true))
+        #expect(LibrarySearch.expand("${ORIGIN}", origin: "/a/b") == ("/a/b", true))
+        #expect(LibrarySearch.expand("/usr/$LIB", origin: "/a/b") == ("/usr/lib64", false))
+        #expect(LibrarySearch.expand("/usr/lib", origin: "/a/b") == ("/usr/lib", false))
+    }
+
+    @Test func `the system's cache knows the C library`() throws {
+        let cache = try #require(LibraryCache())
+        #expect(cache.paths(of: "libc.so.6").contains { $0.hasSuffix("/libc.so.6") })
+        #expect(cache.paths(of: "libabsent.so.99").isEmpty)
+    }
+
+    @Test func `a damaged cache finds less, and never traps`() throws {
+        var random = SeededGenerator(seed: 7)
+        let original = try Fixtures.bytes(LibraryCache.path)
+        for _ in 0..<200 {
+            var bytes = Array(original.prefix(Int.random(in: 0...original.count, using: &random)))
+            for _ in 0..<8 where !bytes.isEmpty {
+                bytes[Int.random(in: 0..<min(bytes.count, 512), using: &random)] = .random(in: 0...255, using: &random)
+            }
+            let paths = LibraryCache(ImageBytes(copying: bytes, path: "cache"))?.paths(of: "libc.so.6") ?? []
+            #expect(paths.count <= bytes.count)
+        }
+    }
+
+    @Test func `a path is made absolute by its text`() {
+        #expect("/a/./b/../c//d".absolutePath == "/a/c/d")
+        #expect("/..".absolutePath == "/")
+        #expect("a".absolutePath.hasSuffix("/a"))
+        #expect("/a/libx.so".parentPath == "/a")
+        #expect("libx.so".parentPath == ".")
+        #expect("/libx.so".parentPath == "/")
+        #expect("/a/libx.so".pluginStem == "x")
+        #expect("x.so".pluginStem == "x")
+    }
+
+    private static func closure(_ path: String) throws -> DependencyClosure {
+        let image = try ELFImage(ImageBytes(path: path))
+        return DependencyClosure(of: image, try #require(DynamicSection(image)))
+    }
+}

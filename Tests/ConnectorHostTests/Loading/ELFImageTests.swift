@@ -1,0 +1,155 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Reading ELF, whatever the bytes.
+@Suite struct ELFImageTests {
+    /// Everything that can be read of an image; the point is that it returns.
+    @discardableResult
+    private static func readAll(_ bytes: [UInt8]) -> Int {
+        do throws(ConnectorError) {
+            let image = try ELFImage(ImageBytes(copying: bytes, path: "fuzz.so"))
+            var count = ManifestReading(of: image, sidecar: nil).problems.count
+            count += image.section(named: ".comment") == nil ? 0 : 1
+            guard let dynamic = DynamicSection(image) else { return count }
+            count += image.neededLibraries(dynamic).count + image.requiredSymbols(dynamic).count
+            count += image.versionNeeds(dynamic).count + image.definedVersions(dynamic).count
+            count += image.exports("fixture_entry", dynamic) ? 1 : 0
+            count += image.exports("sync_add", dynamic) ? 1 : 0
+            count += image.language(dynamic).utf8.count + (image.isProgram(dynamic) ? 1 : 0)
+            return count
+        } catch {
+            return error.message.utf8.count
+        }
+    }
+
+    @Test func `exported symbols are found by the GNU hash table`() throws {
+        let image = try ELFImage(ImageBytes(path: Fixtures.plugin("sync")))
+        let dynamic = try Preflight.linkable(image)
+        #expect(dynamic.gnuHash != nil)
+        #expect(image.exports("sync_add", dynamic))
+        #expect(image.exports("fixture_entry", dynamic))
+        #expect(!image.exports("sync_ad", dynamic))
+        #expect(!image.exports("malloc", dynamic), "defined elsewhere")
+        #expect(!image.exports("fixture_create", dynamic), "not exported")
+        #expect(!image.exports("", dynamic))
+    }
+
+    @Test func `exported symbols are found by the older hash table`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                "#include <stdlib.h>\n__attribute__((visibility(\"default\"))) void *made(void) { return malloc(1); }\n",
+                into: directory,
+                as: "sysv",
+                flags: "-Wl,--hash-style=sysv"
+            )
+            let image = try ELFImage(ImageBytes(path: path))
+            let dynamic = try Preflight.linkable(image)
+            #expect(dynamic.gnuHash == nil)
+            #expect(image.exports("made", dynamic))
+            #expect(!image.exports("malloc", dynamic))
+            #expect(image.requiredSymbols(dynamic).contains("malloc"))
+        }
+    }
+
+    @Test func `every symbol of the C library that dlsym finds is found`() throws {
+        let path = try #require(LibraryCache()?.paths(of: "libc.so.6").first { $0.contains("64") })
+        let image = try ELFImage(ImageBytes(path: path))
+        let dynamic = try #require(DynamicSection(image))
+        for name in ["malloc", "printf", "pthread_create", "memfd_create", "environ", "strlen"] {
+            #expect(image.exports(name, dynamic))
+        }
+        #expect(image.definedVersions(dynamic).contains { $0.hasPrefix("GLIBC_2.") })
+        #expect(!image.isProgram(dynamic), "a library, though it can be run")
+    }
+
+    @Test func `a manifest survives strip`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/libsync.so"
+            try Fixtures.write(Fixtures.bytes(Fixtures.plugin("sync")), to: path)
+            #expect(Fixtures.run("strip '\(path)'") == 0)
+            #expect(try PluginCatalog.candidate(path: path).manifest.id == "sync")
+        }
+    }
+
+    @Test func `a manifest is found without section headers, and in its section without a note segment`() throws {
+        var bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+        var headless = bytes
+        for offset in Array(40..<48) + Array(58..<64) { headless[offset] = 0 }
+        #expect(try ELFImage(ImageBytes(copying: headless, path: "x")).manifestTexts().count == 1)
+        // Turn every PT_NOTE into PT_NULL.
+        let count = Int(bytes[56])
+        for index in 0..<count where bytes[64 + 56 * index] == 4 { bytes[64 + 56 * index] = 0 }
+        #expect(try ELFImage(ImageBytes(copying: bytes, path: "x")).manifestTexts().count == 1)
+    }
+
+    @Test func `an image cut off anywhere is truncated or reads the same`() throws {
+        let bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+        for length in stride(from: 0, to: bytes.count, by: 97) {
+            do throws(ConnectorError) {
+                _ = try ELFImage(ImageBytes(copying: Array(bytes.prefix(length)), path: "cut.so"))
+                Issue.record("an image of \(length) of \(bytes.count) bytes was taken")
+            } catch {
+                #expect(error.code == .truncated || (length < 4 && error.code == .notELF))
+            }
+        }
+    }
+
+    @Test(arguments: 0..<8) func `mutated images never trap`(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let names = ["sync", "timer", "sibling", "frozen-c"]
+        let original = try Fixtures.bytes(Fixtures.plugin(names[Int(seed) % names.count]))
+        // The tables that are worth mutating: headers, then wherever the segments that the loader reads begin.
+        let image = try ELFImage(ImageBytes(copying: original, path: "x"))
+        var targets = [0..<64, 64..<(64 + 56 * image.segments.count)]
+        for segment in image.segments where segment.type == ELFConstant.dynamic || segment.type == ELFConstant.note {
+            targets.append(segment.offset..<(segment.offset + segment.size))
+        }
+        targets.append(0..<2048)
+        targets.append(image.sectionTable.offset..<original.count)
+        let interesting: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
+        for _ in 0..<750 {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...12, using: &random) {
+                let offset = Int.random(in: targets[Int.random(in: 0..<targets.count, using: &random)], using: &random)
+                bytes[offset] =
+                    Bool.random(using: &random)
+                    ? .random(in: 0...255, using: &random)
+                    : interesting[Int.random(in: 0..<interesting.count, using: &random)]
+            }
+            #expect(Self.readAll(bytes) >= 0)
+        }
+    }
+
+    @Test func `random bytes behind a valid start never trap`() {
+        var random = SeededGenerator(seed: 42)
+        for _ in 0..<500 {
+            var bytes = (0..<Int.random(in: 0...4096, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            let start: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1, 0]
+            bytes.replaceSubrange(0..<min(start.count, bytes.count), with: start)
+            #expect(Self.readAll(bytes) >= 0)
+        }
+    }
+
+    @Test func `a file that is no regular file is refused without waiting for it`() throws {
+        try Fixtures.withDirectory { directory in
+            #expect(Fixtures.run("mkfifo '\(directory)/libpipe.so'") == 0)
+            for path in ["\(directory)/libpipe.so", directory] {
+                let error = #expect(throws: ConnectorError.self) { try ImageBytes(path: path) }
+                #expect(error?.code == .unreadable)
+            }
+        }
+    }
+
+    @Test func `a descriptor's path never repeats`() {
+        let paths = (1...5000 as ClosedRange<UInt64>).map { SealedImage.uniquePath(descriptor: 7, generation: $0) }
+        #expect(Set(paths).count == paths.count)
+        #expect(SealedImage.uniquePath(descriptor: 7, generation: 6) == "/proc/self/fd//././7")
+    }
+}

@@ -1,0 +1,164 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Finding plugins in directories, and never hiding one that is broken.
+@Suite struct PluginCatalogTests {
+    private func catalog() -> PluginCatalog {
+        PluginCatalog(directories: [Fixtures.plugins, Fixtures.broken])
+    }
+
+    @Test func `every image and sidecar is an entry, usable or with its reason`() throws {
+        let entries = catalog().entries
+        let names = Set(entries.map(\.path.lastPathComponent))
+        #expect(names.isSuperset(of: ["libsync.so", "libtimer.so", "libnot-elf.so", "libempty.so", "libtruncated.so"]))
+        for entry in entries { #expect((entry.candidate == nil) == (entry.error != nil)) }
+        let error = try #require(entries.first { $0.path.hasSuffix("/libno-manifest.so") }?.error)
+        #expect(error.code == .noManifest)
+    }
+
+    @Test func `a plugin is found by its id`() throws {
+        let candidate = try catalog().find("sync")
+        #expect(candidate.path == Fixtures.plugin("sync"))
+        #expect(candidate.manifest.version == SemanticVersion(1, 2, 0))
+    }
+
+    @Test func `folders in a directory are searched too, but not those in them`() throws {
+        try Fixtures.withDirectory { directory in
+            #expect(Fixtures.run("mkdir -p '\(directory)/one/two' '\(directory)/.hidden'") == 0)
+            for (name, folder) in [("sync", "one"), ("timer", "one/two"), ("future", ".hidden")] {
+                try Fixtures.write(Fixtures.bytes(Fixtures.plugin(name)), to: "\(directory)/\(folder)/\(name).so")
+            }
+            let catalog = PluginCatalog(directories: [directory])
+            #expect(catalog.entries.map(\.path) == ["\(directory)/one/sync.so"])
+        }
+    }
+
+    @Test func `of two versions the higher one is taken, unless another is asked for`() throws {
+        try Fixtures.withDirectory { directory in
+            for version in ["1.9.0", "1.10.0", "1.10.0-beta"] {
+                _ = try Fixtures.plugin("versions", version, in: directory, as: "v\(version)")
+            }
+            let catalog = PluginCatalog(directories: [directory])
+            #expect(try catalog.find("versions").manifest.version.description == "1.10.0")
+            let pinned = try catalog.find("versions", version: SemanticVersion(1, 9, 0))
+            #expect(pinned.path == "\(directory)/libv1.9.0.so")
+            let error = #expect(throws: ConnectorError.self) {
+                try catalog.find("versions", version: SemanticVersion(2, 0, 0))
+            }
+            #expect(error?.code == .unknownPlugin)
+            #expect(error?.fix == "ask for one of: 1.9.0, 1.10.0-beta, 1.10.0")
+        }
+    }
+
+    @Test func `two different images of one id and version are an error that names both`() throws {
+        try Fixtures.withDirectory { directory in
+            let first = try Fixtures.plugin("twin", "1.0.0", in: directory, as: "first")
+            let second = try Fixtures.plugin("twin", "1.0.0", in: directory, as: "second")
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginCatalog(directories: [directory]).find("twin")
+            }
+            #expect(error?.code == .ambiguousPlugin)
+            #expect(error?.message.contains(first) == true)
+            #expect(error?.message.contains(second) == true)
+        }
+    }
+
+    @Test func `two copies of one image are one plugin`() throws {
+        try Fixtures.withDirectory { directory in
+            let bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+            try Fixtures.write(bytes, to: "\(directory)/one.so")
+            try Fixtures.write(bytes, to: "\(directory)/two.so")
+            #expect(try PluginCatalog(directories: [directory]).find("sync").manifest.id == "sync")
+        }
+    }
+
+    @Test func `an unknown plugin is told with what was meant and where it was looked for`() throws {
+        let catalog = PluginCatalog(directories: [Fixtures.plugins, "/absent/directory"])
+        let error = try #require(#expect(throws: ConnectorError.self) { try catalog.find("synk") })
+        #expect(error.code == .unknownPlugin)
+        #expect(error.fix?.contains("\"sync\"") == true)
+        #expect(error.cause?.contains(Fixtures.plugins) == true)
+        #expect(error.cause?.contains("/absent/directory (No such file or directory (errno 2))") == true)
+    }
+
+    @Test func `a plugin whose only file is broken is refused with that file's reason`() throws {
+        for (id, code) in [
+            ("wrong-architecture", ConnectorError.Code.wrongArchitecture), ("unsupported-abi", .unsupportedABI),
+            ("manifest-mismatch", .manifestMismatch), ("not-built", .notFound),
+            ("signature-mismatch", .signatureMismatch),
+        ] {
+            let error = #expect(throws: ConnectorError.self) { try catalog().find(id) }
+            #expect(error?.code == code)
+        }
+    }
+
+    @Test func `a sidecar describes an image that has no manifest`() throws {
+        try Fixtures.withDirectory { directory in
+            try Fixtures.write(Fixtures.bytes(Fixtures.broken("no-manifest")), to: "\(directory)/libdescribed.so")
+            let sidecar = "\(directory)/described.connector.json"
+            try Fixtures.write(Array(Fixtures.manifest("described", "3.0.0").utf8), to: sidecar)
+            let candidate = try PluginCatalog(directories: [directory]).find("described")
+            #expect(candidate.path == "\(directory)/libdescribed.so")
+            #expect(candidate.sidecar == sidecar)
+            #expect(try PluginCatalog.candidate(path: sidecar).path == candidate.path)
+            #expect(try PluginLoader().load(candidate).lifecycle != nil)
+        }
+    }
+
+    @Test func `a sidecar that says the same as the image is harmless`() throws {
+        try Fixtures.withDirectory { directory in
+            _ = try Fixtures.plugin("agreeing", "1.0.0", in: directory, as: "agreeing")
+            let sidecar = Fixtures.manifest("agreeing", "1.0.0").split(separator: ",").joined(separator: " ,\n  ")
+            try Fixtures.write(Array(sidecar.utf8), to: "\(directory)/libagreeing.connector.json")
+            #expect(try PluginCatalog(directories: [directory]).find("agreeing").sidecar != nil)
+        }
+    }
+
+    @Test func `a foreign library is described by a sidecar that names its file`() throws {
+        let plugin = try PluginLoader().load(catalog().find("foreign"))
+        #expect(plugin.lifecycle == nil)
+        #expect(plugin.path.hasSuffix("/plugins/../libraries/libforeign.so"))
+        typealias Twice = @convention(c) (Int32) -> Int32
+        let twice = try unsafe #require(plugin.symbol(named: "foreign_twice"))
+        #expect(unsafe unsafeBitCast(twice, to: Twice.self)(21) == 42)
+    }
+
+    @Test func `a library of the system is described by a sidecar that names it, and is not loaded twice`() throws {
+        let plugin = try PluginLoader().load(catalog().find("system"))
+        #expect(plugin.path == "libm.so.6")
+        #expect(plugin.sha256.count == 64)
+        typealias Cosine = @convention(c) (Double) -> Double
+        let cosine = try unsafe #require(plugin.symbol(named: "cos"))
+        #expect(unsafe unsafeBitCast(cosine, to: Cosine.self)(0) == 1)
+        #expect(LoadedLibraries.current().count { $0.answers(to: "libm.so.6") } == 1)
+    }
+
+    @Test func `a foreign library that is not there, or lacks a function, is an error that says so`() throws {
+        try Fixtures.withDirectory { directory in
+            func write(_ library: String, _ symbol: String) throws -> String {
+                let sidecar = "\(directory)/\(symbol).connector.json"
+                let text = """
+                    {"manifest": 1, "id": "\(symbol)", "version": "1.0.0", "abi": [1, 1], "library": "\(library)",
+                     "capabilities": {"x/1": {"x": {"symbol": "\(symbol)", "signature": "(a: i32) -> i32"}}}}
+                    """
+                try Fixtures.write(Array(text.utf8), to: sidecar)
+                return sidecar
+            }
+            for (library, symbol, code) in [
+                ("libabsent.so.7", "a", ConnectorError.Code.missingDependency), ("./libabsent.so", "b", .notFound),
+                ("libm.so.6", "absent_function", .symbolAbsent),
+            ] {
+                let sidecar = try write(library, symbol)
+                let error = #expect(throws: ConnectorError.self) {
+                    try PluginLoader().load(PluginCatalog.candidate(path: sidecar))
+                }
+                #expect(error?.code == code)
+            }
+        }
+    }
+}

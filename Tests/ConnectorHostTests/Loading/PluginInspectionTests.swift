@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Seeing everything about a plugin without running any of it.
+@Suite struct PluginInspectionTests {
+    @Test func `a whole plugin has everything and no problems`() throws {
+        let inspection = PluginInspection(path: Fixtures.plugin("sync"))
+        #expect(inspection.problems.isEmpty)
+        #expect(inspection.manifest?.id == "sync")
+        #expect(inspection.language == "c")
+        #expect(inspection.architecture == Architecture.host.description)
+        #expect(inspection.sha256?.count == 64)
+        #expect(
+            inspection.symbols.map(\.name) == [
+                "fixture_entry", "sync_add", "sync_divide", "sync_upper", "sync_fill", "sync_echo",
+            ]
+        )
+        #expect(inspection.symbols.allSatisfy { $0.isPresent })
+        let libc = try #require(inspection.dependencies.first { $0.name == "libc.so.6" })
+        #expect(libc.isLoaded && !libc.isMissing && libc.path != nil)
+        #expect(inspection.symbolVersions.contains { $0.version.hasPrefix("GLIBC_") && $0.isPresent == true })
+    }
+
+    @Test(arguments: BrokenPluginTests.refusals)
+    func `inspection finds the reason for which loading fails`(_ refusal: BrokenPluginTests.Refusal) {
+        let inspection = PluginInspection(path: Fixtures.broken(refusal.fixture))
+        #expect(inspection.problems.contains { $0.code == refusal.code && $0.message.contains(refusal.word) })
+        #expect(inspection.json["loadable"] == false)
+    }
+
+    @Test func `the chain to a missing library is told`() throws {
+        let inspection = PluginInspection(path: Fixtures.broken("missing-dependency"))
+        let missing = try #require(inspection.dependencies.first { $0.isMissing })
+        #expect(missing.name == "libgone.so")
+        #expect(missing.neededBy == "libmiddle.so")
+        let problem = try #require(inspection.problems.first)
+        #expect(problem.message.contains("libmissing-dependency.so needs libmiddle.so needs libgone.so"))
+    }
+
+    @Test func `a missing version is told with what is needed and what is present`() throws {
+        let problem = try #require(PluginInspection(path: Fixtures.broken("missing-glibc-version")).problems.first)
+        #expect(problem.message.contains("of libc.so.6"))
+        #expect(problem.cause?.contains("GLIBC_2.") == true)
+        #expect(problem.fix?.hasPrefix("build the plugin on a system with GLIBC_2.") == true)
+        let own = try #require(PluginInspection(path: Fixtures.broken("missing-version")).problems.first)
+        #expect(own.cause?.contains("VERSIONED_1.0") == true)
+    }
+
+    @Test func `everything wrong with a manifest is found at once`() {
+        let problems = PluginInspection(path: Fixtures.broken("invalid-manifest")).problems
+        #expect(problems.count { $0.code == .invalidManifest } >= 3)
+    }
+
+    @Test func `nothing of an inspected plugin runs`() {
+        let inspection = PluginInspection(path: Fixtures.misbehaving("crashes-in-constructor"))
+        #expect(inspection.problems.isEmpty)
+    }
+
+    @Test func `the document has a version and can be parsed again`() throws {
+        let text = PluginInspection(path: Fixtures.plugin("sync")).json.serialized(pretty: true)
+        let document = try JSONValue(parsing: text)
+        #expect(document["version"] == 1)
+        #expect(document["loadable"] == true)
+        #expect(document["manifest"]?["id"] == "sync")
+        #expect(document["symbols"]?[0]?["role"] == "entry")
+    }
+
+    @Test func `a sidecar is inspected with the library that it describes`() {
+        let inspection = PluginInspection(path: "\(Fixtures.plugins)/system.connector.json")
+        #expect(inspection.path.hasSuffix("/libm.so.6"))
+        #expect(inspection.manifest?.id == "system")
+        #expect(inspection.problems.isEmpty)
+        let unbuilt = PluginInspection(path: "\(Fixtures.broken)/not-built.connector.json")
+        #expect(unbuilt.problems.map(\.code) == [.notFound])
+        #expect(unbuilt.manifest?.id == "not-built")
+    }
+
+    @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
+    func `the language is recognised where the manifest does not name it`() throws {
+        let rust = try ELFImage(ImageBytes(path: Fixtures.plugin("frozen-rust")))
+        #expect(rust.language(DynamicSection(rust)) == "rust")
+        let c = try ELFImage(ImageBytes(path: Fixtures.plugin("timer")))
+        #expect(c.language(DynamicSection(c)) == "c")
+    }
+}

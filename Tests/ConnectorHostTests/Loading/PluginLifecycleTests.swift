@@ -1,0 +1,45 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Tables that break the rules are refused before anything in them is called.
+@Suite struct PluginLifecycleTests {
+    @Test(arguments: ["null-table", "short-table", "null-function"])
+    func `a table that breaks the rules is the plugin's misbehaviour`(_ name: String) throws {
+        let candidate = try PluginCatalog.candidate(path: Fixtures.misbehaving(name))
+        let error = #expect(throws: ConnectorError.self) { try PluginLoader().load(candidate) }
+        #expect(error?.code == .misbehaved)
+    }
+
+    @Test func `a table for another version than the manifest says is refused`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST(\(Fixtures.manifest("liar", "1.0.0")));
+                CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) {
+                    static const connector_plugin plugin = {sizeof(connector_plugin), 2, fixture_create, fixture_open,
+                                                            NULL, NULL, fixture_destroy, NULL};
+                    return &plugin;
+                }
+                """,
+                into: directory,
+                as: "liar"
+            )
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: path))
+            }
+            #expect(error?.code == .unsupportedABI)
+        }
+    }
+
+    @Test func `a plugin that crashes in its constructor takes the process down, as documented`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try? PluginLoader().load(PluginCatalog.candidate(path: Fixtures.misbehaving("crashes-in-constructor")))
+        }
+    }
+}
