@@ -40,7 +40,7 @@ struct CallFrame: ~Copyable {
     }
 
     deinit {
-        for unsafecopy in unsafe copies { unsafe copy.deallocate() }
+        for index in unsafe copies.indices { unsafe copies[index].deallocate() }
         unsafe block.deallocate()
     }
 
