@@ -1,0 +1,83 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// What the commands say of a configuration that is wrong.
+@Suite struct ConfigurationFaultTests {
+    private static let faulty = """
+        {
+          "version": 1,
+          "connectors": [
+            { "name": "a", "pluign": "segment" },
+            { "name": "b", "plugin": "no-such-plugin", "after": ["c"] }
+          ]
+        }
+        """
+
+    @Test(arguments: ["status", "validate"])
+    func `every fault is told on standard error, with its place, and the status is 2`(command: String) async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.faulty, to: "connectors.json")
+        let result = try await workspace.program.run(command)
+        #expect(result.status == 2)
+        #expect(result.output == "")
+        #expect(result.error.contains("connectors.json:4:20: error:"))
+        #expect(result.error.contains("did you mean \"plugin\"?"))
+        #expect(result.error.contains("[unknown-plugin]"))
+        #expect(result.error.contains("[unknown-connector]"))
+    }
+
+    @Test(arguments: ["status", "validate"])
+    func `for programs the faults are one document on standard output`(command: String) async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.faulty, to: "connectors.json")
+        let result = try await workspace.program.run(command, "--json")
+        #expect(result.status == 2)
+        #expect(result.error == "")
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["version"] == 1)
+        let errors = try #require(document["errors"]?.array)
+        #expect(errors.compactMap { $0["code"]?.string } == ["unknown-key", "unknown-plugin", "unknown-connector"])
+        #expect(errors.first?["line"] == 4)
+        #expect(errors.first?["column"] == 20)
+        #expect(errors.first?["file"] == "connectors.json")
+    }
+
+    @Test func `a file that is not there, or no JSON, is an invalid configuration`() async throws {
+        let workspace = try Workspace()
+        let absent = try await workspace.program.run("status")
+        #expect(absent.status == 2)
+        #expect(absent.error.contains("connectors.json"))
+        #expect(absent.error.contains("[not-found]"))
+        try workspace.write("{ \"version\": 1, ", to: "broken.json")
+        let broken = try await workspace.program.run("validate", "--config", "broken.json")
+        #expect(broken.status == 2)
+        #expect(broken.error.contains("[syntax]"))
+    }
+
+    @Test func `a valid file is status 0, and a plugin that cannot be used a warning`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
+            ["name": "broken", "plugin": .string(FixturePlugins.broken("truncated"))],
+        ])
+        let result = try await workspace.program.run("validate")
+        #expect(result.status == 0)
+        #expect(result.output.contains("warning: broken: "))
+        #expect(result.output.contains("! connectors.json is valid: 2 gates, of which 1 would fail"))
+        let document = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
+        #expect(document["valid"] == true)
+        #expect(document["warnings"]?[0]?["code"] == "truncated")
+    }
+
+    @Test func `validating runs no code of a plugin`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "crash", "plugin": .string(FixturePlugins.misbehaving("crashes-in-constructor"))]
+        ])
+        #expect(try await workspace.program.run("validate").status == 0)
+        #expect(try await workspace.program.run("plugins").status == 0)
+    }
+}

@@ -1,0 +1,149 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A process that a test started, whose output is read as it comes.
+final class Child: Sendable {
+    /// The process, until it was waited for.
+    let identifier: pid_t
+    private let output: Int32
+    private let error: Int32
+
+    /// Why a process could not be started.
+    struct Failure: Error {
+        /// An `errno`.
+        var number: Int32
+    }
+
+    /// Starts a program with nothing on its standard input.
+    init(start path: String, _ arguments: [String], _ environment: [String: String], _ directory: String) throws {
+        (identifier, output, error) = try Self.starting.withLock { _ in
+            try Self.spawn(path, arguments, environment, directory)
+        }
+    }
+
+    /// Only one at a time: a child that is started while another's pipes are made would keep those open.
+    private static let starting = Mutex(())
+
+    private static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        _ directory: String
+    ) throws -> (identifier: pid_t, output: Int32, error: Int32) {
+        let output = try Pipe()
+        let error = try Pipe()
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
+        var identifier: pid_t = 0
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        // The shell changes into the directory and becomes the program.
+        let words = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", directory, path] + arguments
+        let status = unsafe withStrings(words) { words in
+            unsafe withStrings(variables) { unsafe posix_spawn(&identifier, "/bin/sh", &actions, nil, words, $0) }
+        }
+        close(output.writing)
+        close(error.writing)
+        guard status == 0 else { throw Failure(number: status) }
+        return (identifier, output.reading, error.reading)
+    }
+
+    deinit {
+        close(output)
+        close(error)
+    }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) {
+        kill(identifier, number)
+    }
+
+    /// Reads standard output until it contains a text; what was read so far at its end.
+    func output(until text: String) async -> String {
+        await blocking { [output] in
+            var bytes: [UInt8] = []
+            while !String(decoding: bytes, as: UTF8.self).contains(text), let more = read(output) { bytes += more }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// Reads the rest of both streams and waits for the end of the process.
+    func finish() async throws -> Program.Result {
+        async let output = blocking { [output] in readAll(output) }
+        async let error = blocking { [error] in readAll(error) }
+        let status = await blocking { [identifier] in
+            var status: Int32 = 0
+            while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+        }
+        return Program.Result(output: await output, error: await error, status: status)
+    }
+}
+
+/// A pair of connected descriptors that no other child inherits.
+private struct Pipe {
+    var reading: Int32
+    var writing: Int32
+
+    init() throws {
+        var descriptors: (Int32, Int32) = (0, 0)
+        let status = unsafe withUnsafeMutableBytes(of: &descriptors) { buffer in
+            unsafe pipe(buffer.baseAddress?.assumingMemoryBound(to: Int32.self))
+        }
+        guard status == 0 else { throw Child.Failure(number: errno) }
+        (reading, writing) = descriptors
+        for descriptor in [reading, writing] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+}
+
+/// Does something that blocks on a thread of its own, not on one that other tests need.
+private func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue(label: "child").async { continuation.resume(returning: body()) }
+    }
+}
+
+/// What is there to be read; nil at the end.
+private func read(_ descriptor: Int32) -> [UInt8]? {
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
+        repeat {
+            count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        } while count < 0 && errno == EINTR
+        count = max(0, count)
+    }
+    return bytes.isEmpty ? nil : bytes
+}
+
+private func readAll(_ descriptor: Int32) -> String {
+    var bytes: [UInt8] = []
+    while let more = read(descriptor) { bytes += more }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Lends texts as C has them: a list of pointers that ends with nil.
+private func withStrings<Value>(
+    _ strings: [String],
+    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Value
+) -> Value {
+    let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: strings.count + 1)
+    for (index, string) in strings.enumerated() { unsafe pointers[index] = unsafe strdup(string) }
+    unsafe pointers[strings.count] = nil
+    defer {
+        for index in strings.indices { unsafe free(pointers[index]) }
+        unsafe pointers.deallocate()
+    }
+    return unsafe body(pointers)
+}

@@ -1,0 +1,35 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The plugins of `Tests/Fixtures`, built by their Makefile when a test first asks for one.
+enum FixturePlugins {
+    /// Where the project is.
+    static let root = #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" }
+
+    /// Where the images are.
+    static let build: String = {
+        let sources = "\(root)/Tests/Fixtures"
+        let lock = unsafe open("\(sources)/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(lock) }
+        flock(lock, LOCK_EX)
+        if shell("make -s -C '\(sources)'") != 0 { Issue.record("the fixtures cannot be built") }
+        return "\(sources)/build"
+    }()
+
+    /// A plugin that keeps the rules.
+    static func good(_ name: String) -> String { "\(build)/plugins/lib\(name).so" }
+
+    /// A plugin that does not load.
+    static func broken(_ name: String) -> String { "\(build)/broken/lib\(name).so" }
+
+    /// A plugin that loads, and breaks a rule when it runs.
+    static func misbehaving(_ name: String) -> String { "\(build)/misbehaving/lib\(name).so" }
+}

@@ -1,0 +1,54 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The built `connector-host`, run as a child process.
+struct Program: Sendable {
+    /// The working directory of the child.
+    var directory: String
+    /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
+    var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
+
+    /// What a run left behind.
+    struct Result: Sendable {
+        /// Standard output.
+        var output: String
+        /// Standard error.
+        var error: String
+        /// The exit status; 128 and the signal if the child was killed by one.
+        var status: Int32
+
+        /// The lines of standard output.
+        var lines: [String] { output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+    }
+
+    /// Where the test's own program was built, and everything else with it.
+    static let buildDirectory: String = {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
+        }
+        let path = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }()
+
+    /// Runs the program to its end.
+    func run(_ arguments: String...) async throws -> Result {
+        let child = try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, directory)
+        return try await child.finish()
+    }
+
+    /// Starts the program, for tests that talk to it while it runs.
+    func start(_ arguments: [String]) throws -> Child {
+        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, directory)
+    }
+}

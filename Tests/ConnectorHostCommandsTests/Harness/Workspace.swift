@@ -1,0 +1,59 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A directory of a test's own, in which the program runs; removed with the value.
+final class Workspace: Sendable {
+    /// Where it is.
+    let path: String
+
+    /// Why there is none.
+    struct Failure: Error {}
+
+    init() throws {
+        var template = Array("/tmp/connector-host-tests-XXXXXX".utf8CString)
+        guard let path = unsafe mkdtemp(&template) else { throw Failure() }
+        self.path = unsafe String(cString: path)
+    }
+
+    deinit {
+        shell("rm -rf '\(path)'")
+    }
+
+    /// Writes a file, and the directories above it.
+    func write(_ text: String, to name: String) throws {
+        let file = "\(path)/\(name)"
+        shell("mkdir -p \"$(dirname '\(file)')\"")
+        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure() }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Failure() }
+    }
+
+    /// Writes `connectors.json` with some connectors in it.
+    func configure(_ connectors: JSONValue, plugins: [String] = []) throws {
+        let file: JSONValue = [
+            "version": 1, "plugins": .array(plugins.map(JSONValue.string)), "connectors": connectors,
+        ]
+        try write(file.serialized(pretty: true), to: "connectors.json")
+    }
+
+    /// The program, to be run in this directory.
+    var program: Program { Program(directory: path) }
+}
+
+/// Runs a command of the shell; its exit status.
+@discardableResult
+func shell(_ command: String) -> Int32 {
+    let status = unsafe system(command)
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+}

@@ -1,0 +1,56 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// `connector-host plugins` and `schema`, which look at files and run nothing.
+@Suite struct PluginsCommandTests {
+    @Test func `every file is shown, and why one is not usable`() async throws {
+        let workspace = try Workspace()
+        #expect(shell("mkdir '\(workspace.path)/Plugins'") == 0)
+        #expect(shell("cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/Plugins'") == 0)
+        #expect(shell("cp '\(FixturePlugins.broken("truncated"))' '\(workspace.path)/Plugins'") == 0)
+        try workspace.configure([], plugins: ["Plugins"])
+        let result = try await workspace.program.run("plugins")
+        #expect(result.status == 0)
+        #expect(result.lines.contains { $0.hasPrefix("✓ sync") && $0.hasSuffix("Plugins/libsync.so") })
+        #expect(result.lines.contains { $0.hasPrefix("✗ ") && $0.hasSuffix("Plugins/libtruncated.so") })
+        #expect(result.output.contains("[truncated]"))
+    }
+
+    @Test func `for programs there is one document`() async throws {
+        var program = Program(directory: "/")
+        program.environment["CONNECTOR_PLUGIN_PATH"] = "\(FixturePlugins.build)/plugins:\(FixturePlugins.build)/broken"
+        let result = try await program.run("plugins", "--json")
+        #expect(result.status == 0)
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["version"] == 1)
+        let plugins = try #require(document["plugins"]?.array)
+        let sync = try #require(plugins.first { $0["id"] == "sync" })
+        #expect(sync["usable"] == true)
+        #expect(sync["capabilities"] == ["calculator/1"])
+        let mismatch = try #require(plugins.first { $0["id"] == "manifest-mismatch" })
+        #expect(mismatch["usable"] == false)
+        #expect(mismatch["error"]?["code"] == "manifest-mismatch")
+    }
+
+    @Test func `a named configuration must be there`() async throws {
+        let workspace = try Workspace()
+        #expect(try await workspace.program.run("plugins").status == 0)
+        let named = try await workspace.program.run("plugins", "--config", "connectors.json")
+        #expect(named.status == 2)
+        #expect(named.error.contains("[not-found]"))
+    }
+
+    @Test func `the schema knows the fields of every plugin`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([], plugins: ["\(FixturePlugins.build)/plugins"])
+        let result = try await workspace.program.run("schema")
+        #expect(result.status == 0)
+        let schema = try JSONValue(parsing: result.output)
+        #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
+        #expect(result.output.contains("\"greeting\""))
+        #expect(result.output.contains("\"sync\""))
+    }
+}

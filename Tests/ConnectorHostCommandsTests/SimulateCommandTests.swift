@@ -1,0 +1,72 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `connector-host simulate`, talked to while it runs.
+@Suite struct SimulateCommandTests {
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `it serves until it is interrupted, and ends with 0`(signal: Int32) async throws {
+        let child = try Program(directory: "/").start(["simulate", "--json"])
+        let text = await child.output(until: "\n}\n")
+        let document = try JSONValue(parsing: text)
+        #expect(document["version"] == 1)
+        let vendors = try #require(document["vendors"]?.array)
+        #expect(vendors.count >= 8)
+        let segment = try #require(vendors.first { $0["name"] == "segment" })
+        #expect(segment["url"]?.string?.hasSuffix("/segment") == true)
+        #expect(segment["credentials"]?["writeKey"]?.string != nil)
+        child.signal(signal)
+        let result = try await child.finish()
+        #expect(result.status == 0)
+        #expect(result.output == "")
+        #expect(result.error == "")
+    }
+
+    @Test func `gates open against it, and see the faults that it was told`() async throws {
+        let simulator = try Program(directory: "/").start(["simulate", "--json", "--fault", "kinto:status=503"])
+        let served = try JSONValue(parsing: await simulator.output(until: "\n}\n"))
+        let vendors = try #require(served["vendors"]?.array)
+        func vendor(_ name: String) throws -> (url: String, credentials: JSONObject) {
+            let vendor = try #require(vendors.first { $0["name"]?.string == name })
+            return (try #require(vendor["url"]?.string), try #require(vendor["credentials"]?.object))
+        }
+        let (segment, kinto) = (try vendor("segment"), try vendor("kinto"))
+        let workspace = try Workspace()
+        var segmentConfiguration = segment.credentials
+        segmentConfiguration["endpoint"] = .string(segment.url)
+        var kintoConfiguration = kinto.credentials
+        kintoConfiguration["endpoint"] = .string("\(kinto.url)/v1")
+        try workspace.configure([
+            ["name": "analytics", "plugin": "segment", "config": .object(segmentConfiguration)],
+            ["name": "database", "plugin": "kinto", "config": .object(kintoConfiguration)],
+        ])
+        let result = try await workspace.program.run("status", "--json")
+        #expect(result.status == 1, "\(result.output)\(result.error)")
+        let report = try JSONValue(parsing: result.output)
+        #expect(report["gates"]?[0]?["state"] == "open")
+        #expect(report["gates"]?[1]?["state"] == "failed")
+        #expect(report["gates"]?[1]?["error"]?["code"] == "unavailable")
+        simulator.signal(SIGTERM)
+        #expect(try await simulator.finish().status == 0)
+    }
+
+    @Test func `a port that is taken is told, and the status is 1`() async throws {
+        let first = try Program(directory: "/").start(["simulate", "--json", "--vendor", "kinto"])
+        let served = try JSONValue(parsing: await first.output(until: "\n}\n"))
+        let port = try #require(served["vendors"]?[0]?["url"]?.string?.split(separator: ":").last)
+        let second = try await Program(directory: "/").run("simulate", "--port", String(port))
+        #expect(second.status == 1)
+        #expect(second.output == "")
+        #expect(second.error.contains("cannot serve on port \(port)"))
+        first.signal(SIGINT)
+        #expect(try await first.finish().status == 0)
+    }
+}
