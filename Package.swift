@@ -91,6 +91,17 @@ let package = Package(
         ),
         .executableTarget(name: "connector-host", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
         .executableTarget(name: "connector-manifest", dependencies: ["ConnectorManifest"], swiftSettings: strict),
+        .target(
+            name: "CBenchmark",
+            dependencies: ["CConnector", "CFFI"],
+            path: "Benchmarks/Sources/CBenchmark"
+        ),
+        .executableTarget(
+            name: "connector-bench",
+            dependencies: ["ConnectorHost", "CBenchmark"],
+            path: "Benchmarks/Sources/connector-bench",
+            swiftSettings: strict
+        ),
         .plugin(
             name: "ConnectorManifestPlugin",
             capability: .buildTool(),

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 /// What a vendor sees of one HTTP request: decoded, complete, and detached from any connection.
 package struct SimulatedRequest: Sendable {
     /// Upper-case verb; `HEAD` arrives here as `GET`, the server drops the body of the answer.
@@ -20,7 +22,7 @@ package struct SimulatedRequest: Sendable {
     /// What was removed in front of `path`: empty, or `/NAME` where several vendors share one port.
     package var prefix: String
     /// When the request was complete.
-    package var receivedAt: Timestamp
+    package var receivedAt: WallTime
 
     /// Builds a request as a client would send it.
     ///
@@ -33,7 +35,7 @@ package struct SimulatedRequest: Sendable {
         headers: HeaderFields = [:],
         body: [UInt8] = [],
         prefix: String = "",
-        receivedAt: Timestamp = .now()
+        receivedAt: WallTime = .now()
     ) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""

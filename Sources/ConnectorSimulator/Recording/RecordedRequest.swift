@@ -16,7 +16,7 @@ package struct RecordedRequest: Sendable {
     /// What was answered; 0 when a fault left the request without an answer.
     package var status: Int
     /// When the request was complete.
-    package var at: Timestamp
+    package var at: WallTime
 
     /// About how much memory it holds, in bytes.
     var size: Int {

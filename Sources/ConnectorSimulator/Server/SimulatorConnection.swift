@@ -20,7 +20,7 @@ struct SimulatorConnection: Sendable {
     /// The clock that slow answers wait on.
     let clock: any Clock<Duration>
     /// The wall clock.
-    let now: @Sendable () -> Timestamp
+    let now: @Sendable () -> WallTime
     /// The most bytes of a body on the wire.
     let encodedLimit: Int
 

@@ -20,7 +20,7 @@ package struct SimulatorOptions: Sendable {
     /// The clock that slow answers wait on.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock that answers are stamped with.
-    package var now: @Sendable () -> Timestamp = { .now() }
+    package var now: @Sendable () -> WallTime = { .now() }
 
     /// Serves every vendor, without faults, on any free port.
     package init() {}

@@ -29,7 +29,7 @@ struct SimulatorRouter: Sendable {
             guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
             let sets = options.credentials[name] ?? []
             let credentials = AcceptedCredentials(sets.isEmpty ? [type.demoCredentials] : sets)
-            let redaction = Redaction(secrets: credentials.values(of: type.secretKeys))
+            let redaction = Redaction(secrets: type.secrets(in: credentials))
             mounts.append(Mount(vendor: type.init(credentials: credentials), redaction: redaction))
         }
         self.mounts = mounts

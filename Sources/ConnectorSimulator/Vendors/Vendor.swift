@@ -15,6 +15,9 @@ package protocol Vendor: Sendable {
     /// Those keys of the credentials whose values must not be shown.
     static var secretKeys: [String] { get }
 
+    /// What must not be shown of these credentials, wherever it occurs.
+    static func secrets(in credentials: AcceptedCredentials) -> [String]
+
     /// Starts with nothing stored.
     init(credentials: AcceptedCredentials)
 
@@ -33,4 +36,9 @@ package protocol Vendor: Sendable {
 extension Vendor {
     /// The name, reachable from a value.
     package var name: String { Self.name }
+
+    /// The values under the secret keys.
+    package static func secrets(in credentials: AcceptedCredentials) -> [String] {
+        credentials.values(of: secretKeys)
+    }
 }

@@ -61,9 +61,11 @@ struct GazetteerPlace: Sendable {
         isArea ? address : [Part(key: tag.key, value: name)] + address
     }
 
-    /// One line with everything, as Nominatim writes it.
+    /// One line with everything, as Nominatim writes it; what would stand there twice in a row is written once.
     var displayName: String {
-        details.filter { $0.key != "ISO3166-2-lvl4" && $0.key != "country_code" }.map(\.value).joined(separator: ", ")
+        let values = details.filter { $0.key != "ISO3166-2-lvl4" && $0.key != "country_code" }.map(\.value)
+        let distinct = values.enumerated().filter { $0.offset == 0 || values[$0.offset - 1] != $0.element }
+        return distinct.map(\.element).joined(separator: ", ")
     }
 
     /// A number that stands for it in this gazetteer's answers.

@@ -15,7 +15,7 @@ struct InfluxQLParser {
     /// Values for `$name`, from the request's `params`.
     private let parameters: JSONObject
     /// What `now()` is.
-    private let now: Timestamp
+    private let now: WallTime
     /// The next word.
     private var position = 0
 
@@ -23,7 +23,7 @@ struct InfluxQLParser {
     static func parse(
         _ query: String,
         parameters: JSONObject,
-        now: Timestamp
+        now: WallTime
     ) throws(Failure) -> [InfluxQLStatement] {
         guard let tokens = InfluxQLToken.tokens(of: query) else {
             throw Failure(message: "found BADSTRING, expected ;")
@@ -249,13 +249,13 @@ extension InfluxQLParser {
         }
         if case .text(let text)? = next {
             position += 1
-            guard let time = Timestamp(iso8601: text) else { throw Failure(message: "unable to parse time: \(text)") }
+            guard let time = WallTime(iso8601: text) else { throw Failure(message: "unable to parse time: \(text)") }
             return time.nanoseconds
         }
         if case .word(let word)? = next, word.hasPrefix("$") {
             switch try value() {
             case .string(let text):
-                guard let time = Timestamp(iso8601: text) else {
+                guard let time = WallTime(iso8601: text) else {
                     throw Failure(message: "unable to parse time: \(text)")
                 }
                 return time.nanoseconds

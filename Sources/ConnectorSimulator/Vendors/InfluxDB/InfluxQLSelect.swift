@@ -136,7 +136,7 @@ struct InfluxQLSelect {
 
     /// A time as the request wants it.
     private func write(_ time: Int64) -> JSONValue {
-        guard let epoch else { return .string(Timestamp(nanoseconds: time).rfc3339) }
-        return .integer(Timestamp.divide(time, by: epoch).quotient)
+        guard let epoch else { return .string(WallTime(nanoseconds: time).rfc3339) }
+        return .integer(WallTime.divide(time, by: epoch).quotient)
     }
 }

@@ -64,7 +64,7 @@ extension KintoResource {
         SimulatedResponse(
             headers: [
                 "ETag": "\"\(timestamp)\"",
-                "Last-Modified": Timestamp(milliseconds: timestamp).httpDate,
+                "Last-Modified": WallTime(milliseconds: timestamp).httpDate,
                 "Access-Control-Expose-Headers":
                     "ETag, Last-Modified, Next-Page, Total-Objects, Backoff, Alert, Retry-After",
             ],

@@ -121,7 +121,7 @@ package final class KintoVendor: Vendor {
         bucket: String,
         user: String,
         in store: inout KintoStore,
-        now: Timestamp
+        now: WallTime
     ) {
         let permissions = permissions(of: user)
         if store.object(bucket, in: "/buckets") == nil {

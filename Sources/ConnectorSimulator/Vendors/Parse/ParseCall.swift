@@ -20,7 +20,7 @@ struct ParseCall {
     private static let batchLimit = 50
 
     /// Runs the call and returns status and document.
-    func run(on store: inout ParseStore, now: Timestamp) throws(ParseFailure) -> (status: Int, document: JSONValue) {
+    func run(on store: inout ParseStore, now: WallTime) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch path.first {
         case "classes" where path.count == 2 || path.count == 3:
             guard ParseType.isClassName(path[1]) else {
@@ -41,7 +41,7 @@ struct ParseCall {
     private func runOnClass(
         _ name: String,
         on store: inout ParseStore,
-        now: Timestamp
+        now: WallTime
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch method {
         case "POST":
@@ -57,7 +57,7 @@ struct ParseCall {
         _ id: String,
         of name: String,
         on store: inout ParseStore,
-        now: Timestamp
+        now: WallTime
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch method {
         case "GET":
@@ -79,7 +79,7 @@ struct ParseCall {
     /// Runs several calls; each succeeds or fails for itself.
     private func runBatch(
         on store: inout ParseStore,
-        now: Timestamp
+        now: WallTime
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         guard let requests = body["requests"]?.array else { throw .json("requests must be an array") }
         guard requests.count <= Self.batchLimit else { throw .json("too many requests in a batch") }

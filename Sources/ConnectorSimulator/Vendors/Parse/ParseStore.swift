@@ -43,7 +43,7 @@ struct ParseStore: Sendable {
     }
 
     /// Adds an object and returns its id.
-    mutating func create(_ fields: JSONObject, of name: String, now: Timestamp) throws(ParseFailure) -> String {
+    mutating func create(_ fields: JSONObject, of name: String, now: WallTime) throws(ParseFailure) -> String {
         guard count < Self.capacity else { throw ParseFailure(code: 1, message: "Internal server error.") }
         var object = JSONObject()
         var types = classes[name]?.types ?? [:]
@@ -63,7 +63,7 @@ struct ParseStore: Sendable {
         _ id: String,
         with fields: JSONObject,
         of name: String,
-        now: Timestamp
+        now: WallTime
     ) throws(ParseFailure) -> JSONObject {
         guard var object = object(id, of: name) else { throw .objectNotFound }
         var types = classes[name]?.types ?? [:]

@@ -23,9 +23,18 @@ package struct SentryVendor: Vendor {
     private let accounts: [(publicKey: String, project: String)]
 
     package init(credentials: AcceptedCredentials) {
-        accounts = credentials.sets.compactMap { set in
+        accounts = Self.accounts(of: credentials)
+    }
+
+    package static func secrets(in credentials: AcceptedCredentials) -> [String] {
+        credentials.values(of: secretKeys) + accounts(of: credentials).map(\.publicKey)
+    }
+
+    /// Reads keys and projects, each given as such or within a DSN.
+    private static func accounts(of credentials: AcceptedCredentials) -> [(publicKey: String, project: String)] {
+        credentials.sets.compactMap { set in
             if let publicKey = set["publicKey"], let project = set["project"] { return (publicKey, project) }
-            return set["dsn"].flatMap { Self.account(ofDSN: $0) }
+            return set["dsn"].flatMap { account(ofDSN: $0) }
         }
     }
 

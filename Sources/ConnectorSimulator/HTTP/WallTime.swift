@@ -10,7 +10,7 @@
 #endif
 
 /// A moment as nanoseconds since the Unix epoch, in UTC.
-package struct Timestamp: Sendable, Hashable, Comparable {
+package struct WallTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; the type reaches from 1678 to 2262.
     package var nanoseconds: Int64
 
@@ -26,10 +26,10 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     }
 
     /// Reads the machine's wall clock.
-    package static func now() -> Timestamp {
+    package static func now() -> WallTime {
         var time = timespec()
-        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(nanoseconds: 0) }
-        return Timestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return WallTime(nanoseconds: 0) }
+        return WallTime(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
     /// Whole milliseconds since the epoch, rounded down.
@@ -43,7 +43,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     }
 
     /// Orders by time.
-    package static func < (one: Timestamp, other: Timestamp) -> Bool {
+    package static func < (one: WallTime, other: WallTime) -> Bool {
         one.nanoseconds < other.nanoseconds
     }
 

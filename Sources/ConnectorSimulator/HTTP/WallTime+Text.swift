@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-extension Timestamp {
+extension WallTime {
     /// A calendar day and a time of day in UTC.
     private struct Parts {
         var year: Int64

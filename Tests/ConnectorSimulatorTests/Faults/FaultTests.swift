@@ -1,0 +1,63 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct FaultTests {
+    private let vendors = ["segment", "kinto"]
+
+    @Test func `every setting is read`() throws {
+        let fault = try Fault(
+            "segment:status=503,code=busy,times=2,retry-after=1,slow=1.5s,path=/v1/batch,method=post,header=X-A:b:c",
+            vendors: vendors
+        )
+        var expected = Fault(vendor: "segment")
+        expected.answer = .failure(status: 503, code: "busy")
+        expected.times = 2
+        expected.delay = .milliseconds(1500)
+        expected.path = "/v1/batch"
+        expected.method = "POST"
+        expected.headers = ["Retry-After": "1", "X-A": "b:c"]
+        #expect(fault == expected)
+    }
+
+    @Test(arguments: [
+        ("*:reset", Fault.Answer.reset), ("kinto:truncated", .truncated), ("kinto:garbage", .garbage),
+        ("kinto:slow=250ms", .unchanged), ("kinto:code=107", .failure(status: nil, code: "107")),
+    ])
+    func `every answer is read`(text: String, answer: Fault.Answer) throws {
+        #expect(try Fault(text, vendors: vendors).answer == answer)
+    }
+
+    @Test(arguments: [
+        ("", "expected TARGET:SETTING"), ("segment", "expected TARGET:SETTING"),
+        ("segment:", "expected TARGET:SETTING"),
+        ("sentry:reset", "no vendor \"sentry\""), ("segment:statsu=5", "unknown setting \"statsu\""),
+        ("segment:status=abc", "whole number from 200 to 599"), ("segment:status=99", "from 200 to 599"),
+        ("segment:status", "takes a value"), ("segment:reset=1", "takes no value"),
+        ("segment:reset,status=500", "contradict"), ("segment:status=500,garbage", "contradicts"),
+        ("segment:times=0,reset", "from 1 to"), ("segment:times=3", "nothing would go wrong"),
+        ("segment:slow=2", "duration"), ("segment:slow=2h", "duration"), ("segment:slow=-1s", "duration"),
+        ("segment:slow=nans", "duration"), ("segment:header=A B:c", "NAME:VALUE"),
+        ("segment:reset,,", "unknown setting"),
+    ])
+    func `a wrong text is an error that says what would be right`(text: String, reason: String) {
+        let error = #expect(throws: FaultError.self) { try Fault(text, vendors: vendors) }
+        #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `a fault applies as often as it says, and the next one then`() throws {
+        let schedule = FaultSchedule([
+            try Fault("segment:status=503,times=2,path=/v1", vendors: vendors),
+            try Fault("*:status=500", vendors: vendors),
+        ])
+        let request = SimulatedRequest.get("/v1/batch")
+        let statuses = (0..<4).map { _ in schedule.next(for: request, of: "segment")?.answer }
+        #expect(statuses.prefix(2).allSatisfy { $0 == .failure(status: 503, code: nil) })
+        #expect(statuses.suffix(2).allSatisfy { $0 == .failure(status: 500, code: nil) })
+        schedule.replace(with: [])
+        #expect(schedule.next(for: request, of: "segment") == nil)
+    }
+}

@@ -1,0 +1,84 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct ContentCodingTests {
+    /// `hello hello hello hello` as zlib and gzip write it, and without compression.
+    private static let samples: [(ContentCoding, String)] = [
+        (.gzip, "H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="),
+        (.deflate, "eJzLSM3JyVfIQCcBaAMIsQ=="),
+        (.deflate, "y0jNyclXyEAnAQ=="),
+        (.gzip, "H4sIAAAAAAAEAwEXAOj/aGVsbG8gaGVsbG8gaGVsbG8gaGVsbG/jUT2NFwAAAA=="),
+    ]
+
+    @Test(arguments: samples)
+    func `compressed bytes are read`(coding: ContentCoding, text: String) throws {
+        let bytes = try #require(Base64.decode(text))
+        let decoded = try coding.decode(bytes, limit: 100)
+        #expect(String(decoding: decoded, as: UTF8.self) == "hello hello hello hello")
+    }
+
+    @Test func `a block with codes of its own is read`() throws {
+        let lines = [
+            "H4sIAAAAAAACA53WwU7DMAyA4Vepep6s2E7imDsHngFxmKAHBGLTVpAQ2ruzcirEMlZ3inL4oyX52t5/jfPncRpvhnE+7R9f",
+            "xt0wTh/T27zM3C6DIS1z7+fpdPe0TC6jn6nj6XCcTvPzdL5OXzOHef96HSVIl8tu+L+LfVdRnTICSyxNfbpxc9IEkmNp7tNS",
+            "xElnQIylc5+uUp10gdxi6dKnixYnXaGVtP6V2ELVWAizs1ADolha+nRmdtIKRWPp1qe5kHcVE2iNtbVvk6DXJmBeb31wf9CA",
+            "iupRRQb5dcjBi4oGXUwu3QIpaBcNvOTZxQo5iBcNvZo9vSjQcMthGJhb9TCjAgY1o8FZmseZEpSgYDQIS/IIE4JGt8VAXMlD",
+            "TAyk6wPg4EqG6ZI905Sh1vVK0UtlCM/VE04Von+DDNTcPNQkkNOGG0sGalIPNTUQ2XA0ZAlHjzgnwOBpkEEc2SPOCCX44CND",
+            "dfFQM0ELoiYDtYqHmjNQEDUZqJt6qLlApQ0fAGQIb+gJ5woafE+TgVrYQ80NOPiiJsNxLZ5jVhD+88R4+Ab0JR9+UgsAAA==",
+        ]
+        let bytes = try #require(Base64.decode(lines.joined()))
+        let decoded = try ContentCoding.gzip.decode(bytes, limit: 10_000)
+        let events = try JSONValue(parsing: decoded)
+        #expect(decoded.count == 2898)
+        #expect(events[29]?["event"] == "Event 29")
+    }
+
+    @Test func `members of a file follow each other`() throws {
+        let one = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
+        let decoded = try ContentCoding.gzip.decode(one + one, limit: 100)
+        #expect(decoded.count == 46)
+    }
+
+    @Test func `more than the limit is refused before it is stored`() throws {
+        let bytes = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
+        #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes, limit: 10) }
+    }
+
+    @Test func `every truncation and every changed byte is an error or the same text`() throws {
+        let bytes = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
+        let expected = try ContentCoding.gzip.decode(bytes, limit: 100)
+        for count in 0..<bytes.count {
+            #expect(throws: InflateError.self) { try ContentCoding.gzip.decode(Array(bytes.prefix(count)), limit: 100) }
+        }
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var changed = bytes
+                changed[index] ^= 1 << bit
+                // Some bytes of the header mean nothing, such as the time.
+                if let decoded = try? ContentCoding.gzip.decode(changed, limit: 100) { #expect(decoded == expected) }
+            }
+        }
+    }
+
+    @Test func `random bytes never trap`() {
+        var generator = SystemRandomNumberGenerator()
+        var failures = 0
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0..<200, using: &generator)).map { _ in
+                UInt8.random(in: .min ... .max, using: &generator)
+            }
+            if (try? ContentCoding.deflate.decode(bytes, limit: 1000)) == nil { failures += 1 }
+        }
+        #expect(failures > 0)
+    }
+
+    @Test(arguments: [("br", nil), ("GZIP", ContentCoding.gzip), (" x-gzip ", .gzip), ("identity", .identity)])
+    func `names are read`(name: String, coding: ContentCoding?) {
+        #expect(ContentCoding(name: name) == coding)
+    }
+}

@@ -1,0 +1,35 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct WallTimeTests {
+    @Test(arguments: [
+        ("2026-01-02T12:00:00Z", 1_767_355_200_000),
+        ("2026-01-02T13:00:00+01:00", 1_767_355_200_000),
+        ("2026-01-02T12:00:00.25Z", 1_767_355_200_250),
+        ("2026-01-02 12:00", 1_767_355_200_000),
+        ("1969-12-31T23:59:59.999Z", -1),
+        ("2000-02-29", 951_782_400_000),
+    ])
+    func `a date is read`(text: String, milliseconds: Int64) {
+        #expect(WallTime(iso8601: text)?.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: [
+        "", "2026", "2026-13-01", "2026-01-02T25:00:00Z", "2026-01-02Tnoon", "2026-01-02T12:00:00Zx", "9999-01-01",
+    ])
+    func `what is no date is not read`(text: String) {
+        #expect(WallTime(iso8601: text) == nil)
+    }
+
+    @Test func `a moment is written in the formats vendors use`() {
+        let moment = WallTime(nanoseconds: 1_767_355_205_678_900_000)
+        #expect(moment.iso8601 == "2026-01-02T12:00:05.678Z")
+        #expect(moment.rfc3339 == "2026-01-02T12:00:05.6789Z")
+        #expect(moment.httpDate == "Fri, 02 Jan 2026 12:00:05 GMT")
+        #expect(WallTime(nanoseconds: .min).iso8601 == "1677-09-21T00:12:43.145Z")
+    }
+}

@@ -1,0 +1,142 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct SimulatorRouterTests {
+    /// A simulator that was never started.
+    private func simulator(_ vendors: [String], faults: [String] = []) throws -> Simulator {
+        var options = SimulatorOptions()
+        options.vendors = vendors
+        options.faults = try faults.map { try Fault($0, vendors: vendors) }
+        return try Simulator(options)
+    }
+
+    /// A batch Segment accepts.
+    private let batch = SimulatedRequest.json("POST", "/v1/batch", ["writeKey": "demo-write-key", "batch": []])
+
+    @Test func `one vendor is served at the root and several under their names`() throws {
+        #expect(try simulator(["segment"]).answer(batch).response.status == 200)
+        var prefixed = batch
+        prefixed.path = "/segment/v1/batch"
+        #expect(try simulator(["segment", "kinto"]).answer(prefixed).response.status == 200)
+        let lost = try simulator(["segment", "kinto"]).answer(batch).response
+        #expect(lost.status == 404)
+        #expect(lost.json["vendors"]?["kinto"] == "http://127.0.0.1/kinto")
+    }
+
+    @Test func `an unknown vendor is an error that lists those there are`() {
+        let error = #expect(throws: SimulatorError.self) { try simulator(["segmnt"]) }
+        #expect(error?.description.contains("photon") == true)
+    }
+
+    @Test func `links carry the prefix`() throws {
+        let simulator = try simulator(["parse", "kinto"])
+        var create = SimulatedRequest.json(
+            "POST",
+            "/parse/v1/api/classes/Game",
+            ["score": 1],
+            headers: ["X-Parse-Application-Id": "demo-app", "X-Parse-Client-Key": "demo-client-key", "Host": "host:1"]
+        )
+        let created = simulator.answer(create).response
+        #expect(created.status == 201)
+        let id = try #require(created.json["objectId"]?.string)
+        #expect(created.headers["Location"] == "http://host:1/parse/v1/api/classes/Game/\(id)")
+        create.path = "/kinto/v1"
+        create.method = "GET"
+        #expect(simulator.answer(create).response.headers["Location"] == "http://host:1/kinto/v1/")
+    }
+
+    @Test func `a status fault has the vendor's own body and added headers`() throws {
+        let simulator = try simulator(["segment"], faults: ["segment:status=429,retry-after=7,times=1"])
+        let refused = simulator.answer(batch).response
+        #expect(refused.status == 429)
+        #expect(refused.headers["Retry-After"] == "7")
+        #expect(refused.headers["X-RateLimit-Reset"] != nil)
+        #expect(refused.json["code"] == "rate_limit_exceeded")
+        #expect(simulator.answer(batch).response.status == 200)
+    }
+
+    @Test func `a vendor's own code is answered in its own way`() throws {
+        let simulator = try simulator(
+            ["google", "parse"],
+            faults: ["google:code=OVER_QUERY_LIMIT", "parse:code=155"]
+        )
+        let google = simulator.answer(.get("/google/maps/api/geocode/json?address=x&key=AIza-demo-key")).response
+        #expect(google.status == 200)
+        #expect(google.json["status"] == "OVER_QUERY_LIMIT")
+        let parse = simulator.answer(.get("/parse/parse/classes/X")).response
+        #expect(parse.status == 400)
+        #expect(parse.json["code"] == 155)
+    }
+
+    @Test func `slow, reset, truncated and garbage are passed on to the connection`() throws {
+        let slow = try simulator(["segment"], faults: ["*:slow=2s"]).answer(batch)
+        #expect(slow.delay == .seconds(2))
+        #expect(slow.response.status == 200)
+        #expect(try simulator(["segment"], faults: ["*:reset"]).answer(batch).delivery == .reset)
+        #expect(try simulator(["segment"], faults: ["*:truncated"]).answer(batch).delivery == .truncated)
+        let garbage = try simulator(["segment"], faults: ["*:garbage"]).answer(batch).response
+        #expect(garbage.status == 200)
+        #expect(garbage.json == .null)
+    }
+
+    @Test func `a compressed body is decoded, one that cannot be is refused`() throws {
+        let simulator = try simulator(["segment"])
+        var request = batch
+        // {"writeKey":"demo-write-key","batch":[]}
+        request.body = try #require(
+            Base64.decode("eJyrViovyixJ9U6tVLJSSknNzdcF83WzgQI6SkmJJckZSlbRsbUAIrkN5g==")
+        )
+        request.headers["Content-Encoding"] = "deflate"
+        #expect(simulator.answer(request).response.status == 200)
+        request.headers["Content-Encoding"] = "gzip"
+        #expect(simulator.answer(request).response.status == 400)
+        request.headers["Content-Encoding"] = "identity"
+        request.body = batch.body
+        #expect(simulator.answer(request).response.status == 200)
+        request.headers["Content-Encoding"] = "br"
+        #expect(simulator.answer(request).response.status == 415)
+    }
+
+    @Test func `what was received can be read back without credentials, and forgotten`() throws {
+        let simulator = try simulator(["segment", "sentry"])
+        var request = batch
+        request.path = "/segment/v1/batch"
+        request.headers["Authorization"] = "Basic ZGVtby13cml0ZS1rZXk6"
+        _ = simulator.answer(request)
+        _ = simulator.answer(.get("/sentry/api/1/store/?sentry_key=0123456789abcdef0123456789abcdef&x=1"))
+        let document = simulator.answer(.get("/_received")).response.json
+        #expect(document["version"] == 1)
+        #expect(document["dropped"] == 0)
+        let first = try #require(document["requests"]?[0])
+        #expect(first["vendor"] == "segment")
+        #expect(first["path"] == "/v1/batch")
+        #expect(first["body"]?.string == "{\"writeKey\":\"•••\",\"batch\":[]}")
+        #expect(first["headers"]?["authorization"] == "Basic •••")
+        #expect(first["status"] == 200)
+        #expect(first["at"] == "2026-01-02T12:00:00.000Z")
+        #expect(document["requests"]?[1]?["path"] == "/api/1/store/?sentry_key=•••&x=1")
+        let sentry = simulator.answer(.get("/sentry/_received")).response.json
+        #expect(sentry["requests"]?.array?.count == 1)
+        #expect(simulator.answer(SimulatedRequest("DELETE", "/sentry/_received")).response.status == 204)
+        #expect(simulator.received().count == 1)
+        #expect(simulator.answer(SimulatedRequest("DELETE", "/_received")).response.status == 204)
+        #expect(simulator.received().isEmpty)
+        #expect(simulator.answer(SimulatedRequest("PUT", "/_received")).response.status == 405)
+    }
+
+    @Test func `given credentials are accepted instead of those of the demonstration`() throws {
+        var options = SimulatorOptions()
+        options.vendors = ["google"]
+        options.credentials = ["google": [["key": "one"], ["key": "two", "endpoint": "x"]]]
+        let simulator = try Simulator(options)
+        for (key, status) in [("one", "ZERO_RESULTS"), ("two", "ZERO_RESULTS"), ("AIza-demo-key", "REQUEST_DENIED")] {
+            let response = simulator.answer(.get("/maps/api/geocode/json?address=qqq&key=\(key)")).response
+            #expect(response.json["status"] == .string(status))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct GeocoderVendorTests {
+    private let nominatim = NominatimVendor.demo()
+    private let photon = PhotonVendor.demo()
+    private let google = GoogleVendor.demo()
+
+    @Test func `Nominatim finds a place and writes it in each format`() {
+        let second = nominatim.respond(to: .get("/search?q=tour+eiffel,+paris&format=jsonv2&addressdetails=1")).json[0]
+        #expect(second?["lat"] == "48.8582599")
+        #expect(second?["category"] == "tourism")
+        #expect(second?["class"] == nil)
+        #expect(second?["address"]?["country_code"] == "fr")
+        #expect(second?["boundingbox"]?.array?.count == 4)
+        let first = nominatim.respond(to: .get("/search?q=Eiffel+Tower&format=json")).json[0]
+        #expect(first?["class"] == "tourism")
+        #expect(first?["address"] == nil)
+        let geo = nominatim.respond(to: .get("/search?q=Eiffel+Tower&format=geojson")).json["features"]?[0]
+        #expect(geo?["geometry"]?["coordinates"] == [2.2945006, 48.8582599])
+        #expect(
+            nominatim.respond(to: .get("/reverse?lat=48.8583&lon=2.2945")).text.contains("<country>France</country>")
+        )
+    }
+
+    @Test func `Nominatim finds by parts of an address, country and number`() {
+        let structured = nominatim.respond(to: .get("/search?city=berlin&country=germany&format=jsonv2")).json
+        #expect(structured[0]?["name"] == "Berlin")
+        #expect(nominatim.respond(to: .get("/search?q=berlin&countrycodes=fr")).json == [])
+        #expect(nominatim.respond(to: .get("/lookup?osm_ids=R62422,W5013364,N1&format=json")).json.array?.count == 2)
+        #expect(nominatim.respond(to: .get("/search?q=tower&limit=1")).json.array?.count == 1)
+    }
+
+    @Test func `Nominatim answers what it does not find with 200`() {
+        #expect(nominatim.respond(to: .get("/search?q=qqqq&format=jsonv2")).json == [])
+        let miss = nominatim.respond(to: .get("/reverse?lat=0&lon=-30&format=jsonv2"))
+        #expect(miss.status == 200)
+        #expect(miss.json == ["error": "Unable to geocode"])
+        let city = nominatim.respond(to: .get("/reverse?lat=52.5163&lon=13.3777&format=jsonv2&zoom=10")).json
+        #expect(city["name"] == "Berlin")
+    }
+
+    @Test(arguments: [
+        "/search", "/search?q=&format=json", "/search?q=a&format=png", "/search?q=a&limit=x", "/search?q=a&city=b",
+        "/reverse?lat=1&format=json", "/reverse?lat=x&lon=1", "/reverse?lat=91&lon=1", "/reverse?lat=nan&lon=1",
+        "/lookup",
+    ])
+    func `Nominatim refuses wrong parameters`(target: String) {
+        let response = nominatim.respond(to: .get(target))
+        #expect(response.status == 400)
+        #expect(response.json["error"]?["code"] == 400)
+        #expect(response.json["error"]?["message"]?.string?.isEmpty == false)
+    }
+
+    @Test func `Nominatim tells its status`() {
+        #expect(nominatim.respond(to: .get("/status")).text == "OK")
+        #expect(nominatim.respond(to: .get("/status?format=json")).json["status"] == 0)
+    }
+
+    @Test func `Photon completes words and puts the longitude first`() {
+        let feature = photon.respond(to: .get("/api?q=brandenb&limit=1")).json["features"]?[0]
+        #expect(feature?["properties"]?["name"] == "Brandenburg Gate")
+        #expect(feature?["properties"]?["countrycode"] == "DE")
+        #expect(feature?["geometry"]?["coordinates"] == [13.3777034, 52.5162699])
+        let reverse = photon.respond(to: .get("/reverse?lat=40.7484&lon=-73.9857")).json["features"]?[0]
+        #expect(reverse?["properties"]?["name"] == "Empire State Building")
+        #expect(photon.respond(to: .get("/api?q=qqqq")).json["features"] == [])
+    }
+
+    @Test(arguments: [
+        "/api", "/api?q=", "/api?q=a&lang=xx", "/api?q=a&limit=x", "/reverse?lat=1", "/reverse?lat=99&lon=1",
+        "/reverse?lat=1&lon=1&radius=-1",
+    ])
+    func `Photon refuses wrong parameters`(target: String) {
+        let response = photon.respond(to: .get(target))
+        #expect(response.status == 400)
+        #expect(response.json["message"]?.string != nil)
+    }
+
+    /// Asks Google with the demonstration key.
+    private func google(_ query: String, key: String? = "AIza-demo-key") -> SimulatedResponse {
+        google.respond(to: .get("/maps/api/geocode/json?\(query)\(key.map { "&key=\($0)" } ?? "")"))
+    }
+
+    @Test func `Google finds a place and formats its address as its country does`() {
+        let found = google("address=1600+amphitheatre+parkway").json
+        #expect(found["status"] == "OK")
+        let result = found["results"]?[0]
+        #expect(result?["formatted_address"] == "1600 Amphitheatre Parkway, Mountain View, CA 94043, USA")
+        #expect(result?["geometry"]?["location"]?["lat"] == 37.4220578)
+        let id = result?["place_id"]?.string ?? ""
+        #expect(google("place_id=\(id)").json["results"]?[0]?["place_id"]?.string == id)
+        let gate = google("latlng=52.5163,13.3777").json["results"]?[0]?["formatted_address"]
+        #expect(gate == "Pariser Platz 1, 10117 Berlin, Germany")
+        #expect(google("address=paris&components=country:DE").json["status"] == "ZERO_RESULTS")
+    }
+
+    @Test func `Google refuses in the body`() {
+        #expect(google("address=qqqq").json == ["results": [], "status": "ZERO_RESULTS"])
+        let denied = google("address=paris", key: "other")
+        #expect(denied.status == 200)
+        #expect(denied.json["status"] == "REQUEST_DENIED")
+        #expect(denied.json["error_message"] == "The provided API key is invalid. ")
+        #expect(google("address=paris", key: nil).json["status"] == "REQUEST_DENIED")
+        let invalid = google("language=de")
+        #expect(invalid.status == 400)
+        #expect(invalid.json["status"] == "INVALID_REQUEST")
+        #expect(google("latlng=x,y").json["status"] == "INVALID_REQUEST")
+    }
+}

@@ -1,0 +1,207 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct KintoVendorTests {
+    private let kinto = KintoVendor.demo()
+    private let records = "/v1/buckets/demo/collections/things/records"
+
+    init() {
+        _ = send("PUT", "/v1/buckets/demo/collections/things")
+    }
+
+    /// Sends with good credentials.
+    @discardableResult
+    private func send(
+        _ method: String,
+        _ target: String,
+        _ data: JSONValue? = nil,
+        headers: HeaderFields = [:],
+        isHead: Bool = false
+    ) -> SimulatedResponse {
+        var request = SimulatedRequest(method, target, headers: headers, receivedAt: noon)
+        request.headers["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
+        request.headers["Content-Type"] = request.headers["Content-Type"] ?? "application/json"
+        request.isHead = isHead
+        if let data { request.body = JSONValue.object(["data": data]).utf8() }
+        return kinto.respond(to: request)
+    }
+
+    /// The `n` of every record a query selects.
+    private func numbers(_ query: String) -> [Int64?] {
+        (send("GET", "\(records)?\(query)").json["data"]?.array ?? []).map { $0["n"]?.integer }
+    }
+
+    @Test func `a record is created, read, replaced, changed and deleted`() throws {
+        let created = send("POST", records, ["n": 1])
+        #expect(created.status == 201)
+        let id = try #require(created.json["data"]?["id"]?.string)
+        let version = try #require(created.json["data"]?["last_modified"]?.integer)
+        #expect(created.headers["ETag"] == "\"\(version)\"")
+        #expect(created.json["permissions"] == ["write": ["account:demo"]])
+        #expect(send("GET", "\(records)/\(id)").json["data"] == created.json["data"])
+        let replaced = send("PUT", "\(records)/\(id)", ["m": 2])
+        #expect(replaced.status == 200)
+        #expect(replaced.json["data"]?["n"] == nil)
+        #expect(send("PATCH", "\(records)/\(id)", ["n": 3]).json["data"]?["m"] == 2)
+        let deleted = send("DELETE", "\(records)/\(id)")
+        #expect(deleted.json["data"]?["deleted"] == true)
+        let missing = send("GET", "\(records)/\(id)")
+        #expect(missing.status == 404)
+        #expect(missing.json["errno"] == 110)
+        #expect(send("PATCH", "\(records)/\(id)", ["n": 3]).status == 404)
+        #expect(send("PUT", "\(records)/\(id)", [:]).status == 201)
+    }
+
+    @Test func `every change has a later version`() throws {
+        let versions = (0..<5).compactMap {
+            send("PUT", "\(records)/r\($0)", [:]).json["data"]?["last_modified"]?.integer
+        }
+        #expect(versions.count == 5)
+        #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(send("GET", records).headers["ETag"] == "\"\(versions[4])\"")
+    }
+
+    @Test func `a change whose condition does not hold is refused`() throws {
+        let version = try #require(send("PUT", "\(records)/r", ["n": 1]).json["data"]?["last_modified"]?.integer)
+        let stale = send("PUT", "\(records)/r", ["n": 2], headers: ["If-Match": "\"1\""])
+        #expect(stale.status == 412)
+        #expect(stale.json["errno"] == 114)
+        #expect(stale.json["details"]?["existing"]?["n"] == 1)
+        #expect(stale.headers["ETag"] == "\"\(version)\"")
+        #expect(send("DELETE", "\(records)/r", headers: ["If-Match": "\"1\""]).status == 412)
+        #expect(send("PUT", "\(records)/r", [:], headers: ["If-None-Match": "*"]).status == 412)
+        #expect(send("PUT", "\(records)/new", [:], headers: ["If-None-Match": "*"]).status == 201)
+        #expect(send("PUT", "\(records)/absent", [:], headers: ["If-Match": "\"1\""]).status == 412)
+        #expect(send("PUT", "\(records)/r", [:], headers: ["If-Match": "1"]).status == 400)
+        #expect(send("PUT", "\(records)/r", ["n": 2], headers: ["If-Match": "\"\(version)\""]).status == 200)
+    }
+
+    @Test func `an unchanged object or list is not sent again`() throws {
+        let tag = try #require(send("PUT", "\(records)/r", ["n": 1]).headers["ETag"])
+        for target in [records, "\(records)/r"] {
+            let response = send("GET", target, headers: ["If-None-Match": tag])
+            #expect(response.status == 304)
+            #expect(response.body.isEmpty)
+            #expect(send("GET", target, headers: ["If-None-Match": "\"1\""]).status == 200)
+        }
+    }
+
+    @Test func `filters and order are obeyed`() {
+        for number in 1...6 {
+            send(
+                "PUT",
+                "\(records)/r\(number)",
+                ["n": .integer(Int64(number)), "even": .bool(number % 2 == 0), "s": .string("s\(number)")]
+            )
+        }
+        #expect(numbers("_sort=n&even=true") == [2, 4, 6])
+        #expect(numbers("_sort=-n&min_n=2&max_n=4") == [4, 3, 2])
+        #expect(numbers("_sort=n&gt_n=2&lt_n=5") == [3, 4])
+        #expect(numbers("_sort=n&in_n=1,5,9") == [1, 5])
+        #expect(numbers("_sort=n&exclude_n=1,2,3,4") == [5, 6])
+        #expect(numbers("_sort=n&not_n=1&not_even=true") == [3, 5])
+        #expect(numbers("s=s3") == [3])
+        #expect(numbers("like_s=*4") == [4])
+        #expect(numbers("id=r2") == [2])
+        #expect(numbers("other=1") == [])
+        #expect(numbers("") == [6, 5, 4, 3, 2, 1])
+        #expect(send("GET", "\(records)?_fields=n&n=1").json["data"]?[0]?["s"] == nil)
+    }
+
+    @Test func `pages follow each other and never overlap`() throws {
+        for number in 0..<7 { send("PUT", "\(records)/r\(number)", ["n": .integer(Int64(number / 3))]) }
+        var target: String? = "\(records)?_limit=2&_sort=n"
+        var seen: [String] = []
+        while let next = target {
+            let response = send("GET", next, headers: ["Host": "host:1"])
+            seen += (response.json["data"]?.array ?? []).compactMap { $0["id"]?.string }
+            target = response.headers["Next-Page"].map { String($0.dropFirst("http://host:1".count)) }
+            #expect(seen.count <= 7)
+        }
+        #expect(Set(seen).count == 7)
+        #expect(send("GET", "\(records)?_limit=2", isHead: true).headers["Total-Records"] == "7")
+    }
+
+    @Test func `what was deleted is told to those who ask for changes`() {
+        send("PUT", "\(records)/r", [:])
+        send("DELETE", "\(records)/r")
+        #expect(send("GET", records).json["data"] == [])
+        #expect(send("GET", "\(records)?_since=1").json["data"]?[0]?["deleted"] == true)
+    }
+
+    @Test func `lists are deleted by filter, buckets with all that is in them`() {
+        for number in 1...4 { send("PUT", "\(records)/r\(number)", ["n": .integer(Int64(number))]) }
+        #expect(send("DELETE", "\(records)?min_n=3").json["data"]?.array?.count == 2)
+        #expect(numbers("_sort=n") == [1, 2])
+        send("DELETE", "/v1/buckets/demo")
+        #expect(send("GET", records).status == 403)
+        send("PUT", "/v1/buckets/demo")
+        #expect(send("GET", records).status == 404)
+    }
+
+    @Test func `a batch answers each request for itself`() {
+        let batch: JSONValue = [
+            "defaults": ["method": "PUT"],
+            "requests": [
+                ["path": .string("\(records)/a"), "body": ["data": ["n": 1]]],
+                ["method": "GET", "path": "/buckets/demo/collections/things/records/none"],
+            ],
+        ]
+        var request = SimulatedRequest.json("POST", "/v1/batch", batch)
+        request.headers["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
+        let responses = kinto.respond(to: request).json["responses"]
+        #expect(responses?[0]?["status"] == 201)
+        #expect(responses?[0]?["body"]?["data"]?["n"] == 1)
+        #expect(responses?[0]?["headers"]?["ETag"] != nil)
+        #expect(responses?[1]?["status"] == 404)
+        #expect(responses?[1]?["path"]?.string == "/v1/buckets/demo/collections/things/records/none")
+        request.body = JSONValue.object(["requests": .array(Array(repeating: ["path": "/"], count: 26))]).utf8()
+        #expect(kinto.respond(to: request).status == 400)
+        request.body = JSONValue.object(["requests": [["path": "/batch"]]]).utf8()
+        #expect(kinto.respond(to: request).status == 400)
+    }
+
+    @Test func `the root tells a good user from a stranger`() {
+        #expect(send("GET", "/v1/").json["user"]?["id"] == "account:demo")
+        #expect(kinto.respond(to: .get("/v1/")).json["user"] == nil)
+        let wrong = kinto.respond(to: .get("/v1/buckets", headers: ["Authorization": "Basic ZGVtbzp3cm9uZw=="]))
+        #expect(wrong.status == 401)
+        #expect(wrong.json["errno"] == 104)
+        #expect(wrong.headers["WWW-Authenticate"] == "Basic realm=\"Realm\"")
+        #expect(send("GET", "/v1").status == 307)
+        #expect(send("GET", "/v1/nothing").status == 404)
+    }
+
+    @Test(arguments: ["_limit=x", "_limit=-1", "_token=x", "_since=x", "min_last_modified=x"])
+    func `a wrong parameter is refused`(query: String) {
+        let response = send("GET", "\(records)?\(query)")
+        #expect(response.status == 400)
+        #expect(response.json["errno"] == 107)
+    }
+
+    @Test func `a wrong body is refused`() {
+        for body in ["{", "[]", "{\"data\":[]}", "{\"other\":1}"] {
+            var request = SimulatedRequest("POST", records, body: Array(body.utf8))
+            request.headers = ["Authorization": "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk", "Content-Type": "application/json"]
+            #expect(kinto.respond(to: request).status == 400)
+            request.headers["Content-Type"] = "text/plain"
+            #expect(kinto.respond(to: request).status == 415)
+        }
+        #expect(send("PUT", "\(records)/a%20b", [:]).status == 400)
+        #expect(send("PUT", "\(records)/a", ["id": "b"]).status == 400)
+        #expect(send("PATCH", records, [:]).status == 405)
+    }
+
+    @Test func `fields are removed by a merge patch`() {
+        send("PUT", "\(records)/r", ["a": ["b": 1, "c": 2]])
+        let merge: HeaderFields = ["Content-Type": "application/merge-patch+json"]
+        let merged = send("PATCH", "\(records)/r", ["a": ["b": nil], "d": 3], headers: merge).json["data"]
+        #expect(merged?["a"] == ["c": 2])
+        #expect(merged?["d"] == 3)
+    }
+}
