@@ -3,6 +3,8 @@
 
 #if canImport(Glibc)
     import Glibc
+    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif
