@@ -61,7 +61,7 @@ struct ConfigurationReader {
                 json.report(.wrongType, "\(path) must be a string, not \(element.kind)", at: path)
                 continue
             }
-            guard let directory = json.filled(text, from: environment, at: path) else { continue }
+            guard let directory = json.filled(text, from: environment, at: path)?.text else { continue }
             guard !directory.isEmpty, !directory.utf8.contains(0) else {
                 json.report(.invalidValue, "\(path) names no directory", at: path)
                 continue
@@ -202,11 +202,18 @@ struct ConfigurationReader {
 
 extension JSONReader {
     /// A text with its variables filled in; nil, and reported, if one is missing or the text is malformed.
-    mutating func filled(_ text: String, from environment: Configuration.Environment, at path: JSONPath) -> String? {
+    ///
+    /// - Returns: The text, and whether nothing but one variable stands there.
+    mutating func filled(
+        _ text: String,
+        from environment: Configuration.Environment,
+        at path: JSONPath
+    ) -> (text: String, isOneVariable: Bool)? {
         do throws(Template.Malformed) {
-            let (filled, missing) = try Template(parsing: text).filled(from: environment)
+            let template = try Template(parsing: text)
+            let (filled, missing) = template.filled(from: environment)
             for name in missing { reportMissing(variable: name, at: path) }
-            return missing.isEmpty ? filled : nil
+            return missing.isEmpty ? (filled, template.isOneVariable) : nil
         } catch {
             report(.invalidValue, error.message, at: path)
             return nil

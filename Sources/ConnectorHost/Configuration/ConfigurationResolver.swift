@@ -154,10 +154,9 @@ struct ConfigurationResolver {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
         case .string(let text):
-            guard text.contains("${") else { return Evaluated(value: value) }
-            let isOneVariable = (try? Template(parsing: text))?.isOneVariable ?? false
+            guard text.utf8.contains(UInt8(ascii: "$")) else { return Evaluated(value: value) }
             return json.filled(text, from: environment, at: path).map {
-                Evaluated(value: .string($0), isOneVariable: isOneVariable)
+                Evaluated(value: .string($0.text), isOneVariable: $0.isOneVariable)
             }
         case .array(let elements):
             let results = elements.enumerated().map { evaluate($1, at: path.appending($0)) }
@@ -187,7 +186,7 @@ struct ConfigurationResolver {
             return nil
         }
         guard let filled = json.filled(text, from: environment, at: path) else { return nil }
-        guard let reference = SecretReference(filled) else {
+        guard let reference = SecretReference(filled.text) else {
             // The text is not shown: it may be the secret itself.
             json.report(
                 .invalidValue,

@@ -9,32 +9,31 @@ package struct Redactor: Sendable {
     /// Shorter values would take ordinary words apart.
     package static let minimumLength = 4
 
-    private let needles: [[UInt8]]
-    private let encoded: [[UInt8]]
-    /// The bytes that a hit may start with.
-    private let starts: [Bool]
+    /// The secrets, by their first byte.
+    private let needles: [[[UInt8]]]
+    /// What they are in base64, by the first letter.
+    private let encoded: [[[UInt8]]]
+    /// Whether there is nothing to look for.
+    package let isEmpty: Bool
 
     /// Takes the secrets to look for.
     package init(_ secrets: some Sequence<Secret>) {
         let values = Set(secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= Self.minimumLength })
-        needles = values.sorted { $0.count > $1.count }
-        encoded = Set(needles.flatMap(Self.encodings)).sorted { $0.count > $1.count }
-        var starts = Array(repeating: needles.isEmpty, count: 256)
-        for needle in needles + encoded { starts[Int(needle[0])] = true }
-        if !needles.isEmpty {
-            starts[Int(UInt8(ascii: "%"))] = true
-            starts[Int(UInt8(ascii: "\\"))] = true
-            if needles.contains(where: { $0.first == 0x20 }) { starts[Int(UInt8(ascii: "+"))] = true }
-        }
-        self.starts = starts
+        isEmpty = values.isEmpty
+        needles = Self.buckets(of: values)
+        encoded = Self.buckets(of: Set(values.flatMap(Self.encodings)))
     }
 
-    /// Whether there is nothing to look for.
-    package var isEmpty: Bool { needles.isEmpty }
+    /// By their first byte, of which there are 256; none if there are no texts.
+    private static func buckets(of texts: Set<[UInt8]>) -> [[[UInt8]]] {
+        var buckets: [[[UInt8]]] = Array(repeating: [], count: texts.isEmpty ? 0 : 256)
+        for text in texts { buckets[Int(text[0])].append(text) }
+        return buckets
+    }
 
     /// The text with `•••` in the place of every secret.
     package func redact(_ text: String) -> String {
-        guard !needles.isEmpty else { return text }
+        guard !isEmpty else { return text }
         let bytes = Array(text.utf8)
         let hits = hits(in: bytes)
         guard !hits.isEmpty else { return text }
@@ -53,8 +52,11 @@ package struct Redactor: Sendable {
     /// Ranges that hold secrets, in order, overlapping ones joined.
     private func hits(in text: [UInt8]) -> [Range<Int>] {
         var hits: [Range<Int>] = []
-        for index in text.indices where starts[Int(text[index])] {
-            guard let hit = hit(in: text, at: index) else { continue }
+        let hasEscapes = text.contains {
+            $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "+")
+        }
+        for index in text.indices {
+            guard let hit = hit(in: text, at: index, hasEscapes: hasEscapes) else { continue }
             if let last = hits.last, hit.lowerBound < last.upperBound {
                 hits[hits.count - 1] = min(last.lowerBound, hit.lowerBound)..<max(last.upperBound, hit.upperBound)
             } else {
@@ -65,14 +67,17 @@ package struct Redactor: Sendable {
     }
 
     /// The longest secret that starts at a place.
-    private func hit(in text: [UInt8], at index: Int) -> Range<Int>? {
+    private func hit(in text: [UInt8], at index: Int, hasEscapes: Bool) -> Range<Int>? {
+        let byte = text[index]
         var end = index
-        for needle in needles {
-            if text[index...].starts(with: needle) { end = max(end, index + needle.count) }
+        for needle in needles[Int(byte)] where text[index...].starts(with: needle) {
+            end = max(end, index + needle.count)
+        }
+        for needle in hasEscapes ? needlesThatMayStart(at: index, in: text) : [] {
             if let decoded = Self.end(of: needle, in: text, at: index) { end = max(end, decoded) }
         }
         if end > index { return index..<end }
-        guard encoded.contains(where: { text[index...].starts(with: $0) }) else { return nil }
+        guard encoded[Int(byte)].contains(where: { text[index...].starts(with: $0) }) else { return nil }
         // The letters beside it carry bits of the secret too.
         var range = index..<index
         while range.lowerBound > 0, Self.isBase64(text[range.lowerBound - 1]) {
@@ -87,6 +92,15 @@ package struct Redactor: Sendable {
 
 /// Escapes.
 extension Redactor {
+    /// The secrets whose first byte is what stands there, perhaps escaped.
+    private func needlesThatMayStart(at index: Int, in text: [UInt8]) -> [[UInt8]] {
+        switch text[index] {
+        case UInt8(ascii: "%"), UInt8(ascii: "\\"): needles[Int(Self.unit(in: text, at: index).bytes[0])]
+        case UInt8(ascii: "+"): needles[0x20] + needles[Int(UInt8(ascii: "+"))]
+        default: needles[Int(text[index])]
+        }
+    }
+
     /// Where a secret ends that starts at a place and may be escaped; nil if it is not there.
     private static func end(of needle: [UInt8], in text: [UInt8], at start: Int) -> Int? {
         var index = start

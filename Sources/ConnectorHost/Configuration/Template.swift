@@ -19,26 +19,36 @@ struct Template: Sendable, Hashable {
 
     /// Takes a text apart.
     init(parsing text: String) throws(Malformed) {
-        var rest = text[...]
+        // Byte by byte: `$`, `{` and `}` are no part of any other character in UTF-8.
+        var rest = text.utf8[...]
         var literal = ""
-        while let dollar = rest.firstRange(of: "${") {
-            if rest[..<dollar.lowerBound].last == "$" {
-                literal += rest[..<dollar.lowerBound].dropLast() + "${"
-                rest = rest[dollar.upperBound...]
+        while let dollar = rest.firstIndex(of: UInt8(ascii: "$")) {
+            let after = rest.index(after: dollar)
+            guard after < rest.endIndex, rest[after] != UInt8(ascii: "$") else {
+                // `$${` is an escape, any other `$` means itself.
+                let isEscape = rest[after...].starts(with: "${".utf8)
+                let end = isEscape ? rest.index(after, offsetBy: 2) : after
+                literal += rest[..<(isEscape ? dollar : after)].text + (isEscape ? "${" : "")
+                rest = rest[end...]
                 continue
             }
-            literal += rest[..<dollar.lowerBound]
-            rest = rest[dollar.upperBound...]
-            guard let close = rest.firstIndex(of: "}") else {
+            guard rest[after] == UInt8(ascii: "{") else {
+                literal += rest[..<after].text
+                rest = rest[after...]
+                continue
+            }
+            literal += rest[..<dollar].text
+            rest = rest[rest.index(after: after)...]
+            guard let close = rest.firstIndex(of: UInt8(ascii: "}")) else {
                 throw Malformed(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
             }
-            let reference = try Self.reference(rest[..<close])
+            let reference = try Self.reference(Substring(rest[..<close]))
             rest = rest[rest.index(after: close)...]
             if !literal.isEmpty { parts.append(.text(literal)) }
             literal = ""
             parts.append(reference)
         }
-        literal += rest
+        literal += rest.text
         if !literal.isEmpty || parts.isEmpty { parts.append(.text(literal)) }
     }
 
@@ -89,4 +99,9 @@ struct Template: Sendable, Hashable {
         }
         return (text, missing)
     }
+}
+
+extension Substring.UTF8View {
+    /// The characters; the view must not begin or end within one.
+    fileprivate var text: Substring { Substring(self) }
 }

@@ -19,40 +19,50 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
         guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
             return nil
         }
-        guard let separator = text.firstRange(of: "://") else { return nil }
-        scheme = text[..<separator.lowerBound].lowercased()
+        // All of it is ASCII from here on, so bytes are characters.
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return nil
+        }
+        scheme = text[..<colon].lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
-        let afterScheme = text[separator.upperBound...]
-        let end = afterScheme.firstIndex { "/?#".contains($0) } ?? afterScheme.endIndex
-        rest = String(afterScheme[end...])
+        let afterScheme = bytes[bytes.index(colon, offsetBy: 3)...]
+        let end = afterScheme.firstIndex { "/?#".utf8.contains($0) } ?? afterScheme.endIndex
+        rest = String(Substring(afterScheme[end...]))
         var authority = afterScheme[..<end]
-        if let at = authority.lastIndex(of: "@") {
-            user = String(authority[..<at])
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            user = String(Substring(authority[..<at]))
             authority = authority[authority.index(after: at)...]
         }
-        var portText: Substring?
-        if authority.first == "[" {
-            guard let close = authority.firstIndex(of: "]") else { return nil }
-            host = authority[authority.index(after: authority.startIndex)..<close].lowercased()
+        var portText: Substring.UTF8View?
+        if authority.first == UInt8(ascii: "[") {
+            guard let close = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            host = Substring(authority[authority.index(after: authority.startIndex)..<close]).lowercased()
             let after = authority[authority.index(after: close)...]
-            guard after.isEmpty || after.first == ":" else { return nil }
+            guard after.isEmpty || after.first == UInt8(ascii: ":") else { return nil }
             portText = after.isEmpty ? nil : after.dropFirst()
-            guard host.contains(":"), host.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else {
-                return nil
-            }
+            let isAddress = host.utf8.allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
+            guard isAddress, host.utf8.contains(UInt8(ascii: ":")) else { return nil }
         } else {
-            let colon = authority.firstIndex(of: ":") ?? authority.endIndex
-            host = authority[..<colon].lowercased()
+            let colon = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+            host = Substring(authority[..<colon]).lowercased()
             portText = colon == authority.endIndex ? nil : authority[authority.index(after: colon)...]
-            guard host.utf8.allSatisfy({ "abcdefghijklmnopqrstuvwxyz0123456789-._".utf8.contains($0) }) else {
-                return nil
-            }
+            guard host.utf8.allSatisfy(Self.isNameByte) else { return nil }
         }
         guard !host.isEmpty else { return nil }
         if let portText, !portText.isEmpty {
-            guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(portText), number > 0
+            guard portText.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(Substring(portText)),
+                number > 0
             else { return nil }
             port = number
+        }
+    }
+
+    /// Letters, digits, `-`, `.` and `_`; a name in another script must be written in its ASCII form.
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
         }
     }
 
