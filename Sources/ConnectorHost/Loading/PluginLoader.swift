@@ -7,7 +7,8 @@ package import ConnectorManifest
 ///
 /// Blocks, for it reads files and runs the constructors of images: call it off the cooperative pool. From any thread.
 package struct PluginLoader: Sendable {
-    private let storage: SealedImage.Storage
+    /// Where images are put.
+    let storage: SealedImage.Storage
 
     /// Makes a loader; all loaders share the images of the process.
     package init() {
@@ -33,7 +34,7 @@ package struct PluginLoader: Sendable {
         if let entry = candidate.manifest.entry {
             lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
         }
-        if case .library = candidate.image { try Self.checkSymbols(candidate, image) }
+        try Self.checkSymbols(candidate, image)
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
@@ -41,40 +42,6 @@ package struct PluginLoader: Sendable {
             image: image,
             lifecycle: lifecycle
         )
-    }
-
-    private func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> (ImageDigest, LoadedImage) {
-        let bytes = try ImageBytes(path: candidate.path)
-        guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
-        let image = try ELFImage(bytes)
-        let dynamic = try Preflight.linkable(image)
-        guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
-        if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
-        do throws(DynamicLinker.Failure) {
-            let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                let digest = unsafe ImageDigest(of: content)
-                if let known = LoadedImages.shared[digest] { return (digest, known) }
-                // Sealed before the lock is taken, so that several threads do it at once.
-                let sealed = unsafe SealedImage(
-                    content,
-                    digest: digest,
-                    path: candidate.path,
-                    relatives: OriginRelatives.files(of: image, dynamic),
-                    storage: storage
-                )
-                let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
-                    if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, digest) {
-                        return unsafe existing
-                    }
-                    return unsafe try sealed.load()
-                }
-                return (digest, loaded)
-            }
-            if let result { return result }
-        } catch {
-            throw Self.refused(image, dynamic, error)
-        }
-        throw Preflight.changed(candidate.path)
     }
 
     /// The reason why the dynamic linker refused an image, found by looking at what it needs.
@@ -95,8 +62,12 @@ package struct PluginLoader: Sendable {
         )
     }
 
-    /// Checks the functions of a library whose file may not be where they are defined.
+    /// Checks that the functions are there where that could not be seen in the file: a library of the system may have them
+    /// from another one.
     private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
+        #if os(Linux)
+            guard case .library = candidate.image else { return }
+        #endif
         for capability in candidate.manifest.capabilities {
             for operation in capability.operations where unsafe image.symbol(named: operation.symbol) == nil {
                 let role = "the operation \(operation.name) of \(capability.id)"

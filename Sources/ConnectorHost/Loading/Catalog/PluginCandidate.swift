@@ -25,7 +25,7 @@ package struct PluginCandidate: Sendable {
     }
 
     /// Whether an image still carries the manifest that this candidate was chosen by.
-    func isDescribed(by image: ELFImage) -> Bool {
+    func isDescribed(by image: some ManifestCarrier) -> Bool {
         let texts = image.manifestTexts()
         return texts.first == embeddedText && (embeddedText == nil || texts.allSatisfy { $0 == embeddedText })
     }

@@ -27,7 +27,7 @@ package struct PluginCatalog: Sendable {
             for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
         }
         for (index, entry) in entries.enumerated() {
-            guard let id = entry.manifest?.id else { continue }
+            guard let id = entry.id else { continue }
             indices[id, default: []].append(index)
         }
     }
@@ -134,7 +134,7 @@ extension PluginCatalog {
             )
         }
         let broken = entries.filter { entry in
-            entry.error != nil && (entry.manifest?.id == id || entry.path.pluginStem == id)
+            entry.error != nil && (entry.id == id || entry.path.pluginStem == id)
         }
         if let first = broken.first, var error = first.error {
             let rest = broken.dropFirst().compactMap { entry in entry.error.map { "\(entry.path): \($0)" } }

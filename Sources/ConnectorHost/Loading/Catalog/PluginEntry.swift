@@ -5,31 +5,62 @@ package import ConnectorManifest
 
 /// A file in a plugin directory, usable or not.
 package struct PluginEntry: Sendable {
-    /// The image; the sidecar if there is no image for it.
-    package let path: String
-    /// The sidecar, if there is one.
-    package let sidecar: String?
-    /// What it says of itself, as far as it could be read; also of a plugin that is not usable.
-    package let manifest: Manifest?
-    /// Why it is not usable: the first thing that is wrong; nil if it can be loaded as far as the catalog looks.
-    package let error: ConnectorError?
-    /// What to load; nil if it is not usable.
-    package let candidate: PluginCandidate?
+    private let content: Content
+
+    /// Behind a reference, since there may be a thousand, and they are moved about.
+    private indirect enum Content {
+        case usable(PluginCandidate)
+        case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
+    }
 
     private init(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError) {
-        self.path = path
-        self.sidecar = sidecar
-        self.manifest = manifest
-        self.error = error
-        candidate = nil
+        content = .unusable(path: path, sidecar: sidecar, manifest: manifest, error: error)
     }
 
     private init(_ candidate: PluginCandidate) {
-        path = candidate.path
-        sidecar = candidate.sidecar
-        manifest = candidate.manifest
-        error = nil
-        self.candidate = candidate
+        content = .usable(candidate)
+    }
+
+    /// The image; the sidecar if there is no image for it.
+    package var path: String {
+        switch content {
+        case .usable(let candidate): candidate.path
+        case .unusable(let path, _, _, _): path
+        }
+    }
+
+    /// The sidecar, if there is one.
+    package var sidecar: String? {
+        switch content {
+        case .usable(let candidate): candidate.sidecar
+        case .unusable(_, let sidecar, _, _): sidecar
+        }
+    }
+
+    /// What it says of itself, as far as it could be read; also of a plugin that is not usable.
+    package var manifest: Manifest? {
+        switch content {
+        case .usable(let candidate): candidate.manifest
+        case .unusable(_, _, let manifest, _): manifest
+        }
+    }
+
+    /// Why it is not usable: the first thing that is wrong; nil if it can be loaded as far as the catalog looks.
+    package var error: ConnectorError? {
+        if case .unusable(_, _, _, let error) = content { error } else { nil }
+    }
+
+    /// What to load; nil if it is not usable.
+    package var candidate: PluginCandidate? {
+        if case .usable(let candidate) = content { candidate } else { nil }
+    }
+
+    /// The id in the manifest.
+    var id: String? {
+        switch content {
+        case .usable(let candidate): candidate.manifest.id
+        case .unusable(_, _, let manifest, _): manifest?.id
+        }
     }
 }
 
@@ -37,8 +68,8 @@ extension PluginEntry {
     /// Examines an image and the sidecar beside it.
     init(image path: String, sidecar: String?) {
         do throws(ConnectorError) {
-            let image = try ELFImage(ImageBytes(path: path))
-            try Preflight.checkKind(image)
+            let image = try PluginImage(ImageBytes(path: path))
+            try image.checkKind()
             let reading = ManifestReading(of: image, sidecar: sidecar)
             guard let manifest = reading.manifest, reading.problems.isEmpty else {
                 let error =

@@ -18,8 +18,6 @@ import ConnectorManifest
 final class ImageBytes {
     /// Larger files are refused: nothing that large is a plugin.
     static let sizeLimit = 512 << 20
-    /// What the first look at a file reads: the headers, the notes and a whole small plugin.
-    static let firstRead = 32 << 10
 
     /// The file as the user named it, for messages.
     let path: String
@@ -30,6 +28,8 @@ final class ImageBytes {
     /// The copy; `available` bytes of it are filled in.
     private var storage: UnsafeMutableRawPointer
     private var available: Int
+    /// Whether the copy lies in memory that others use afterwards.
+    private var isReusable: Bool
     /// Open as long as something is left to read, otherwise -1.
     private var descriptor: Int32
 
@@ -41,8 +41,10 @@ final class ImageBytes {
         self.path = path
         count = file.identity.size
         identity = file.identity
-        let size = min(count, Self.firstRead)
-        unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(size, 1), alignment: 16)
+        let size = min(count, ReadBuffer.size)
+        // The headers, the notes, and the whole of a small plugin.
+        unsafe storage = ReadBuffer.take()
+        isReusable = true
         available = unsafe file.read(into: storage, from: 0, upTo: size)
         descriptor = file.take()
         if available == count || available < size { closeFile() }
@@ -56,12 +58,17 @@ final class ImageBytes {
         identity = FileIdentity(device: 0, inode: 0, size: bytes.count, modified: 0)
         descriptor = -1
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
+        isReusable = false
         unsafe UnsafeMutableRawBufferPointer(start: storage, count: bytes.count).copyBytes(from: bytes)
     }
 
     deinit {
         closeFile()
-        unsafe storage.deallocate()
+        releaseStorage()
+    }
+
+    private func releaseStorage() {
+        if isReusable { unsafe ReadBuffer.give(storage) } else { unsafe storage.deallocate() }
     }
 
     /// Reads what is left, if anything is.
@@ -72,8 +79,9 @@ final class ImageBytes {
         if descriptor >= 0 {
             let whole = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
             unsafe whole.copyMemory(from: storage, byteCount: available)
-            unsafe storage.deallocate()
+            releaseStorage()
             unsafe storage = whole
+            isReusable = false
             let file = OpenFile(adopting: descriptor, identity: identity)
             available += unsafe file.read(into: storage + available, from: available, upTo: count - available)
             descriptor = file.take()

@@ -80,7 +80,7 @@ package struct PluginInspection: Sendable {
             let bytes = try ImageBytes(path: self.path)
             size = bytes.count
             sha256 = unsafe bytes.withAllBytes { unsafe ImageDigest(of: $0).description }
-            try examine(ELFImage(bytes))
+            try examine(PluginImage(bytes))
         } catch {
             problems.append(error)
             guard manifestText == nil, let sidecar else { return }
@@ -102,6 +102,22 @@ package struct PluginInspection: Sendable {
         case .library(let name): path = try ForeignLibrary(name: name, sidecar: sidecar).file()
         }
     }
+
+    #if os(macOS)
+        private mutating func examine(_ image: MachOImage) throws(ConnectorError) {
+            let reading = ManifestReading(of: image, sidecar: sidecar)
+            manifest = reading.manifest
+            manifestText = reading.embeddedText ?? sidecar.flatMap(ManifestReading.text(of:))
+            language = manifest?.language
+            do throws(ConnectorError) {
+                try image.checkKind()
+            } catch {
+                problems.append(error)
+            }
+            problems += reading.problems
+            if let manifest, let problem = Preflight.abiProblem(manifest, path: path) { problems.append(problem) }
+        }
+    #endif
 
     private mutating func examine(_ image: ELFImage) throws(ConnectorError) {
         architecture = image.architecture.description

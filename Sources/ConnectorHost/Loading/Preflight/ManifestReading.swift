@@ -17,7 +17,7 @@ struct ManifestReading {
     /// - Parameters:
     ///   - image: The image.
     ///   - sidecar: The file beside it, if there is one.
-    init(of image: ELFImage, sidecar: String?) {
+    init(of image: some ManifestCarrier, sidecar: String?) {
         let path = image.bytes.path
         let texts = image.manifestTexts()
         var embedded: Manifest?

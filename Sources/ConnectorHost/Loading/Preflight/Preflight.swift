@@ -9,25 +9,11 @@ enum Preflight {
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
     static func linkable(_ image: ELFImage) throws(ConnectorError) -> DynamicSection {
-        try checkKind(image)
+        try image.checkKind()
         let dynamic = DynamicSection(image)
         if image.isProgram(dynamic) { throw executable(image.bytes.path) }
         guard let dynamic else { throw notShared(image.bytes.path, "it has no dynamic section") }
         return dynamic
-    }
-
-    /// The part of the check that needs only the start of the file.
-    static func checkKind(_ image: ELFImage) throws(ConnectorError) {
-        guard image.architecture == .host else { throw ELFImage.wrongArchitecture(image.bytes, image.architecture) }
-        switch image.type {
-        case ELFImage.sharedObject: break
-        case ELFImage.program: throw executable(image.bytes.path)
-        case 1: throw notShared(image.bytes.path, "it is an object file")
-        default: throw notShared(image.bytes.path, "its ELF type is \(image.type)")
-        }
-        if image.segment(ELFConstant.interpreter) != nil, image.isProgram(DynamicSection(image)) {
-            throw executable(image.bytes.path)
-        }
     }
 
     /// What the manifest promises and the image or this host does not keep.
@@ -80,7 +66,7 @@ enum Preflight {
         )
     }
 
-    private static func executable(_ path: String) -> ConnectorError {
+    static func executable(_ path: String) -> ConnectorError {
         ConnectorError(
             .executable,
             "\(path) is a program, not a shared library",
@@ -88,8 +74,26 @@ enum Preflight {
         )
     }
 
-    private static func notShared(_ path: String, _ cause: String) -> ConnectorError {
+    static func notShared(_ path: String, _ cause: String) -> ConnectorError {
         ConnectorError(.notELF, "\(path) is ELF, but not a shared library", fix: "link it with -shared", cause: cause)
+    }
+}
+
+extension ELFImage {
+    /// Checks that the image is a library for this machine, as far as the start of the file tells.
+    ///
+    /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
+    func checkKind() throws(ConnectorError) {
+        guard architecture == .host else { throw Self.wrongArchitecture(bytes, architecture) }
+        switch type {
+        case Self.sharedObject: break
+        case Self.program: throw Preflight.executable(bytes.path)
+        case 1: throw Preflight.notShared(bytes.path, "it is an object file")
+        default: throw Preflight.notShared(bytes.path, "its ELF type is \(type)")
+        }
+        if segment(ELFConstant.interpreter) != nil, isProgram(DynamicSection(self)) {
+            throw Preflight.executable(bytes.path)
+        }
     }
 }
 
