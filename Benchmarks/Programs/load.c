@@ -1,0 +1,83 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * load FOLDER COUNT: opens a gate with each generated plugin, as directly as C can: dlopen, dlsym, and the calls that open it.
+ *
+ * Prints the nanoseconds that it took. What the host does beside that it does not: it reads no configuration and no
+ * manifest, checks nothing, and remembers only what it must.
+ */
+#define _GNU_SOURCE
+#include <connector/connector.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int completions;
+
+static const void *no_service(void *context, const char *id, uint64_t length) {
+    (void)context;
+    (void)id;
+    (void)length;
+    return NULL;
+}
+
+static int32_t complete(void *context, uint64_t operation, int32_t status, const uint8_t *result, uint64_t length,
+                        const connector_error *error) {
+    (void)context;
+    (void)operation;
+    (void)result;
+    (void)length;
+    (void)error;
+    completions += status == CONNECTOR_OK;
+    return CONNECTOR_OK;
+}
+
+static int32_t progress(void *context, uint64_t operation, const char *json, uint64_t length) {
+    (void)context;
+    (void)operation;
+    (void)json;
+    (void)length;
+    return CONNECTOR_OK;
+}
+
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int open_gate(const char *folder, int number, const connector_host *host) {
+    static const char config[] = "{\"endpoint\":\"https://api.example.com/v1\",\"key\":\"{{secret:key}}\"}";
+    char path[4096];
+    snprintf(path, sizeof path, "%s/plugins/libquick-%04d.so", folder, number);
+    void *image = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (image == NULL) return 0;
+    connector_entry entry = (connector_entry)dlsym(image, "quick_entry");
+    if (entry == NULL) return 0;
+    const connector_plugin *plugin = entry();
+    connector_error error;
+    error.struct_size = sizeof error;
+    void *instance;
+    if (plugin->create(host, config, sizeof config - 1, &instance, &error) != CONNECTOR_OK) return 0;
+    connector_call call = {sizeof call, 0, (uint64_t)number + 1, CONNECTOR_NO_DEADLINE};
+    return plugin->open(instance, &call, &error) == CONNECTOR_OK;
+}
+
+int main(int count, char **arguments) {
+    if (count != 3) return 64;
+    const int gates = atoi(arguments[2]);
+    static char context;
+    const connector_host host = {sizeof host, CONNECTOR_ABI_VERSION, &context, no_service, complete, progress};
+    const uint64_t start = now();
+    for (int number = 0; number < gates; number++) {
+        if (!open_gate(arguments[1], number, &host)) {
+            fprintf(stderr, "gate %d did not open: %s\n", number, dlerror());
+            return 1;
+        }
+    }
+    const uint64_t end = now();
+    if (completions != gates) return 1;
+    printf("%llu\n", (unsigned long long)(end - start));
+    return 0;
+}

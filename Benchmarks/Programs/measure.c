@@ -1,0 +1,46 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * measure PROGRAM [ARGUMENT...]: runs a program, and prints the nanoseconds from before it was started to after its end,
+ * its peak memory in kilobytes, and its exit status.
+ *
+ * A program of its own, for Linux counts the memory of the one that started a process as that process's peak, and this one
+ * has next to none. What the program writes on standard output is thrown away.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 64;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    pid_t process;
+    const uint64_t start = now();
+    if (posix_spawn(&process, arguments[1], &actions, NULL, arguments + 1, environ) != 0) {
+        perror(arguments[1]);
+        return 1;
+    }
+    int status;
+    struct rusage usage;
+    if (wait4(process, &status, 0, &usage) != process) return 1;
+    const uint64_t end = now();
+    posix_spawn_file_actions_destroy(&actions);
+    printf("%llu %ld %d\n", (unsigned long long)(end - start), usage.ru_maxrss,
+           WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    return 0;
+}
