@@ -119,6 +119,17 @@ import Testing
         }
     }
 
+    @Test func `a manifest in a source folder is no broken plugin once its image is found elsewhere`() throws {
+        try Fixtures.withDirectory { directory in
+            #expect(Fixtures.run("mkdir '\(directory)/source' '\(directory)/build'") == 0)
+            let sidecar = "\(directory)/source/separate.connector.json"
+            try Fixtures.write(Array(Fixtures.manifest("separate", "1.0.0").utf8), to: sidecar)
+            #expect(PluginCatalog(directories: [directory]).entries.map(\.error?.code) == [.notFound])
+            let image = try Fixtures.plugin("separate", "1.0.0", in: "\(directory)/build", as: "separate")
+            #expect(PluginCatalog(directories: [directory]).entries.map(\.path) == [image])
+        }
+    }
+
     @Test func `a foreign library is described by a sidecar that names its file`() throws {
         let plugin = try PluginLoader().load(catalog().find("foreign"))
         #expect(plugin.lifecycle == nil)

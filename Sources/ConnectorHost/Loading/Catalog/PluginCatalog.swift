@@ -26,6 +26,9 @@ package struct PluginCatalog: Sendable {
         for directory in directories where seen.insert(directory).inserted {
             for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
         }
+        // The manifest in a plugin's source folder is no broken plugin once its image was found somewhere else.
+        let usable = Set(entries.compactMap(\.candidate?.manifest.id))
+        entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
         for (index, entry) in entries.enumerated() {
             guard let id = entry.id else { continue }
             indices[id, default: []].append(index)

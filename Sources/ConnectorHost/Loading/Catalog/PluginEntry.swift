@@ -55,6 +55,9 @@ package struct PluginEntry: Sendable {
         if case .usable(let candidate) = content { candidate } else { nil }
     }
 
+    /// Whether it is a sound manifest for which there is no image.
+    var isNotBuilt: Bool { error?.code == .notFound && path == sidecar }
+
     /// The id in the manifest.
     var id: String? {
         switch content {
