@@ -35,6 +35,9 @@ struct SimulatorConnection: Sendable {
         )
         let isHead = simulated.method == "HEAD"
         if isHead { (simulated.method, simulated.isHead) = ("GET", true) }
+        if simulated.headers["Expect"]?.lowercased() == "100-continue" {
+            try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+        }
         guard let body = try await collect(request.body) else {
             try await send(router.refuseTooLarge(simulated), isHead: isHead, closes: true, writer)
             return try await close(channel)

@@ -124,6 +124,17 @@ import Testing
         }
     }
 
+    @Test func `a client that asks before it sends is told to go on`() async throws {
+        try await serve(["posthog"]) { simulator, port in
+            let request =
+                "POST /batch/ HTTP/1.1\nHost: a\nExpect: 100-continue\nContent-Length: 2\nConnection: close\n\n"
+            let answer = try await Self.exchange(port, request, then: Array("{}".utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 100 Continue\r\n"))
+            #expect(answer.contains("HTTP/1.1 401 Unauthorized"))
+            #expect(simulator.received().first?.body == Array("{}".utf8))
+        }
+    }
+
     @Test func `a page may ask from anywhere`() async throws {
         try await serve(["posthog"]) { _, port in
             let answer = try await Self.exchange(

@@ -103,6 +103,16 @@ import Testing
         #expect(response.json["error"]?.string != nil)
     }
 
+    @Test func `parentheses nest, but not without end`() {
+        _ = write("m v=1 1")
+        #expect(values("SELECT v FROM m WHERE ((v = 1) AND (v < 2))") == [1])
+        let deep = String(repeating: "(", count: 10_000)
+        let body = Array("q=SELECT v FROM m WHERE \(deep)v=1".utf8)
+        let headers: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
+        let request = SimulatedRequest("POST", "/query?db=demo", headers: headers, body: body)
+        #expect(influx.respond(to: request).status == 400)
+    }
+
     @Test func `databases and measurements are listed, made and dropped`() {
         _ = write("m,t=a v=1 1")
         #expect(query("SHOW MEASUREMENTS")["series"]?[0]?["values"] == [["m"]])

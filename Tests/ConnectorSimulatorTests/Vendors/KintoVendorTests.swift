@@ -162,8 +162,10 @@ import Testing
         #expect(responses?[1]?["path"]?.string == "/v1/buckets/demo/collections/things/records/none")
         request.body = JSONValue.object(["requests": .array(Array(repeating: ["path": "/"], count: 26))]).utf8()
         #expect(kinto.respond(to: request).status == 400)
-        request.body = JSONValue.object(["requests": [["path": "/batch"]]]).utf8()
-        #expect(kinto.respond(to: request).status == 400)
+        for path in ["/batch", "/v1/batch", "/v1//batch", "/v1/%62atch"] {
+            request.body = JSONValue.object(["requests": [["path": .string(path)]]]).utf8()
+            #expect(kinto.respond(to: request).status == 400)
+        }
     }
 
     @Test func `the root tells a good user from a stranger`() {

@@ -32,8 +32,7 @@ struct InfluxDatabase: Sendable {
         var index = points.endIndex
         while index > 0, (points[index - 1].time ?? 0) > time { index -= 1 }
         var same = index
-        let series = point.series
-        while same > 0, points[same - 1].time == time, points[same - 1].series != series { same -= 1 }
+        while same > 0, points[same - 1].time == time, points[same - 1].series != point.series { same -= 1 }
         if same > 0, points[same - 1].time == time {
             points[same - 1].fields.merge(point.fields) { $1 }
         } else {

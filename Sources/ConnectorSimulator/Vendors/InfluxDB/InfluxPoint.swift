@@ -20,16 +20,22 @@ struct InfluxPoint: Sendable {
     }
 
     /// The measurement's name.
-    var measurement: String
+    let measurement: String
     /// The tags, by key.
-    var tags: [String: String]
+    let tags: [String: String]
+    /// The tags in order of their keys, so that equal series compare equal.
+    let series: String
     /// At least one.
     var fields: [String: Field]
     /// Nanoseconds since the epoch; `nil` until it is stamped on arrival.
     var time: Int64?
 
-    /// The tags in order of their keys, so that equal series compare equal.
-    var series: String {
-        tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{0}")
+    /// Names a point of a series.
+    init(measurement: String, tags: [String: String], fields: [String: Field], time: Int64?) {
+        self.measurement = measurement
+        self.tags = tags
+        self.series = tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{0}")
+        self.fields = fields
+        self.time = time
     }
 }

@@ -10,6 +10,9 @@ struct InfluxQLParser {
         var message: String
     }
 
+    /// The most parentheses within each other.
+    private static let depthLimit = 32
+
     /// Every word of the query.
     private let tokens: [InfluxQLToken]
     /// Values for `$name`, from the request's `params`.
@@ -152,9 +155,13 @@ struct InfluxQLParser {
     }
 
     /// Reads one comparison; those of `time` narrow the range.
-    private mutating func condition(into selection: inout InfluxQLStatement.Selection) throws(Failure) {
+    private mutating func condition(
+        into selection: inout InfluxQLStatement.Selection,
+        depth: Int = 0
+    ) throws(Failure) {
         if skip(symbol: "(") {
-            repeat { try condition(into: &selection) } while skip("AND")
+            guard depth < Self.depthLimit else { throw Failure(message: "the query is nested too deeply") }
+            repeat { try condition(into: &selection, depth: depth + 1) } while skip("AND")
             guard skip(symbol: ")") else { throw unexpected(")") }
             return
         }
