@@ -88,6 +88,12 @@ package final class Simulator: Service, Sendable {
         return router.isPrefixed ? "\(root)/\(vendor)" : root
     }
 
+    /// The `config` of a connector that reaches the vendor with its demonstration credentials; waits like ``baseURL(of:)``.
+    package func configuration(of vendor: String) async throws(SimulatorError) -> [String: String] {
+        let baseURL = try await baseURL(of: vendor)
+        return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
+    }
+
     /// What was received, newest last, by one vendor or by all.
     package func received(by vendor: String? = nil) -> [RecordedRequest] {
         router.recording.snapshot(of: vendor).requests

@@ -18,6 +18,11 @@ package protocol Vendor: Sendable {
     /// What must not be shown of these credentials, wherever it occurs.
     static func secrets(in credentials: AcceptedCredentials) -> [String]
 
+    /// A configuration of the adapter of the same name that reaches this vendor with the demonstration credentials.
+    ///
+    /// - Parameter baseURL: where the vendor is served, without a trailing slash.
+    static func configuration(baseURL: String) -> [String: String]
+
     /// Starts with nothing stored.
     init(credentials: AcceptedCredentials)
 
@@ -36,6 +41,11 @@ package protocol Vendor: Sendable {
 extension Vendor {
     /// The name, reachable from a value.
     package var name: String { Self.name }
+
+    /// The demonstration credentials and the endpoint.
+    package static func configuration(baseURL: String) -> [String: String] {
+        demoCredentials.merging(["endpoint": baseURL]) { first, _ in first }
+    }
 
     /// The values under the secret keys.
     package static func secrets(in credentials: AcceptedCredentials) -> [String] {

@@ -79,6 +79,18 @@ import Testing
         }
     }
 
+    @Test func `a configuration that reaches a vendor is at hand`() async throws {
+        try await serve(["sentry", "kinto", "parse"]) { simulator, port in
+            let dsn = try await simulator.configuration(of: "sentry")
+            #expect(dsn == ["dsn": "http://0123456789abcdef0123456789abcdef@127.0.0.1:\(port)/sentry/1"])
+            let kinto = try await simulator.configuration(of: "kinto")
+            #expect(kinto["endpoint"] == "http://127.0.0.1:\(port)/kinto/v1")
+            #expect(kinto["username"] == "demo")
+            let parse = try await simulator.configuration(of: "parse")
+            #expect(parse["endpoint"] == "http://127.0.0.1:\(port)/parse/parse")
+        }
+    }
+
     @Test func `a reset closes without an answer`() async throws {
         try await serve(["photon"], faults: ["photon:reset,times=1"]) { simulator, port in
             let request = "GET /status HTTP/1.1\nHost: a\nConnection: close\n\n"

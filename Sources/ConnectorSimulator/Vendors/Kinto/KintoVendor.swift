@@ -30,6 +30,10 @@ package final class KintoVendor: Vendor {
         self.store = Mutex(store)
     }
 
+    package static func configuration(baseURL: String) -> [String: String] {
+        demoCredentials.merging(["endpoint": "\(baseURL)/v1"]) { first, _ in first }
+    }
+
     package func respond(to request: SimulatedRequest) -> SimulatedResponse {
         do {
             return try route(request)

@@ -14,6 +14,10 @@ package struct NominatimVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {}
 
+    package static func configuration(baseURL: String) -> [String: String] {
+        ["endpoint": baseURL, "userAgent": "simulated/1.0"]
+    }
+
     /// A parameter that is not what it should be.
     private struct Failure: Error {
         var message: String

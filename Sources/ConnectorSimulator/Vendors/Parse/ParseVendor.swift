@@ -39,6 +39,11 @@ package final class ParseVendor: Vendor {
         self.credentials = credentials
     }
 
+    package static func configuration(baseURL: String) -> [String: String] {
+        demoCredentials.filter { ["applicationId", "restApiKey"].contains($0.key) }
+            .merging(["endpoint": "\(baseURL)/parse"]) { first, _ in first }
+    }
+
     package func respond(to request: SimulatedRequest) -> SimulatedResponse {
         let path = request.components
         guard let root = path.firstIndex(where: { Self.roots.contains($0) }) else {

@@ -30,6 +30,12 @@ package struct SentryVendor: Vendor {
         credentials.values(of: secretKeys) + accounts(of: credentials).map(\.publicKey)
     }
 
+    package static func configuration(baseURL: String) -> [String: String] {
+        let key = demoCredentials["publicKey"] ?? ""
+        let scheme = baseURL.prefix { $0 != "/" } + "//"
+        return ["dsn": "\(scheme)\(key)@\(baseURL.dropFirst(scheme.count))/\(demoCredentials["project"] ?? "")"]
+    }
+
     /// Reads keys and projects, each given as such or within a DSN.
     private static func accounts(of credentials: AcceptedCredentials) -> [(publicKey: String, project: String)] {
         credentials.sets.compactMap { set in
