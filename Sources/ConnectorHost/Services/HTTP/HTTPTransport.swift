@@ -25,6 +25,14 @@ final class HTTPTransport: Sendable {
         self.options = options
     }
 
+    deinit {
+        // The client traps if it is forgotten while it has connections: a host that nobody closed is no reason to.
+        let client = state.withLock { state in
+            if case .running(let client) = state { client } else { nil as HTTPClient? }
+        }
+        if let client { Task { try? await client.shutdown() } }
+    }
+
     /// Closes every connection.
     func shutdown() async {
         let client = state.withLock { state -> HTTPClient? in

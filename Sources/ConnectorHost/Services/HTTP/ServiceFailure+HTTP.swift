@@ -26,6 +26,10 @@ extension ServiceFailure {
         Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
     }
 
+    private static func closedEarly(_ place: String) -> Self {
+        .unavailable("\(place) closed the connection before the whole response was there")
+    }
+
     /// What the HTTP client threw, in the ABI's terms.
     init(_ error: any Error, url: URLParts) {
         let place = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
@@ -44,6 +48,7 @@ extension ServiceFailure {
             case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
                 .unavailable("no TLS connection to \(place): \(Self.brief(error))")
+            case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
             default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
@@ -58,8 +63,7 @@ extension ServiceFailure {
                 .timedOut("no connection to \(place) within the time for connecting")
             case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout:
                 .timedOut("no answer from \(place) in time")
-            case .remoteConnectionClosed:
-                .unavailable("\(place) closed the connection before the whole response was there")
+            case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
             case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
                 .invalid("the request can not be sent: \(Self.brief(error))")

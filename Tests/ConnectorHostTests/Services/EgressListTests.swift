@@ -1,0 +1,30 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Where requests may go.
+@Suite struct EgressListTests {
+    @Test(arguments: [
+        ("api.example.com", "https://api.example.com/x", true),
+        ("api.example.com", "https://API.example.com:8443", true),
+        ("api.example.com", "https://example.com", false), ("api.example.com", "https://xapi.example.com", false),
+        ("api.example.com:443", "https://api.example.com", true),
+        ("api.example.com:443", "http://api.example.com", false),
+        ("*.example.com", "https://a.example.com", true), ("*.example.com", "https://a.b.example.com", true),
+        ("*.example.com", "https://example.com", false), ("*.example.com", "https://evilexample.com", false),
+        ("*", "http://anything:1", true), ("[::1]:80", "http://[::1]/", true), ("::1", "http://[::1]:9/", false),
+        ("127.0.0.1", "http://2130706433/", false), ("", "http://a/", false), ("*.*", "http://a.b/", false),
+    ])
+    func `an entry allows what it says`(entry: String, url: String, isAllowed: Bool) throws {
+        let url = try #require(URLParts(url))
+        #expect(EgressList([entry]).allows(url) == isAllowed)
+    }
+
+    @Test func `an empty list allows nothing`() throws {
+        #expect(try !EgressList([]).allows(#require(URLParts("http://localhost/"))))
+    }
+}

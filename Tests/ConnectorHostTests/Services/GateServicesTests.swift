@@ -1,0 +1,226 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+@testable import ConnectorHost
+
+/// Which tables a plugin gets, and what becomes of what is under way when its gate closes.
+@Suite struct GateServicesTests {
+    @Test func `a table is at one place as long as the gate lives`() throws {
+        let gate = PluginSide().gate
+        let first = try unsafe #require(gate.table(named: "http/1"))
+        #expect(unsafe gate.table(named: "http/1") == first)
+        #expect(unsafe gate.table(named: "log/1") != first)
+        gate.invalidate()
+        #expect(unsafe gate.table(named: "http/1") == nil)
+    }
+
+    @Test func `a service that the manifest does not name is not there`() {
+        let gate = PluginSide(services: ["log/1", "teleport/1"]).gate
+        #expect(unsafe gate.table(named: "log/1") != nil)
+        #expect(unsafe gate.table(named: "http/1") == nil)
+        #expect(unsafe gate.table(named: "teleport/1") == nil)
+    }
+
+    @Test(arguments: [
+        [], [0xFF], Array("http/1\0".utf8), Array("HTTP/1".utf8), [UInt8](repeating: 0x61, count: 100_000),
+    ])
+    func `an id of any bytes is only unknown`(id: [UInt8]) {
+        let gate = PluginSide().gate
+        #expect(unsafe id.withUnsafeBytes { unsafe gate.table($0) } == nil)
+    }
+
+    @Test func `every service says its own size`() throws {
+        let plugin = PluginSide()
+        #expect(try unsafe #require(plugin.http).pointee.struct_size == MemoryLayout<connector_http>.size)
+        #expect(try unsafe #require(plugin.clock).pointee.struct_size == MemoryLayout<connector_clock>.size)
+        #expect(try unsafe #require(plugin.logTable).pointee.struct_size == MemoryLayout<connector_log>.size)
+    }
+
+    @Test func `a gate that is forgotten before it is invalidated keeps its tables`() throws {
+        weak var gate: GateServices?
+        var table: UnsafePointer<connector_clock>?
+        do {
+            let plugin = PluginSide()
+            gate = plugin.gate
+            unsafe table = plugin.clock
+        }
+        let clock = try unsafe #require(table).pointee
+        #expect(unsafe clock.monotonic_ns(clock.context) > 0)
+        gate?.invalidate()
+        #expect(gate == nil)
+    }
+
+    @Test func `a request that is under way ends as cancelled when the gate closes`() async {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let started = CallCounter()
+        async let end = plugin.request("GET", server.url(), onStart: { _ in started.add() })
+        await started.reaches(1)
+        await plugin.gate.close()
+        let result = await end
+        #expect(result.status == CONNECTOR_CANCELLED)
+        #expect(result.isDone)
+        #expect(await plugin.request("GET", server.url()).status == CONNECTOR_NOT_OPEN)
+    }
+
+    @Test func `closing waits for the callback that runs`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let entered = CallCounter()
+        let order = Happenings()
+        async let end = plugin.request(
+            "GET",
+            server.url(),
+            onDone: {
+                entered.add()
+                // A plugin that breaks the rules and blocks, until the test has begun to close.
+                while order.all.isEmpty {}
+                order.append("done")
+            }
+        )
+        await entered.reaches(1)
+        async let closed: Void = {
+            order.append("closing")
+            await plugin.gate.close()
+            order.append("closed")
+        }()
+        await closed
+        _ = await end
+        #expect(order.all == ["closing", "done", "closed"])
+    }
+
+    @Test func `a gate that closes twice or without anything under way returns`() async {
+        let gate = PluginSide().gate
+        await gate.close()
+        await gate.close()
+        gate.invalidate()
+        gate.invalidate()
+        #expect(unsafe gate.table(named: "log/1") == nil)
+    }
+
+    @Test func `a cancelled request ends once, as cancelled`() async throws {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let table = try unsafe #require(plugin.http).pointee
+        let end = await plugin.request(
+            "GET",
+            server.url(),
+            onStart: { id in
+                unsafe table.cancel(table.context, id)
+                unsafe table.cancel(table.context, id)
+                unsafe table.cancel(table.context, id &+ 1)
+            }
+        )
+        #expect(end.status == CONNECTOR_CANCELLED)
+        #expect(end.isDone)
+    }
+
+    @Test func `cancel, answer, deadline and close race, and each request ends once`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        for _ in 0..<20 {
+            let plugin = PluginSide()
+            let dones = CallCounter()
+            let ends = await withTaskGroup(of: RequestEnd?.self) { group in
+                for index in 0..<20 {
+                    group.addTask {
+                        await plugin.request(
+                            "GET",
+                            server.url(),
+                            deadline: index % 3 == 0 ? SystemTime.monotonic() + 500_000 : .max,
+                            onStart: { id in
+                                guard index % 3 == 1, let http = unsafe plugin.http?.pointee else { return }
+                                unsafe http.cancel(http.context, id)
+                            },
+                            onDone: { dones.add() }
+                        )
+                    }
+                }
+                group.addTask {
+                    await plugin.gate.close()
+                    return nil
+                }
+                return await group.reduce(into: [RequestEnd]()) { if let end = $1 { $0.append(end) } }
+            }
+            #expect(ends.count == 20)
+            #expect(dones.count == ends.count { $0.isDone })
+            plugin.gate.invalidate()
+        }
+    }
+
+    @Test func `a misused request gets a status`() throws {
+        typealias Request =
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafePointer<connector_http_request>?, connector_http_done?,
+                UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
+            ) -> Int32
+        let plugin = PluginSide()
+        let table = try unsafe #require(plugin.http).pointee
+        let send = unsafe unsafeBitCast(table.request, to: Request.self)
+        let done: connector_http_done = { _, _, _, _ in }
+        let text = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 8)
+        unsafe text.initialize(repeating: 0x61)
+        defer { unsafe text.deallocate() }
+        let start = try unsafe UnsafePointer(#require(text.baseAddress))
+        var request = unsafe connector_http_request(
+            struct_size: UInt32(MemoryLayout<connector_http_request>.size),
+            flags: 0,
+            method: start,
+            method_length: 3,
+            url: start,
+            url_length: 8,
+            headers: nil,
+            header_count: 0,
+            body: nil,
+            body_length: 0,
+            deadline_ns: .max
+        )
+        var id: UInt64 = 0
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+
+        #expect(unsafe send(nil, &request, done, nil, &id, &error) == CONNECTOR_MISUSE)
+        #expect(unsafe send(table.context, nil, done, nil, &id, &error) == CONNECTOR_MISUSE)
+        #expect(unsafe send(table.context, &request, nil, nil, &id, &error) == CONNECTOR_MISUSE)
+        #expect(unsafe send(table.context, &request, done, nil, nil, &error) == CONNECTOR_MISUSE)
+        #expect(unsafe send(table.context, &request, done, nil, &id, nil) == CONNECTOR_INVALID)
+        unsafe request.url_length = .max
+        #expect(unsafe send(table.context, &request, done, nil, &id, &error) == CONNECTOR_INVALID)
+        unsafe request.url_length = 8
+        unsafe request.body_length = .max
+        #expect(unsafe send(table.context, &request, done, nil, &id, &error) == CONNECTOR_TOO_LARGE)
+        unsafe request.body_length = 1
+        #expect(unsafe send(table.context, &request, done, nil, &id, &error) == CONNECTOR_MISUSE)
+        unsafe request.body_length = 0
+        unsafe request.header_count = 1
+        #expect(unsafe send(table.context, &request, done, nil, &id, &error) == CONNECTOR_MISUSE)
+        unsafe request.header_count = 0
+        unsafe request.struct_size = 4
+        #expect(unsafe send(table.context, &request, done, nil, &id, &error) == CONNECTOR_MISUSE)
+        #expect(error.code == CONNECTOR_MISUSE)
+    }
+
+    @Test(arguments: [0, 4, 8, 60, 1024, 4096])
+    func `an error object is filled in as far as it reaches`(size: UInt32) {
+        var error = connector_error()
+        error.struct_size = size
+        let status = unsafe ServiceFailure.denied("no").write(to: &error)
+        #expect(status == CONNECTOR_DENIED)
+        #expect(error.struct_size == size)
+        #expect(error.code == (size >= 8 ? Int32(CONNECTOR_DENIED) : 0))
+        #expect(error.message.0 == (size >= 57 ? 0x6E : 0))
+    }
+
+    @Test func `a long message is cut between characters`() {
+        let error = ServiceFailure.denied(String(repeating: "é", count: 1000)).error
+        let bytes = unsafe withUnsafeBytes(of: error.message) { unsafe Array($0.prefix { $0 != 0 }) }
+        #expect(bytes.count == 966)
+        #expect(String(validating: bytes, as: UTF8.self) != nil)
+    }
+}

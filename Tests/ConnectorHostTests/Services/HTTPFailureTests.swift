@@ -1,0 +1,195 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+@testable import ConnectorHost
+
+/// Requests that fail, each in the way that its cause calls for.
+@Suite struct HTTPFailureTests {
+    @Test func `a refused connection is unavailable, with its errno`() async {
+        let port = LoopbackServer.closedPort()
+        let end = await PluginSide().request("GET", "http://127.0.0.1:\(port)/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE)
+        #expect(end.isDone)
+        #expect(end.domain == "errno")
+        #expect(end.detail == 111)
+        #expect(end.isRetryable)
+        #expect(end.message.contains("127.0.0.1:\(port)"))
+        #expect(end.message.contains("refused"))
+    }
+
+    @Test func `a host without an address is unavailable`() async {
+        let plugin = PluginSide(egress: ["*"])
+        let end = await plugin.request("GET", "http://nothing.invalid/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE)
+        #expect(end.message.contains("nothing.invalid"))
+    }
+
+    @Test func `a reset is unavailable`() async {
+        let server = LoopbackServer { _ in .reset }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_UNAVAILABLE)
+        #expect(end.isRetryable)
+    }
+
+    @Test func `a connection that closes without an answer is unavailable`() async {
+        let server = LoopbackServer { _ in .raw("") }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_UNAVAILABLE)
+    }
+
+    @Test func `a truncated response is unavailable`() async {
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_UNAVAILABLE)
+    }
+
+    @Test(arguments: ["garbage\r\n\r\n", "HTTP/9.9 abc\r\n\r\n", "\u{1}\u{2}\u{3}\u{4}\r\n"])
+    func `garbage is a breach of the protocol`(answer: String) async {
+        let server = LoopbackServer { _ in .raw(answer) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(end.domain == "http")
+        #expect(end.message.contains("not HTTP"))
+    }
+
+    @Test func `a server without TLS at an https URL is unavailable`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        // The handshake is no HTTP request, so the server would wait for the rest of one for ever.
+        let host = HostServices(options: .init(http: .connecting(within: .milliseconds(300))))
+        let end = await PluginSide(host: host).request("GET", "https://127.0.0.1:\(server.port)/")
+        #expect([Int32(CONNECTOR_UNAVAILABLE), Int32(CONNECTOR_TIMED_OUT)].contains(end.status))
+        #expect(end.isRetryable)
+    }
+
+    @Test func `a stalled server times out at the deadline`() async {
+        let clock = ManualHostClock()
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        async let end = plugin.request("GET", server.url(), deadline: clock.now() + 2_000_000_000)
+        await clock.timers(atLeast: 1)
+        clock.advance(by: .seconds(1))
+        #expect(clock.timerCount == 1)
+        clock.advance(by: .seconds(1))
+        let result = await end
+        #expect(result.status == CONNECTOR_TIMED_OUT)
+        #expect(result.isDone)
+        #expect(result.isRetryable)
+    }
+
+    @Test func `a request without a deadline times out after thirty seconds`() async {
+        let clock = ManualHostClock()
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        async let end = plugin.request("GET", server.url())
+        await clock.timers(atLeast: 1)
+        clock.advance(by: .milliseconds(29_999))
+        #expect(clock.timerCount == 1)
+        clock.advance(by: .milliseconds(1))
+        #expect(await end.status == CONNECTOR_TIMED_OUT)
+    }
+
+    @Test func `an answered request leaves no timer behind`() async {
+        let clock = ManualHostClock()
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        #expect(await plugin.request("GET", server.url()).status == CONNECTOR_OK)
+        #expect(clock.timerCount == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a response over the limit is too large, whether it says its length or not`(saysLength: Bool) async {
+        let body = String(repeating: "x", count: 2000)
+        let server = LoopbackServer { _ in
+            saysLength ? .response(200, [], Array(body.utf8)) : .raw("HTTP/1.1 200 OK\r\n\r\n" + body)
+        }
+        defer { server.stop() }
+        let host = HostServices(options: .init(http: .limited(toResponse: 1999)))
+        let end = await PluginSide(host: host).request("GET", server.url())
+        #expect(end.status == CONNECTOR_TOO_LARGE)
+        #expect(end.message.contains("1999 bytes"))
+    }
+
+    @Test func `a small response that decompresses to a large one is too large`() async throws {
+        let packed = try Gzip.compress([UInt8](repeating: 0, count: 1 << 20))
+        let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], packed) }
+        defer { server.stop() }
+        let host = HostServices(options: .init(http: .limited(toResponse: 1 << 16)))
+        let end = await PluginSide(host: host).request("GET", server.url())
+        #expect(end.status == CONNECTOR_TOO_LARGE)
+    }
+
+    @Test func `a body that is not what its encoding says is a breach of the protocol`() async {
+        let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], Array("plain".utf8)) }
+        defer { server.stop() }
+        #expect(await PluginSide().request("GET", server.url()).status == CONNECTOR_PROTOCOL)
+    }
+
+    @Test func `a host off the list is denied before anything connects`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide(egress: ["api.example.com"])
+        let end = await plugin.request("GET", server.url("/?key={{secret:key}}"))
+        #expect(end.status == CONNECTOR_DENIED)
+        #expect(!end.isDone)
+        #expect(end.message.contains(#""allow": {"hosts": ["127.0.0.1:\#(server.port)"]}"#))
+        #expect(server.requests.isEmpty)
+        #expect(plugin.gate.counters.requests == 0)
+    }
+
+    @Test func `no error tells a secret`() async {
+        let plugin = PluginSide(egress: [], secrets: ["key": "topsecret"])
+        let end = await plugin.request("GET", "http://{{secret:key}}.example/{{secret:key}}")
+        #expect(end.status == CONNECTOR_DENIED)
+        #expect(!end.message.contains("topsecret"))
+    }
+
+    @Test(arguments: [
+        ("GET", "/relative"), ("GET", "ftp://127.0.0.1/"), ("GET", "http://"), ("GET", "http://user:pass@127.0.0.1/"),
+        ("GET", "http://127.0.0.1:99999/"), ("GET", "http://127.0.0.1%2eexample/"), ("", "http://127.0.0.1/"),
+        ("GE T", "http://127.0.0.1/"), ("CONNECT", "http://127.0.0.1/"), ("GET", "http://127.0.0.1/{{secret:nobody}}"),
+        ("GET", "http://exämple.com/"),
+    ])
+    func `a request that can not be sent is invalid`(method: String, url: String) async {
+        let end = await PluginSide(egress: ["*"]).request(method, url)
+        #expect(end.status == CONNECTOR_INVALID)
+        #expect(!end.isDone)
+        #expect(!end.message.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("X Y", "1"), ("", "1"), ("X", "a\r\nInjected: yes"), ("X", "a\u{0}b"), ("X", "{{secret:lines}}"),
+    ])
+    func `a header that would break the request is invalid`(name: String, value: String) async {
+        let plugin = PluginSide(egress: ["*"], secrets: ["lines": "a\nb"])
+        let end = await plugin.request("GET", "http://127.0.0.1/", fields: [(name, value)])
+        #expect(end.status == CONNECTOR_INVALID)
+        #expect(!end.message.contains("a\nb"))
+    }
+}
+
+extension HTTPOptions {
+    /// The usual limits, but for the size of a response.
+    static func limited(toResponse limit: Int) -> HTTPOptions {
+        var options = HTTPOptions()
+        options.responseLimit = limit
+        return options
+    }
+
+    /// The usual limits, but for the time to connect.
+    static func connecting(within time: Duration) -> HTTPOptions {
+        var options = HTTPOptions()
+        options.connectTimeout = time
+        return options
+    }
+}

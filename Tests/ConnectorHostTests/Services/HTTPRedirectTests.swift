@@ -1,0 +1,137 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Redirects, which the host follows itself.
+@Suite struct HTTPRedirectTests {
+    @Test(arguments: [301, 302, 303])
+    func `a moved POST becomes a GET without a body`(status: Int) async {
+        let server = LoopbackServer {
+            $0.line.hasPrefix("POST /old") ? .response(status, [("Location", "/new?a=b")]) : .response(200)
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request(
+            "POST",
+            server.url("/old"),
+            fields: [("Content-Type", "text/plain")],
+            body: [1, 2]
+        )
+        #expect(end.code == 200)
+        let last = server.requests.last
+        #expect(last?.line == "GET /new?a=b HTTP/1.1")
+        #expect(last?.body == [])
+        #expect(last?.fields["content-type"] == nil)
+    }
+
+    @Test(arguments: [307, 308])
+    func `a POST that must stay one keeps its body`(status: Int) async {
+        let server = LoopbackServer {
+            $0.line.hasPrefix("POST /old") ? .response(status, [("Location", "new")]) : .response(200)
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request("POST", server.url("/old"), body: Array("{{secret:key}}".utf8))
+        #expect(end.code == 200)
+        #expect(server.requests.last?.line == "POST /new HTTP/1.1")
+        #expect(server.requests.last?.text == "s3cr3t/+")
+    }
+
+    @Test func `a redirect to a host off the list is denied, and nothing goes there`() async {
+        let other = LoopbackServer { _ in .response(200) }
+        let server = LoopbackServer { _ in .response(302, [("Location", "http://localhost:\(other.port)/")]) }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_DENIED)
+        #expect(end.isDone)
+        #expect(end.message.contains("localhost:\(other.port)"))
+        #expect(other.requests.isEmpty)
+    }
+
+    @Test func `credentials do not follow to another origin`() async {
+        let other = LoopbackServer { _ in .response(200) }
+        let server = LoopbackServer { _ in .response(302, [("Location", other.url("/there"))]) }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let end = await PluginSide().request(
+            "GET",
+            server.url(),
+            fields: [("Authorization", "Bearer x"), ("X-Key", "{{secret:key}}"), ("Cookie", "a=b"), ("X-Plain", "yes")]
+        )
+        #expect(end.code == 200)
+        #expect(server.requests.first?.fields["x-key"] == "s3cr3t/+")
+        let fields = other.requests.first?.fields
+        #expect(fields?["x-plain"] == "yes")
+        #expect(fields?["authorization"] == nil)
+        #expect(fields?["x-key"] == nil)
+        #expect(fields?["cookie"] == nil)
+    }
+
+    @Test func `credentials follow within the origin`() async {
+        let server = LoopbackServer {
+            $0.line.contains("/old") ? .response(301, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        _ = await PluginSide().request("GET", server.url("/old"), fields: [("Authorization", "Bearer {{secret:key}}")])
+        #expect(server.requests.last?.fields["authorization"] == "Bearer s3cr3t/+")
+    }
+
+    @Test func `a body with a secret does not follow to another origin`() async {
+        let other = LoopbackServer { _ in .response(200) }
+        let server = LoopbackServer { _ in .response(307, [("Location", other.url())]) }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let end = await PluginSide().request("POST", server.url(), body: Array("{{secret:key}}".utf8))
+        #expect(end.status == CONNECTOR_DENIED)
+        #expect(other.requests.isEmpty)
+    }
+
+    @Test func `a circle ends after five redirects`() async {
+        let server = LoopbackServer { _ in .response(302, [("Location", "/again")]) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(server.requests.count == 6)
+    }
+
+    @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://exa mple/"])
+    func `a redirect out of HTTP is denied`(location: String) async {
+        let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
+        defer { server.stop() }
+        #expect(await PluginSide(egress: ["*"]).request("GET", server.url()).status == CONNECTOR_DENIED)
+    }
+
+    @Test func `a redirect without a place to go is a response`() async {
+        let server = LoopbackServer { _ in .response(302) }
+        defer { server.stop() }
+        #expect(await PluginSide().request("GET", server.url()).code == 302)
+    }
+
+    @Test(arguments: [
+        ("http://a.example/b/c?d#e", "http://a.example/x/y?q", "http://a.example/b/c?d"),
+        ("/b c", "http://a.example/x/y?q", "http://a.example/b%20c"),
+        ("b", "http://a.example:81/x/y?q", "http://a.example:81/x/b"),
+        ("?z", "http://a.example/x/y?q", "http://a.example/x/y?z"),
+        ("#f", "http://a.example/x/y?q", "http://a.example/x/y?q"),
+        ("//b.example/c", "https://a.example/x", "https://b.example/c"),
+        ("https://user:word@b.example", "http://a.example/", "https://b.example/"),
+        ("b:c", "http://a.example/x", nil),
+        ("c", "http://[::1]:8080", "http://[::1]:8080/c"),
+    ])
+    func `a reference is resolved against the URL it came from`(reference: String, base: String, expected: String?)
+        throws
+    {
+        let url = try #require(URLParts(base))
+        #expect((try? HTTPTarget.redirect(reference, from: url).description) == expected)
+    }
+}

@@ -1,0 +1,136 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+@testable import ConnectorHost
+
+/// Requests that arrive, over a real connection, through the C table.
+@Suite struct HTTPRequestTests {
+    @Test func `a request carries method, path, headers and body, and its answer comes back whole`() async {
+        let server = LoopbackServer { _ in .response(201, [("X-Answer", "yes")], Array("created".utf8)) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let end = await plugin.request(
+            "POST",
+            server.url("/things?a=b#part"),
+            fields: [("Content-Type", "text/plain")],
+            body: Array("hello".utf8)
+        )
+        #expect(end.status == CONNECTOR_OK)
+        #expect(end.code == 201)
+        #expect(end.fields["x-answer"] == "yes")
+        #expect(end.text == "created")
+        let request = server.requests.first
+        #expect(request?.line == "POST /things?a=b HTTP/1.1")
+        #expect(request?.fields["content-type"] == "text/plain")
+        #expect(request?.fields["host"] == "127.0.0.1:\(server.port)")
+        #expect(request?.fields["user-agent"]?.hasPrefix("connector-host/") == true)
+        #expect(request?.text == "hello")
+    }
+
+    @Test(arguments: [200, 204, 304, 400, 404, 500, 503])
+    func `a response of any status is a success of the request`(status: Int) async {
+        let server = LoopbackServer { _ in .response(status) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_OK)
+        #expect(end.code == UInt32(status))
+    }
+
+    @Test func `what the connection needs is the host's to set`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let end = await PluginSide().request(
+            "POST",
+            server.url(),
+            fields: [
+                ("Host", "other.example"), ("Content-Length", "3"), ("Connection", "close"), ("User-Agent", "mine"),
+            ],
+            body: Array("12345".utf8)
+        )
+        #expect(end.status == CONNECTOR_OK)
+        let request = server.requests.first
+        #expect(request?.fields["host"] == "127.0.0.1:\(server.port)")
+        #expect(request?.fields["content-length"] == "5")
+        #expect(request?.fields["user-agent"] == "mine")
+    }
+
+    @Test func `secrets reach the server in URL, header and body`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        _ = await PluginSide().request(
+            "POST",
+            server.url("/v1?key={{secret:key}}"),
+            fields: [("Authorization", "Basic {{base64:{{secret:key}}:}}"), ("Content-Type", "application/json")],
+            body: Array(#"{"writeKey":"{{secret:key}}","other":"{{secret:nobody}}"}"#.utf8)
+        )
+        let request = server.requests.first
+        #expect(request?.line == "POST /v1?key=s3cr3t%2F%2B HTTP/1.1")
+        #expect(request?.fields["authorization"] == "Basic czNjcjN0Lys6")
+        #expect(request?.text == #"{"writeKey":"s3cr3t/+","other":"{{secret:nobody}}"}"#)
+    }
+
+    @Test func `a verbatim body keeps its braces`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let body = Array("{{secret:key}}".utf8)
+        _ = await PluginSide().request(
+            "POST",
+            server.url(),
+            body: body,
+            flags: UInt32(CONNECTOR_HTTP_VERBATIM_BODY)
+        )
+        #expect(server.requests.first?.body == body)
+    }
+
+    @Test func `a body is compressed on request`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let body = Array(String(repeating: "event ", count: 1000).utf8)
+        _ = await PluginSide().request("POST", server.url(), body: body, flags: UInt32(CONNECTOR_HTTP_GZIP_BODY))
+        let request = try #require(server.requests.first)
+        #expect(request.fields["content-encoding"] == "gzip")
+        #expect(request.body.count < 200)
+        #expect(try Gzip.decompress(request.body, limit: 1 << 20) == body)
+    }
+
+    @Test func `a compressed response is decompressed, and says no more that it is not`() async throws {
+        let text = String(repeating: "place ", count: 10_000)
+        let packed = try Gzip.compress(Array(text.utf8))
+        let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], packed) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.text == text)
+        #expect(end.fields["content-encoding"] == nil)
+        #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
+    }
+
+    @Test func `counters tell what went over the wire`() async {
+        let server = LoopbackServer { $0.line.hasPrefix("POST") ? .response(202, [], [1, 2, 3]) : .reset }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        _ = await plugin.request("POST", server.url(), body: [1, 2, 3, 4, 5])
+        _ = await plugin.request("GET", server.url())
+        let counters = plugin.gate.counters
+        #expect(counters.requests == 2)
+        #expect(counters.failures == 1)
+        #expect(counters.bytesSent == 5)
+        #expect(counters.bytesReceived == 3)
+        #expect(counters.lastStatus == 202)
+    }
+
+    @Test func `many requests at once all end`() async {
+        let server = LoopbackServer { .response(200, [], Array($0.line.utf8)) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let lines = await withTaskGroup { group in
+            for index in 0..<100 {
+                group.addTask { await plugin.request("GET", server.url("/\(index)")).text }
+            }
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(lines == Set((0..<100).map { "GET /\($0) HTTP/1.1" }))
+    }
+}

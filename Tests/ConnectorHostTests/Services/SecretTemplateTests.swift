@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+@testable import ConnectorHost
+
+/// The value behind `{{secret:…}}`, without any request.
+@Suite struct SecretTemplateTests {
+    private let secrets = ["key": "a b/\"\\\n+é", "user": "ann", "pass": "w:d", "endpoint url": "x"]
+
+    private func expand(
+        _ text: String,
+        _ encoding: SecretTemplate.Encoding = .verbatim,
+        limit: Int = 1 << 20,
+        isStrict: Bool = false
+    ) throws(ServiceFailure) -> String {
+        let expansion = try SecretTemplate(Array(text.utf8))
+            .expanded(encoding, limit: limit, isStrict: isStrict) { secrets[$0] }
+        return String(decoding: expansion.bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        ("", ""), ("plain", "plain"), ("{{secret:user}}", "ann"), ("a{{secret:user}}b", "aannb"),
+        ("{{secret:user}}{{secret:user}}", "annann"), ("{{{secret:user}}}", "{ann}"),
+        ("{{base64:{{secret:user}}:{{secret:pass}}}}", "YW5uOnc6ZA=="), ("{{base64:}}", ""), ("{{base64:a}}", "YQ=="),
+        ("{{base64:ab}}", "YWI="), ("{{base64:abc}}", "YWJj"), ("{{base64:{{secret:key}}}}", "YSBiLyJcCivDqQ=="),
+        ("{{base64:{a}b}}c", "e2F9Yg==c"), ("x{{base64:{{secret:user}}}}y", "xYW5uy"),
+    ])
+    func `values are put in`(template: String, expected: String) throws {
+        #expect(try expand(template) == expected)
+    }
+
+    @Test(arguments: [
+        "{", "{{", "{{secret", "{{secret:", "{{secret:}}", "{{secret:user", "{{secret:user}", "{{secret:us{er}}",
+        "{{ secret:user}}", "{{Secret:user}}", "{{other:user}}", "{{secret:nobody}}", "{{base64:abc", "{{base64:abc}",
+        "{{secret:endpoint url}}", "}}", "{{secret:\(String(repeating: "n", count: 129))}}",
+    ])
+    func `what is no placeholder stays as it is`(text: String) throws {
+        #expect(try expand(text) == text)
+    }
+
+    @Test func `a base64 inside of another is not replaced`() throws {
+        #expect(try expand("{{base64:{{base64:a}}}}") == "e3tiYXNlNjQ6YQ==}}")
+    }
+
+    @Test func `a value is percent-encoded in a URL`() throws {
+        #expect(try expand("/?k={{secret:key}}&x={y}", .percent) == "/?k=a%20b%2F%22%5C%0A%2B%C3%A9&x={y}")
+        #expect(try expand("/{{base64:{{secret:user}}:}}", .percent) == "/YW5uOg%3D%3D")
+    }
+
+    @Test func `a value is escaped in JSON`() throws {
+        #expect(try expand(#"{"k":"{{secret:key}}"}"#, .json) == #"{"k":"a b/\"\\\u000A+é"}"#)
+    }
+
+    @Test func `a value that looks like a placeholder is not replaced again`() throws {
+        let expansion = try SecretTemplate(Array("{{secret:a}}".utf8))
+            .expanded(.verbatim, limit: 100, isStrict: true) { _ in "{{secret:b}}" }
+        #expect(String(decoding: expansion.bytes, as: UTF8.self) == "{{secret:b}}")
+    }
+
+    @Test func `an unknown name is an error where text must be exact`() {
+        let error = #expect(throws: ServiceFailure.self) { try expand("{{secret:nobody}}", isStrict: true) }
+        #expect(error?.status == Int32(CONNECTOR_INVALID))
+        #expect(error?.message.contains("nobody") == true)
+    }
+
+    @Test func `it says whether a secret is in the text`() throws {
+        func contains(_ text: String) throws -> Bool {
+            try SecretTemplate(Array(text.utf8)).expanded(.verbatim, limit: 100, isStrict: false) { secrets[$0] }
+                .containsSecret
+        }
+        #expect(try contains("{{secret:user}}"))
+        #expect(try contains("{{base64:{{secret:user}}}}"))
+        #expect(try !contains("{{base64:user}}"))
+        #expect(try !contains("{{secret:nobody}}"))
+    }
+
+    @Test func `more than the limit is too large`() throws {
+        #expect(try expand("{{secret:user}}", limit: 3) == "ann")
+        let error = #expect(throws: ServiceFailure.self) { try expand("{{secret:user}}", limit: 2) }
+        #expect(error?.status == Int32(CONNECTOR_TOO_LARGE))
+        #expect(throws: ServiceFailure.self) {
+            try expand("{{base64:\(String(repeating: "{{secret:user}}", count: 100))}}", limit: 100)
+        }
+    }
+
+    @Test(arguments: ["{", "{{secret:", "{{base64:", "{{base64:{{secret:", "{{secret:a}}", "{{base64:x}}", "}}"])
+    func `the longest text takes no longer for what is in it`(piece: String) throws {
+        // With time that grows with the square this would take a minute.
+        let text = String(repeating: piece, count: (1 << 17) / piece.utf8.count)
+        #expect(try !expand(text, limit: 1 << 24).isEmpty)
+    }
+
+    @Test func `bytes that are not UTF-8 pass`() throws {
+        let bytes: [UInt8] = [0xFF, 0xFE] + Array("{{secret:user}}".utf8) + [0xC3]
+        let expansion = try SecretTemplate(bytes).expanded(.json, limit: 100, isStrict: false) { secrets[$0] }
+        #expect(expansion.bytes == [0xFF, 0xFE] + Array("ann".utf8) + [0xC3])
+    }
+}
