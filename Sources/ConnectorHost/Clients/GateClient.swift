@@ -43,4 +43,22 @@ public struct GateClient: Sendable {
     ) async throws(ConnectorError) -> JSONValue {
         try await target.call(operation, arguments, options).json()
     }
+
+    /// An operation to be called through its own C type, for a typed client of a capability of one's own.
+    ///
+    /// - Parameters:
+    ///   - operation: Its name.
+    ///   - signature: What the client was written for; it must be the manifest's.
+    ///   - function: The C type that the signature means: see `connector/operation.h`.
+    /// - Throws: `signature-mismatch` naming both, `unsupported` for a composite, `invalid` for an unknown operation.
+    public func typed<Function>(
+        _ operation: String,
+        _ signature: String,
+        as function: Function.Type
+    ) throws(ConnectorError) -> TypedOperation<Function> {
+        guard let gate = target.gate else {
+            throw ConnectorError(.unsupported, "a composite has no functions of its own: name one of its leaves", connector: path)
+        }
+        return try TypedOperation(gate, operation, Signature(parsing: signature))
+    }
 }

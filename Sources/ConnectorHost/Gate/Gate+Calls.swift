@@ -1,8 +1,9 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
 internal import ConnectorManifest
+internal import Synchronization
 
 extension Gate {
     /// Calls an operation of the gate's plugin.
@@ -16,44 +17,90 @@ extension Gate {
         do throws(ConnectorError) {
             let instance = try usableInstance()
             let operation = try instance.operation(named: name)
+            if let objection = instance.plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
             let values = try arguments.values(
                 for: operation.operation.signature,
                 operation: name,
                 bound: instance.bound,
                 handles: instance.handles
             )
-            let isSerial = instance.plugin.manifest.thread == .serial
-            if isSerial { await instance.turn.begin() }
-            defer { if isSerial { instance.turn.end() } }
-            guard instance.enter() else { throw notOpen() }
-            defer { instance.leave() }
-            let outputs = try await perform(operation, values, on: instance, options)
+            let deadline = environment.deadline(after: options.timeout)
+            try await instance.admit(name, by: deadline)
+            let outputs: [CallOutput]
+            if operation.foreign != nil {
+                outputs = try await performElsewhere(operation, values, on: instance, deadline: deadline)
+            } else {
+                defer { instance.dismiss() }
+                outputs = try await perform(operation, values, on: instance, options, deadline: deadline)
+            }
             return CallResult(outputs: outputs, gate: plan.path, handles: instance.handles)
         } catch {
             throw described(error)
         }
     }
 
+    /// Calls on this thread, and waits for the completion if there is to be one.
     private func perform(
         _ operation: ResolvedOperation,
         _ values: [CallValue],
         on instance: PluginInstance,
-        _ options: CallOptions
-    ) async throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
-        if operation.foreign != nil {
-            return try await environment.workers.result { () throws(ConnectorError) in
-                try instance.callForeign(operation, values)
-            }
-        }
+        _ options: CallOptions,
+        deadline: UInt64
+    ) async throws(ConnectorError) -> [CallOutput] {
         guard operation.operation.signature.isAsync else { return try instance.callNow(operation, values) }
-        guard let id = environment.operations.begin(owner: instance.context.owner, progress: options.onProgress) else {
-            throw ConnectorError(.unavailable, "\(OperationTable.capacity) calls are pending; no more fit")
-        }
-        let deadline = environment.deadline(after: options.timeout)
+        let id = try begin(on: instance, progress: options.onProgress)
         instance.start(operation, values, id: id, deadline: deadline)
         let outcome = await end(of: id, operation.operation.name, on: instance, deadline: deadline)
         let text = try outcome.get()
         return operation.operation.signature.results.map { ("", $0.type, .bytes(text)) }
+    }
+
+    /// Calls a foreign function, which may block, on a thread that it may hold.
+    ///
+    /// The caller waits no longer than to the deadline. The function goes on, since nothing can stop it, and is let out
+    /// when it returns.
+    private func performElsewhere(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue],
+        on instance: PluginInstance,
+        deadline: UInt64
+    ) async throws(ConnectorError) -> [CallOutput] {
+        let answer = ForeignAnswer()
+        let id: UInt64
+        do throws(ConnectorError) {
+            id = try begin(on: instance, progress: nil)
+        } catch {
+            instance.dismiss()
+            throw error
+        }
+        environment.workers.run { [operations = environment.operations] in
+            let owner = instance.context.owner
+            do throws(ConnectorError) {
+                let outputs = try instance.callForeign(operation, values)
+                answer.outputs.withLock { $0 = outputs }
+                instance.dismiss()
+                operations.complete(id, owner: owner, .success([]))
+            } catch {
+                instance.dismiss()
+                operations.complete(id, owner: owner, .failure(error))
+            }
+        }
+        _ = try await end(of: id, operation.operation.name, on: instance, deadline: deadline).get()
+        return answer.outputs.withLock(\.self)
+    }
+
+    /// Carries what a foreign function answered from its thread to the caller.
+    private final class ForeignAnswer: Sendable {
+        let outputs = Mutex<[CallOutput]>([])
+    }
+
+    /// Takes on a call that completes later.
+    func begin(
+        on instance: PluginInstance,
+        progress: (@Sendable (JSONValue) -> Void)?
+    ) throws(ConnectorError) -> UInt64 {
+        if let id = environment.operations.begin(owner: instance.context.owner, progress: progress) { return id }
+        throw ConnectorError(.unavailable, "\(OperationTable.capacity) calls are pending; no more fit")
     }
 
     /// Waits for a call that was started: for its completion, its deadline, or the cancellation of the caller's task.
@@ -70,9 +117,9 @@ extension Gate {
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.end(of: id)
-        } onCancel: {
+        } onCancel: { [workers = environment.workers] in
             let error = ConnectorError(.cancelled, "\(name) was cancelled")
-            if operations.complete(id, owner: owner, .failure(error)) == .accepted { instance.cancel(id) }
+            if operations.giveUp(id, owner: owner, error) { workers.run { instance.cancel(id) } }
         }
     }
 
@@ -89,8 +136,16 @@ extension Gate {
         }
         return instance
     }
+}
 
-    private func notOpen() -> ConnectorError {
-        ConnectorError(.notOpen, "the gate is closing", isRetryable: true)
+extension ForeignLifecycle {
+    /// Why an application may not call an operation: the host itself does, once.
+    func objection(to operation: Operation) -> ConnectorError? {
+        guard operation.name == open || operation.name == close else { return nil }
+        return ConnectorError(
+            .invalid,
+            "\(operation.name) is called by the host when the gate \(operation.name == open ? "opens" : "closes")",
+            fix: "call another operation of the library"
+        )
     }
 }

@@ -1,4 +1,4 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
@@ -11,22 +11,39 @@ internal import Synchronization
 final class Gate: Sendable {
     /// What the gate is made from.
     let plan: GatePlan
-
+    /// What it shares with the other gates.
     let environment: GateEnvironment
-    private let logger: Logger
-    private let storage: Mutex<Storage>
+    /// The host's log, with the gate's path.
+    let logger: Logger
+    /// Everything that changes.
+    let storage: Mutex<Storage>
 
-    private struct Storage: ~Copyable {
+    /// What a gate remembers.
+    struct Storage: ~Copyable {
+        /// Decides what happens next.
         var machine: GateStateMachine
+        /// What calls go to, once it has opened and until it closes.
         var instance: PluginInstance?
+        /// What the plugin says of itself.
         var manifest: Manifest?
+        /// Of the bytes that were loaded.
         var sha256: String?
+        /// What was proved last.
         var evidence: [Evidence] = []
+        /// When opening began.
         var openStart: UInt64 = 0
+        /// How long the last opening took.
         var openDuration: Duration?
+        /// Why it is not open, or why the last proof failed.
         var error: ConnectorError?
+        /// How often the plugin broke a rule.
         var misbehaviourCount = 0
+        /// The next proof.
         var probe: HostTimer?
+        /// The attempt to open that is under way.
+        var attempt: OpenAttempt?
+        /// Ends the pause between two attempts.
+        var pause: Pause?
     }
 
     /// Loads and starts nothing.
@@ -41,90 +58,12 @@ final class Gate: Sendable {
         self.storage = Mutex(storage)
     }
 
-    // MARK: Opening
+    /// What the plugin says of itself; nil if none could be found.
+    var manifest: Manifest? { try? plan.plugin.get().manifest }
 
-    /// Tries to open until it works, fails for good, or the deadline passes.
-    ///
-    /// - Parameter deadline: On the clock's monotonic time; no attempt lasts longer or starts later.
-    func open(by deadline: UInt64 = .max) async {
-        let clock = environment.clock
-        var action = storage.withLock { storage in
-            let action = storage.machine.open()
-            if action != .nothing {
-                storage.openStart = clock.now()
-                storage.openDuration = nil
-                storage.error = nil
-            }
-            return action
-        }
-        environment.onChange()
-        while true {
-            switch action {
-            case .attempt: break
-            case .attemptWithin(let bound):
-                await environment.sleep(.nanoseconds(Int64(clamping: environment.jitter(bound.nanoseconds))))
-            case .attemptAfter(let wait): await environment.sleep(wait)
-            case .prove:
-                scheduleProbe()
-                return
-            case .nothing: return
-            }
-            action = await attempt(by: deadline)
-            environment.onChange()
-        }
-    }
-
-    /// Makes an instance and opens it; what fails leaves nothing behind.
-    private func attempt(by deadline: UInt64) async -> GateStateMachine.OpenAction {
-        guard storage.withLock({ $0.machine.state == .opening }) else { return .nothing }
-        let start = environment.clock.now()
-        let result: Result<(PluginInstance, [Evidence]), ConnectorError>
-        switch plan.plugin {
-        case .failure(let error): result = .failure(error)
-        case .success(let candidate):
-            let attempt = OpenAttempt(environment: environment, plan: plan, logger: logger) { [weak self] in
-                self?.misbehaved($0)
-            }
-            result = await attempt.run(candidate, by: min(deadline, environment.deadline(after: plan.timeout)))
-        }
-        return finish(result, startedAt: start, deadline: deadline)
-    }
-
-    private func finish(
-        _ result: Result<(PluginInstance, [Evidence]), ConnectorError>,
-        startedAt start: UInt64,
-        deadline: UInt64
-    ) -> GateStateMachine.OpenAction {
-        let now = environment.clock.now()
-        var unwanted: PluginInstance?
-        let action = storage.withLock { storage in
-            storage.openDuration = .nanoseconds(Int64(clamping: now - storage.openStart))
-            switch result {
-            case .success((let instance, let evidence)):
-                let action = storage.machine.openSucceeded()
-                guard action == .prove else {
-                    unwanted = instance
-                    return action
-                }
-                storage.instance = instance
-                storage.sha256 = instance.plugin.sha256
-                storage.evidence = evidence
-                storage.error = nil
-                return action
-            case .failure(var error):
-                if now >= deadline { error.isRetryable = false }
-                storage.error = described(error)
-                return storage.machine.openFailed(error)
-            }
-        }
-        unwanted?.dispose()
-        switch result {
-        case .success(let (_, evidence)):
-            logger.debug("gate opened", metadata: ["evidence": "\(evidence.last?.kind.rawValue ?? "")"])
-        case .failure(let error):
-            logger.debug("attempt to open failed", metadata: ["error": "\(described(error))"])
-        }
-        return action
+    /// The instance that calls go to, and what to say if they cannot.
+    var usable: (instance: PluginInstance?, state: GateState, error: ConnectorError?) {
+        storage.withLock { ($0.instance, $0.machine.state, $0.error) }
     }
 
     /// The error as it may be shown: with the gate's path, and without secrets.
@@ -136,109 +75,15 @@ final class Gate: Sendable {
         return error
     }
 
-    // MARK: Proving
-
-    private func scheduleProbe() {
-        guard let interval = plan.probeInterval else { return }
-        let timer = environment.clock.schedule(after: interval.nanoseconds) { [weak self] in
-            guard let self else { return }
-            Task { await self.probe() }
-        }
-        let isProved = storage.withLock { storage in
-            storage.probe = timer
-            return storage.machine.isProved
-        }
-        if !isProved { environment.clock.cancel(timer) }
-    }
-
-    /// Proves once that the outside world is still there, then again after the interval.
-    func probe() async {
-        guard let instance = storage.withLock({ $0.machine.isProved ? $0.instance : nil }) else { return }
-        let start = environment.clock.now()
-        let deadline = environment.deadline(after: plan.timeout)
-        let outcome = await environment.call(
-            "probe",
-            owner: instance.context.owner,
-            deadline: deadline,
-            { instance.begin(.probe, operation: $0, deadline: deadline) },
-            onDeadline: { instance.cancel($0) }
-        )
-        let result = outcome.flatMap { text in readEvidence(text, startedAt: start) }
-        storage.withLock { storage in
-            switch result {
-            case .success(let evidence):
-                storage.machine.probeSucceeded()
-                storage.evidence = evidence.isEmpty ? storage.evidence : evidence
-                storage.error = nil
-            case .failure(let error):
-                storage.machine.probeFailed()
-                storage.error = described(error)
-            }
-        }
-        if case .failure(let error) = result {
-            logger.warning("probe failed", metadata: ["error": "\(described(error))"])
-        }
-        environment.onChange()
-        scheduleProbe()
-    }
-
-    private func readEvidence(_ text: [UInt8], startedAt start: UInt64) -> Result<[Evidence], ConnectorError> {
-        environment.evidence(in: text, startedAt: start)
-    }
-
-    // MARK: Closing
-
-    /// Disconnects and frees the instance; calls that are still pending end with `not-open`.
-    func close() async {
-        let (mustClose, instance, probe) = storage.withLock { storage in
-            (storage.machine.close(), storage.instance.take(), storage.probe.take())
-        }
-        if let probe { environment.clock.cancel(probe) }
-        guard mustClose else { return }
-        environment.onChange()
-        if let instance {
-            let deadline = environment.deadline(after: plan.timeout)
-            await instance.drain(by: deadline)
-            environment.operations.completeAll(
-                owner: instance.context.owner,
-                ConnectorError(.notOpen, "the gate closed", connector: plan.path)
-            )
-            let outcome = await environment.call(
-                "close",
-                owner: instance.context.owner,
-                deadline: deadline,
-                { instance.begin(.close, operation: $0, deadline: deadline) },
-                onDeadline: { instance.cancel($0) }
-            )
-            if case .failure(let error) = outcome {
-                logger.warning("close failed", metadata: ["error": "\(described(error))"])
-            }
-            await instance.disposed()
-        }
-        storage.withLock { storage in
-            storage.machine.closed()
-            storage.evidence = []
-        }
-        environment.onChange()
-    }
-
-    // MARK: Reporting
-
-    /// What the plugin says of itself; nil if none could be found.
-    var manifest: Manifest? { try? plan.plugin.get().manifest }
-
-    /// The instance that calls go to, and what to say if they cannot.
-    var usable: (instance: PluginInstance?, state: GateState, error: ConnectorError?) {
-        storage.withLock { ($0.instance, $0.machine.state, $0.error) }
-    }
-
     /// Counts a rule of the ABI that the plugin broke, and says so in the log. From any thread.
-    private func misbehaved(_ what: String) {
+    func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
         logger.warning("plugin misbehaved", metadata: ["what": "\(what)"])
         environment.onChange()
     }
+}
 
+extension Gate {
     /// How the gate stands now.
     var report: GateReport {
         storage.withLock { storage in
@@ -261,7 +106,7 @@ final class Gate: Sendable {
                         uniquingKeysWith: { first, _ in first }
                     )
                 } ?? [:],
-                http: storage.instance?.services.counters,
+                http: storage.instance.map(\.services.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount
             )
         }

@@ -34,7 +34,7 @@ extension GateEnvironment {
     ///   - owner: The instance that may complete it.
     ///   - deadline: On the clock's monotonic time.
     ///   - start: Runs on a worker thread with the id of the operation.
-    ///   - onDeadline: Runs after the deadline ended the call.
+    ///   - onDeadline: Runs on a worker thread after the deadline ended the call.
     func call(
         _ what: String,
         owner: UInt64,
@@ -62,14 +62,15 @@ extension GateEnvironment {
     ) -> HostTimer {
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
-        return clock.schedule(after: wait) { [operations] in
+        return clock.schedule(after: wait) { [operations, workers] in
             let error = ConnectorError(
                 .timedOut,
                 "\(what) did not complete within \(Duration.nanoseconds(Int64(clamping: wait)).brief)",
                 isRetryable: true
             )
             guard operations.complete(operation, owner: owner, .failure(error)) == .accepted else { return }
-            onDeadline(operation)
+            // The clock's thread must not be held by a plugin.
+            workers.run { onDeadline(operation) }
         }
     }
 
@@ -77,12 +78,5 @@ extension GateEnvironment {
     func deadline(after duration: Duration) -> UInt64 {
         let (deadline, isOverflow) = clock.now().addingReportingOverflow(duration.nanoseconds)
         return isOverflow ? .max : deadline
-    }
-
-    /// Waits for a while, on the host's clock.
-    func sleep(_ duration: Duration) async {
-        await unsafe withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
-            _ = clock.schedule(after: duration.nanoseconds) { unsafe waiter.resume() }
-        }
     }
 }

@@ -30,6 +30,8 @@ struct GateStateMachine: ~Copyable {
     private(set) var target: GateState = .closed
     /// How many attempts to open were begun since the last `open`.
     private(set) var attempts = 0
+    /// Counts the times that opening began: what an attempt of an earlier round brings is too late to matter.
+    private(set) var round = 0
 
     init(retry: RetryPolicy) {
         self.retry = retry
@@ -53,7 +55,7 @@ struct GateStateMachine: ~Copyable {
         case attempt
         /// Start an attempt after a delay chosen at random between zero and this.
         case attemptWithin(Duration)
-        /// Wait at least this long, because the vendor said so, then start an attempt.
+        /// Wait this long, because the vendor said so, then start an attempt.
         case attemptAfter(Duration)
         /// Start proving again at intervals.
         case prove
@@ -67,6 +69,7 @@ struct GateStateMachine: ~Copyable {
         switch current {
         case .closed, .failed:
             attempts = 1
+            round += 1
             current = .opening(attempt: 1)
             return .attempt
         default: return .nothing
@@ -74,9 +77,11 @@ struct GateStateMachine: ~Copyable {
     }
 
     /// An attempt succeeded, with evidence.
-    mutating func openSucceeded() -> OpenAction {
+    ///
+    /// - Returns: ``OpenAction/prove``, or ``OpenAction/nothing`` if nobody wants the instance any more.
+    mutating func openSucceeded(round: Int) -> OpenAction {
         switch current {
-        case .opening:
+        case .opening where round == self.round:
             current = .open
             return .prove
         default: return .nothing
@@ -84,9 +89,9 @@ struct GateStateMachine: ~Copyable {
     }
 
     /// An attempt failed.
-    mutating func openFailed(_ error: ConnectorError) -> OpenAction {
+    mutating func openFailed(_ error: ConnectorError, round: Int) -> OpenAction {
         switch current {
-        case .opening(let attempt):
+        case .opening(let attempt) where round == self.round:
             guard error.isRetryable, attempt < retry.attempts else {
                 current = .failed(hasOpened: false)
                 return .nothing
@@ -97,6 +102,18 @@ struct GateStateMachine: ~Copyable {
             return .attemptWithin(retry.bound(afterAttempt: attempt))
         default: return .nothing
         }
+    }
+
+    /// There is no time left for the attempt that was to come.
+    mutating func gaveUp(round: Int) {
+        guard isOpening(round: round) else { return }
+        attempts -= 1
+        current = .failed(hasOpened: false)
+    }
+
+    /// Whether an attempt of a round is still wanted.
+    func isOpening(round: Int) -> Bool {
+        if case .opening = current { round == self.round } else { false }
     }
 
     /// A proof succeeded.

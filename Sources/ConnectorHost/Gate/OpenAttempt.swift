@@ -21,6 +21,12 @@ final class OpenAttempt: Sendable {
         var hasFailed = false
     }
 
+    /// Ends the attempt from outside, which then fails with an error.
+    func giveUp(_ error: ConnectorError) {
+        let instance = state.withLock(\.instance)
+        for operation in environment.operations.giveUpAll(owner: context.owner, error) { instance?.cancel(operation) }
+    }
+
     /// Prepares what the plugin will be lent.
     init(
         environment: GateEnvironment,
@@ -112,13 +118,13 @@ extension GateEnvironment {
     func evidence(in text: [UInt8], startedAt start: UInt64) -> Result<[Evidence], ConnectorError> {
         let now = clock.now()
         do throws(ConnectorError) {
-            return .success(
-                try Evidence.read(
-                    text,
-                    at: clock.wallTime(),
-                    duration: .nanoseconds(Int64(clamping: now - min(start, now)))
-                )
+            var evidence = try Evidence.read(
+                text,
+                at: clock.wallTime(),
+                duration: .nanoseconds(Int64(clamping: now - min(start, now)))
             )
+            for index in evidence.indices { evidence[index].detail = redactor.redact(evidence[index].detail) }
+            return .success(evidence)
         } catch {
             return .failure(error)
         }

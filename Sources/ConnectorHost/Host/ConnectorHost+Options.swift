@@ -18,6 +18,8 @@ extension ConnectorHost {
         public var clock: any HostClock
         /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
         public var stateDirectory: String?
+        /// Chooses a wait between two attempts to open, from zero to its argument, in nanoseconds.
+        package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 
         /// The process's environment, the executable's directory, the system's clock.
         public init(

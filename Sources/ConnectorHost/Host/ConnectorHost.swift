@@ -75,13 +75,13 @@ public final class ConnectorHost: Sendable {
             clock: options.clock,
             redactor: resolved.redactor,
             logger: logger,
-            jitter: { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) },
+            jitter: options.jitter,
             onChange: { changes.notify() }
         )
         self.configuration = resolved.configuration
         self.environment = environment
         self.changes = changes
-        self.tree = Tree(resolved.configuration.connectors) { connector, isRequired in
+        self.tree = Tree(resolved.configuration.connectors, onChange: { changes.notify() }) { connector, isRequired in
             let plan = GatePlan(connector, isRequired: isRequired, in: resolved, plugins: plugins)
             return Gate(plan, environment: environment)
         }

@@ -7,6 +7,8 @@ package import ConnectorManifest
 package struct PluginLookup: Sendable {
     /// Everything in the directories.
     package let catalog: PluginCatalog
+    /// What was given instead of directories, by id.
+    private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
 
     /// Looks through the directories of the file, then of `CONNECTOR_PLUGIN_PATH`, then of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
@@ -21,8 +23,20 @@ package struct PluginLookup: Sendable {
         )
     }
 
+    /// Takes images, or sidecars, instead of looking for any; connectors name them by id.
+    package init(files: [String]) {
+        catalog = PluginCatalog(directories: [])
+        for file in files {
+            let entry = PluginCatalog.entry(path: file)
+            guard let id = entry.id else { continue }
+            let missing = ConnectorError(.unknownPlugin, "\(file) is not usable")
+            self.files[id] = entry.candidate.map { .success($0) } ?? .failure(entry.error ?? missing)
+        }
+    }
+
     /// What to load for a leaf; or why there is nothing.
     package func candidate(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
+        if let file = files[plugin.name] { return file }
         do throws(ConnectorError) {
             guard plugin.isPath else { return .success(try catalog.find(plugin.name, version: plugin.version)) }
             return .success(try PluginCatalog.candidate(path: plugin.name))

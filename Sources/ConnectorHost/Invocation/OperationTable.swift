@@ -24,6 +24,8 @@ final class OperationTable: Sendable {
         case unknown
         /// Pending, but another gate's; it stays so.
         case foreign
+        /// The host gave the call up before: too late, and nobody's fault.
+        case givenUp
     }
 
     private typealias Waiter = UnsafeContinuation<Outcome, Never>
@@ -46,6 +48,8 @@ final class OperationTable: Sendable {
         var owner: UInt64 = 0
         var stage: Stage = .free
         var progress: (@Sendable (JSONValue) -> Void)?
+        /// The last use that the host gave up and the plugin has not completed since, and by whom it was to be completed.
+        var givenUp: (use: UInt64, owner: UInt64) = (0, 0)
     }
 
     private struct State {
@@ -115,15 +119,36 @@ final class OperationTable: Sendable {
     /// Ends a call in the name of its instance.
     @discardableResult
     func complete(_ id: UInt64, owner: UInt64, _ outcome: Outcome) -> Answer {
+        end(id, owner: owner, outcome, isGivenUp: false)
+    }
+
+    /// Ends a call that nobody wants any more; the plugin may learn of that too late, so its completion is no misbehaviour.
+    ///
+    /// - Returns: Whether the call was pending.
+    func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
+        end(id, owner: owner, .failure(error), isGivenUp: true) == .accepted
+    }
+
+    /// Gives up every call of an instance that is still pending.
+    ///
+    /// - Returns: Which ones.
+    func giveUpAll(owner: UInt64, _ error: ConnectorError) -> [UInt64] {
+        pending(owner: owner).filter { giveUp($0, owner: owner, error) }
+    }
+
+    private func end(_ id: UInt64, owner: UInt64, _ outcome: Outcome, isGivenUp: Bool) -> Answer {
         let (answer, waiter) = unsafe state.withLock { state -> (Answer, Waiter?) in
+            if Self.forget(id, owner: owner, &state) { return (.givenUp, nil) }
             guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
             guard state.slots[index].owner == owner else { return (.foreign, nil) }
             switch state.slots[index].stage {
             case .free, .ended: return (.unknown, nil)
             case .begun:
                 state.slots[index].stage = .ended(outcome)
+                if isGivenUp { state.slots[index].givenUp = (state.slots[index].uses, owner) }
                 return (.accepted, nil)
             case .awaited(let waiter):
+                if isGivenUp { state.slots[index].givenUp = (state.slots[index].uses, owner) }
                 Self.release(index, &state)
                 return (.accepted, waiter)
             }
@@ -132,9 +157,17 @@ final class OperationTable: Sendable {
         return answer
     }
 
-    /// Ends every call of an instance that is still pending.
-    func completeAll(owner: UInt64, _ error: ConnectorError) {
-        for id in pending(owner: owner) { complete(id, owner: owner, .failure(error)) }
+    /// Whether a call was given up; says so once, for a second completion is one too many whatever came before.
+    private static func forget(_ id: UInt64, owner: UInt64, _ state: inout State) -> Bool {
+        guard let index = wasGivenUp(id, owner: owner, in: state) else { return false }
+        state.slots[index].givenUp = (0, 0)
+        return true
+    }
+
+    private static func wasGivenUp(_ id: UInt64, owner: UInt64, in state: State) -> Int? {
+        let index = Int(id & (1 << slotBits - 1))
+        guard index < state.slots.count, state.slots[index].givenUp == (id >> slotBits, owner) else { return nil }
+        return index
     }
 
     /// The calls of an instance that are pending.
@@ -153,6 +186,7 @@ final class OperationTable: Sendable {
     /// Passes on how far a pending call is.
     func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
         let (answer, observer) = state.withLock { state -> (Answer, (@Sendable (JSONValue) -> Void)?) in
+            if Self.wasGivenUp(id, owner: owner, in: state) != nil { return (.givenUp, nil) }
             guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
             guard state.slots[index].owner == owner else { return (.foreign, nil) }
             if case .ended = state.slots[index].stage { return (.unknown, nil) }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+internal import ConnectorManifest
 internal import Synchronization
 
 /// How often the children of a `compare` composite answered differently.
@@ -17,6 +17,14 @@ public struct Differences: Sendable, Hashable {
 /// Gathers the differences of one composite.
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
+    private let onChange: @Sendable () -> Void
+
+    /// Nothing was compared yet.
+    ///
+    /// - Parameter onChange: Told after every comparison.
+    init(onChange: @escaping @Sendable () -> Void = {}) {
+        self.onChange = onChange
+    }
 
     /// What was found so far.
     var differences: Differences { state.withLock(\.self) }
@@ -30,6 +38,7 @@ final class Comparison: Sendable {
             state.different += 1
             state.last = "\(operation): \(path) answered \(answer.brief), not \(expectation.brief)"
         }
+        onChange()
     }
 
     /// What makes two answers equal.

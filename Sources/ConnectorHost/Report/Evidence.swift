@@ -38,6 +38,8 @@ extension Evidence {
 
     /// Reads what `open` or `probe` completed with: see `connector/plugin.h`.
     ///
+    /// Whoever completes with nothing claims no more than that the configuration was accepted.
+    ///
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if it is anything else than the header says.
     static func read(_ text: [UInt8], at time: UInt64, duration: Duration) throws(ConnectorError) -> [Evidence] {
         guard !text.isEmpty else {
@@ -52,6 +54,7 @@ extension Evidence {
         guard let elements = value.array, elements.count <= limit else {
             throw ConnectorError(.misbehaved, "the plugin's evidence must be an array of at most \(limit) objects")
         }
+        guard !elements.isEmpty else { return try read([], at: time, duration: duration) }
         var evidence: [Evidence] = []
         for element in elements {
             guard let kind = element["kind"]?.string.flatMap(Kind.init(rawValue:)), kind < .delivered else {

@@ -169,13 +169,16 @@ extension Tree {
         return last
     }
 
-    /// The arguments that a child of a sequence gets: the answer's members by name, or the answer as the only argument.
-    private func next(_ child: Int, _ operation: String, after last: CallResult) throws(ConnectorError) -> CallArguments
-    {
+    /// The arguments that a child of a sequence gets: the answer as the only argument, or its members by name.
+    ///
+    /// Members that the child has no parameter for are left out.
+    private func next(
+        _ child: Int,
+        _ operation: String,
+        after last: CallResult
+    ) throws(ConnectorError) -> CallArguments {
         let answer = try last.json()
-        let parameters =
-            capabilities(child).flatMap(\.operations).first { $0.name == operation }?.signature.parameters ?? []
-        let inputs = parameters.filter { $0.direction == .in }
+        let inputs = (signature(of: operation, child)?.parameters ?? []).filter { $0.direction == .in }
         if inputs.count == 1, let input = inputs.first, answer.object?[input.name] == nil {
             return CallArguments(JSONObject([(input.name, answer)]))
         }
@@ -186,7 +189,14 @@ extension Tree {
                 connector: nodes[child].path
             )
         }
-        return CallArguments(object)
+        let names = Set(inputs.map(\.name))
+        return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
+    }
+
+    /// What an operation takes at a leaf, or at the first leaf below that has it.
+    private func signature(of operation: String, _ index: Int) -> Signature? {
+        if let gate = nodes[index].gate { return gate.manifest?.operation(named: operation)?.operation.signature }
+        return nodes[index].children.lazy.compactMap { signature(of: operation, $0) }.first
     }
 
     /// The first child answers; the others' answers are compared with its own, and the differences reported.
@@ -197,8 +207,10 @@ extension Tree {
         _ options: CallOptions
     ) async throws(ConnectorError) -> CallResult {
         let children = try able(node, operation)
+        // Progress is the first one's, as the answer is.
+        let silent = CallOptions(timeout: options.timeout)
         let others = children.dropFirst().map { child in
-            Task { (nodes[child].path, await outcome(child, operation, arguments, options)) }
+            Task { (nodes[child].path, await outcome(child, operation, arguments, silent)) }
         }
         let answer = await outcome(children[0], operation, arguments, options)
         // The caller does not wait for the others: the comparison goes on behind its back.

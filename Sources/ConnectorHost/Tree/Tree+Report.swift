@@ -7,19 +7,25 @@ extension Tree {
     /// How everything stands now; each gate is asked once.
     var report: Report {
         var reports: [GateReport?] = nodes.map { $0.gate?.report }
+        func standings(_ children: [Int]) -> [CompositePolicy.Standing] {
+            children.compactMap { child in reports[child].map { ($0.state, nodes[child].isRequiredByParent) } }
+        }
         // Children stand behind their parents, so going backwards every composite finds its children's reports.
         for index in nodes.indices.reversed() where reports[index] == nil {
-            let children = nodes[index].children.compactMap { reports[$0] }
-            reports[index] = compositeReport(nodes[index], children)
+            let node = nodes[index]
+            let state = node.policy?.state(of: standings(node.children)) ?? .closed
+            reports[index] = compositeReport(node, state, node.children.compactMap { reports[$0] })
         }
-        let roots = roots.compactMap { reports[$0] }
-        return Report(gates: reports.compactMap(\.self), state: CompositePolicy.all(quorum: nil).state(of: roots))
+        return Report(
+            gates: reports.compactMap(\.self),
+            state: CompositePolicy.all(quorum: nil).state(of: standings(roots))
+        )
     }
 
-    private func compositeReport(_ node: Node, _ children: [GateReport]) -> GateReport {
+    private func compositeReport(_ node: Node, _ state: GateState, _ children: [GateReport]) -> GateReport {
         GateReport(
             path: node.path,
-            state: node.policy?.state(of: children) ?? .closed,
+            state: state,
             target: children.contains { $0.target == .open } ? .open : .closed,
             isRequired: node.isRequired,
             policy: node.policy?.description,
@@ -37,23 +43,26 @@ extension Tree {
 }
 
 extension CompositePolicy {
+    /// How a child stands, and whether the composite has failed if it has.
+    typealias Standing = (state: GateState, isRequired: Bool)
+
     /// How a composite stands, given how its children do.
     ///
     /// Where one child can stand in for another (`first`, `fastest`) one usable child keeps the composite from failing; with a
     /// quorum, that many; everywhere else a required child that failed fails the whole.
-    func state(of children: [GateReport]) -> GateState {
-        if children.allSatisfy({ $0.state == .open }) { return .open }
-        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) {
-            return state
-        }
+    func state(of children: [Standing]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
+        if children.allSatisfy({ $0.state == .open }) { return .open }
+        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) { return state }
         let usable = children.count { $0.state.isUsable }
+        // One that is closed has not had its turn to open yet, or has closed before the others.
+        let possible = children.count { $0.state != .failed }
         let isEnough =
             switch self {
             case .first, .fastest: usable > 0
-            case .all(let quorum?): usable >= quorum
+            case .all(let quorum?): usable > 0 && possible >= quorum
             case .all(nil), .sequence, .compare:
-                usable > 0 && !children.contains { $0.isRequired && !$0.state.isUsable }
+                usable > 0 && !children.contains { $0.isRequired && $0.state == .failed }
             }
         return isEnough ? .degraded : .failed
     }

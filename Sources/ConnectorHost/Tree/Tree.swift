@@ -13,6 +13,8 @@ struct Tree: Sendable {
         let path: String
         /// Whether it and everything above it is required.
         let isRequired: Bool
+        /// Whether the composite above it, or the whole, has failed if this one has.
+        let isRequiredByParent: Bool
         /// How it treats its children; nil for a leaf.
         let policy: CompositePolicy?
         /// The nodes one level below.
@@ -20,7 +22,7 @@ struct Tree: Sendable {
         /// The connection of a leaf; nil for a composite.
         let gate: Gate?
         /// Where a composite of the policy `compare` notes what differs.
-        let comparison = Comparison()
+        let comparison: Comparison
     }
 
     /// Parents before their children, in the order of the file.
@@ -28,13 +30,21 @@ struct Tree: Sendable {
     /// The nodes at the top.
     private(set) var roots: [Int] = []
     private var indices: [String: Int] = [:]
+    private let onChange: @Sendable () -> Void
     /// For each node that waits: the nodes whose opening it waits for.
     private var waits: [Int: [Int]] = [:]
 
     /// Builds the tree of a configuration.
     ///
-    /// - Parameter makeGate: Makes the gate of a leaf; its second argument says whether the leaf is required.
-    init(_ connectors: [Connector], makeGate: (Connector, Bool) -> Gate) {
+    /// - Parameters:
+    ///   - onChange: Told when a composite has found out more than the gates tell: how answers differ.
+    ///   - makeGate: Makes the gate of a leaf; its second argument says whether the leaf is required.
+    init(
+        _ connectors: [Connector],
+        onChange: @escaping @Sendable () -> Void = {},
+        makeGate: (Connector, Bool) -> Gate
+    ) {
+        self.onChange = onChange
         roots = connectors.filter(\.isEnabled).map { add($0, isRequired: true, makeGate) }
         let all = connectors.flatMap(\.selfAndDescendants)
         for connector in all {
@@ -52,20 +62,21 @@ struct Tree: Sendable {
         let isRequired = isRequired && connector.isRequired
         let index = nodes.count
         let gate = connector.policy == nil ? makeGate(connector, isRequired) : nil
-        nodes.append(
-            Node(path: connector.path, isRequired: isRequired, policy: connector.policy, children: [], gate: gate)
-        )
-        indices[connector.path] = index
-        let children = connector.children.filter(\.isEnabled).map { add($0, isRequired: isRequired, makeGate) }
-        if !children.isEmpty {
-            nodes[index] = Node(
+        let comparison = Comparison(onChange: onChange)
+        func node(_ children: [Int]) -> Node {
+            Node(
                 path: connector.path,
                 isRequired: isRequired,
+                isRequiredByParent: connector.isRequired,
                 policy: connector.policy,
                 children: children,
-                gate: nil
+                gate: gate,
+                comparison: comparison
             )
         }
+        nodes.append(node([]))
+        indices[connector.path] = index
+        nodes[index] = node(connector.children.filter(\.isEnabled).map { add($0, isRequired: isRequired, makeGate) })
         return index
     }
 

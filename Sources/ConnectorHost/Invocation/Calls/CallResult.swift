@@ -3,10 +3,13 @@
 
 internal import ConnectorManifest
 
+/// An out parameter or a result with its value; a single result has the name "".
+typealias CallOutput = (name: String, type: ValueType, value: CallValue)
+
 /// What an operation answered.
 struct CallResult: Sendable {
     /// Out parameters, then results, in the order of the signature; a single result has the name "".
-    var outputs: [(name: String, type: ValueType, value: CallValue)]
+    var outputs: [CallOutput]
     /// Which gate answered.
     var gate: String
     /// Turns handles of that gate into numbers.
@@ -22,7 +25,7 @@ struct CallResult: Sendable {
 
     /// The answer as JSON: nothing is null, a single unnamed result is itself, several are an object.
     func json() throws(ConnectorError) -> JSONValue {
-        guard children.isEmpty else { return try childrenJSON() }
+        guard children.isEmpty else { return childrenJSON() }
         do throws(ConnectorError) {
             if outputs.count == 1, let output = outputs.first, output.name.isEmpty {
                 return try output.value.json(as: output.type, handles: handles)
@@ -44,12 +47,17 @@ struct CallResult: Sendable {
     }
 
     /// `{"PATH": {"result": …}, "PATH": {"error": {…}}}`
-    private func childrenJSON() throws(ConnectorError) -> JSONValue {
+    private func childrenJSON() -> JSONValue {
         var object = JSONObject()
         for (path, outcome) in children {
             switch outcome {
-            case .success(let result): object[path] = ["result": try result.json()]
             case .failure(let error): object[path] = ["error": error.json]
+            case .success(let result):
+                do throws(ConnectorError) {
+                    object[path] = ["result": try result.json()]
+                } catch {
+                    object[path] = ["error": error.json]
+                }
             }
         }
         return .object(object)

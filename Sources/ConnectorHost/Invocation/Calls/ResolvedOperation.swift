@@ -12,8 +12,10 @@ final class ResolvedOperation: @unchecked Sendable {
     let operation: Operation
     /// The exported function.
     let function: UnsafeMutableRawPointer
-    /// How its arguments lie.
+    /// How its arguments lie for libffi.
     let interface: CallInterface
+    /// Whether it is called through its own C type instead.
+    let takesTexts: Bool
     /// How a foreign function tells success; nil for a plugin's own.
     let foreign: ForeignConvention?
 
@@ -28,6 +30,7 @@ final class ResolvedOperation: @unchecked Sendable {
         }
         self.operation = operation
         self.foreign = operation.foreign
+        self.takesTexts = TextOperation.fits(operation.signature)
         unsafe self.function = function
         self.interface = try CallInterface(
             operation.signature,

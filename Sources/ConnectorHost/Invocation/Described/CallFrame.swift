@@ -142,8 +142,8 @@ struct CallFrame: ~Copyable {
     /// What the callee owns is copied and released here, exactly once for each call that succeeded.
     ///
     /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
-    func takeOutputs() throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
-        var outputs: [(name: String, type: ValueType, value: CallValue)] = []
+    func takeOutputs() throws(ConnectorError) -> [CallOutput] {
+        var outputs: [CallOutput] = []
         for place in interface.outputs {
             outputs.append((place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0))))
         }

@@ -59,8 +59,8 @@ final class CallInterface: @unchecked Sendable {
     init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
         var layout = Layout()
         var frame = Frame()
-        if !isForeign { frame.instance = layout.argument(unsafe cffi_type_pointer()) }
-        if !isForeign, signature.isAsync { frame.call = layout.argument(unsafe cffi_type_pointer()) }
+        if !isForeign { frame.instance = unsafe layout.argument(cffi_type_pointer()) }
+        if !isForeign, signature.isAsync { frame.call = unsafe layout.argument(cffi_type_pointer()) }
         var inputs: [Place] = []
         var outputs: [Place] = []
         var buffers: [Place] = []
@@ -75,7 +75,7 @@ final class CallInterface: @unchecked Sendable {
         results =
             signature.isAsync
             ? [] : signature.results.map { layout.place($0, isReturnValue: returnsValue) }
-        if !isForeign { frame.error = layout.argument(unsafe cffi_type_pointer()) }
+        if !isForeign { frame.error = unsafe layout.argument(cffi_type_pointer()) }
         self.signature = signature
         self.inputs = inputs
         self.outputs = outputs

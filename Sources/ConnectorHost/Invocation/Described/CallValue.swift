@@ -25,7 +25,8 @@ extension CallValue {
 
     /// Takes a JSON value for a type, or says why it is not one.
     ///
-    /// `bytes` are written in JSON as `{"base64": "…"}`, or as a string, whose UTF-8 they then are.
+    /// `bytes` are written in JSON as `{"base64": "…"}`, or as a string, whose UTF-8 they then are; a `u64` also as a string
+    /// of digits, since the integers of ``JSONValue`` end before 2⁶³.
     init(_ value: JSONValue, as type: ValueType, handles: HandleTable?) throws(ConnectorError) {
         switch type {
         case .i8, .i16, .i32, .i64:
@@ -37,20 +38,13 @@ extension CallValue {
             self = .signed(integer)
         case .u8, .u16, .u32, .u64:
             let bound = type.unsignedBound
-            if let number = value.number, value.integer == nil, number >= 0, number < 0x1p64, number == number.rounded()
-            {
-                let integer = UInt64(number)
-                guard integer <= bound else { throw Self.outside(value.description, type, "0 to \(bound)") }
-                self = .unsigned(integer)
-                return
+            guard let integer = try Self.unsigned(value, type), integer <= bound else {
+                throw Self.outside(value.description, type, "0 to \(bound)")
             }
-            guard let integer = value.integer else { throw Self.mismatch(value, type) }
-            guard integer >= 0, UInt64(integer) <= bound else {
-                throw Self.outside("\(integer)", type, "0 to \(bound)")
-            }
-            self = .unsigned(UInt64(integer))
+            self = .unsigned(integer)
         case .f32, .f64:
             guard let number = value.number else { throw Self.mismatch(value, type) }
+            guard number.isFinite else { throw Self.outside("\(number)", type, "any finite number") }
             if type == .f32, !Float(number).isFinite {
                 throw Self.outside(value.description, type, "what 32 bits can say")
             }
@@ -88,6 +82,16 @@ extension CallValue {
         }
     }
 
+    /// A whole number from zero; nil if it is one, but does not fit 64 bits or is negative.
+    private static func unsigned(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> UInt64? {
+        if let integer = value.integer { return UInt64(exactly: integer) }
+        if type == .u64, let text = value.string, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return UInt64(text)
+        }
+        guard let number = value.number, number == number.rounded() else { throw mismatch(value, type) }
+        return UInt64(exactly: number)
+    }
+
     private static func mismatch(_ value: JSONValue, _ type: ValueType) -> ConnectorError {
         ConnectorError(.invalid, "expected \(type), got \(value.kind)")
     }
@@ -104,7 +108,7 @@ extension CallValue {
         case (.none, _): return .null
         case (.signed(let value), _): return .integer(value)
         case (.unsigned(let value), _):
-            return Int64(exactly: value).map(JSONValue.integer) ?? .number(Double(value))
+            return Int64(exactly: value).map(JSONValue.integer) ?? .string("\(value)")
         case (.floating(let value), _):
             guard value.isFinite else {
                 throw ConnectorError(.misbehaved, "the plugin answered \(value), which JSON cannot say")

@@ -26,6 +26,17 @@ final class HandleTable: Sendable {
         }
     }
 
+    /// Takes an address back: its number means nothing any more.
+    ///
+    /// - Returns: Whether it was given out and had not been taken back.
+    func withdraw(_ address: UInt) -> Bool {
+        state.withLock { state in
+            guard let number = state.numbers.removeValue(forKey: address) else { return false }
+            state.addresses[number] = nil
+            return true
+        }
+    }
+
     /// The address of a number that was given out.
     func address(_ number: Int64) -> UInt? {
         state.withLock { $0.addresses[number] }

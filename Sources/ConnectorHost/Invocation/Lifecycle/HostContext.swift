@@ -21,6 +21,7 @@ final class HostContext: @unchecked Sendable {
 
     private let operations: OperationTable
     private let onMisbehaviour: @Sendable (String) -> Void
+    /// What the plugin is lent; nil once the instance is being destroyed.
     private let services: Mutex<GateServices?>
 
     private static let lastOwner = Atomic<UInt64>(0)
@@ -117,6 +118,9 @@ final class HostContext: @unchecked Sendable {
     private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
+        case .givenUp:
+            if services.withLock({ $0 == nil }) { onMisbehaviour("\(did) operation \(operation) after it was destroyed") }
+            return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
             onMisbehaviour("\(did) operation \(operation), which is not pending")
             return Int32(CONNECTOR_UNKNOWN_OPERATION)

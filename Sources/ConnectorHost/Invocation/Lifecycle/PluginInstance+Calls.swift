@@ -9,7 +9,7 @@ extension PluginInstance {
     func callNow(
         _ operation: ResolvedOperation,
         _ values: [CallValue]
-    ) throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
+    ) throws(ConnectorError) -> [CallOutput] {
         var frame = CallFrame(operation.interface)
         frame.set(values)
         frame.lendBuffers()
@@ -26,8 +26,6 @@ extension PluginInstance {
 
     /// Starts an operation that completes later; a refusal completes it here.
     func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
-        var frame = CallFrame(operation.interface)
-        frame.set(values)
         var call = connector_call(
             struct_size: UInt32(MemoryLayout<connector_call>.size),
             flags: 0,
@@ -35,8 +33,23 @@ extension PluginInstance {
             deadline_ns: deadline
         )
         var error = ConnectorError.blank
-        let status = unsafe withUnsafeMutablePointer(to: &error) { error in
-            unsafe withUnsafePointer(to: &call) { call in unsafe self.run(operation, frame, call: call, error: error) }
+        let status: Int32
+        if operation.takesTexts {
+            status = unsafe TextOperation.call(
+                operation.function,
+                instance: pointer,
+                call: &call,
+                texts: values,
+                error: &error
+            )
+        } else {
+            var frame = CallFrame(operation.interface)
+            frame.set(values)
+            status = unsafe withUnsafeMutablePointer(to: &error) { error in
+                unsafe withUnsafePointer(to: &call) { call in
+                    unsafe self.run(operation, frame, call: call, error: error)
+                }
+            }
         }
         if status != Int32(CONNECTOR_OK) {
             refuse(id, status, error, operation.operation.name)

@@ -14,8 +14,9 @@ extension PluginInstance {
     func callForeign(
         _ operation: ResolvedOperation,
         _ values: [CallValue]
-    ) throws(ConnectorError) -> [(name: String, type: ValueType, value: CallValue)] {
+    ) throws(ConnectorError) -> [CallOutput] {
         guard let convention = operation.foreign else { return try callNow(operation, values) }
+        try withdraw(values, of: operation, convention)
         var frame = CallFrame(operation.interface)
         frame.set(values)
         frame.lendBuffers()
@@ -30,6 +31,21 @@ extension PluginInstance {
             outputs.append(("", type, returnedValue(returned, type)))
         }
         return outputs
+    }
+
+    /// Takes back the handles that the function frees, so that of two calls at once only one gets through.
+    private func withdraw(
+        _ values: [CallValue],
+        of operation: ResolvedOperation,
+        _ convention: ForeignConvention
+    ) throws(ConnectorError) {
+        guard !convention.releases.isEmpty else { return }
+        for (place, value) in zip(operation.interface.inputs, values) where convention.releases.contains(place.name) {
+            guard case .handle(let address) = value, bound[place.name] == nil else { continue }
+            guard handles.withdraw(address) else {
+                throw ConnectorError(.invalid, "\(operation.operation.name), \(place.name): the handle was released before")
+            }
+        }
     }
 
     private func check(

@@ -31,31 +31,21 @@ final class PluginInstance: @unchecked Sendable {
 
     /// Lets calls in one at a time, for a plugin that asks for it.
     let turn = Turn()
-    /// The addresses that a foreign library gave out.
-    let handles: HandleTable?
+    /// Whether the plugin asks for that.
+    let isSerial: Bool
+    /// The addresses that the plugin gave out.
+    let handles: HandleTable
 
     let operations: OperationTable
-    private let environment: GateEnvironment
+    let environment: GateEnvironment
     private let resolved = Mutex<[String: ResolvedOperation]>([:])
     private let foreign: Mutex<ForeignState>
-    private let life = Mutex(Life())
+    private let life = InstanceLife()
 
     /// What a foreign library's gate is opened with, and what that gave.
     private struct ForeignState {
         var configuration: JSONObject
         var bound: [String: CallValue] = [:]
-    }
-
-    /// How far the instance is on its way out.
-    private struct Life {
-        /// Calls of the host that are inside the plugin at this moment.
-        var running = 0
-        var isDisposed = false
-        var isDestroyed = false
-        /// Those that wait for `destroy` to have returned.
-        var waiters: [CheckedContinuation<Void, Never>] = []
-        /// Those that wait for calls to have left.
-        var drains: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Runs the plugin's `create`; a foreign library has none, and no instances either.
@@ -84,11 +74,12 @@ final class PluginInstance: @unchecked Sendable {
             }
         }
         self.plugin = plugin
+        self.isSerial = plugin.manifest.thread == .serial
         self.context = context
         self.services = services
         self.operations = environment.operations
         self.environment = environment
-        self.handles = plugin.lifecycle == nil ? HandleTable() : nil
+        self.handles = HandleTable()
         let object = plugin.lifecycle == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
@@ -156,7 +147,7 @@ final class PluginInstance: @unchecked Sendable {
     }
 
     /// What opening a foreign library gave: it fills the parameters of these names.
-    var bound: [String: CallValue] { handles == nil ? [:] : foreign.withLock(\.bound) }
+    var bound: [String: CallValue] { plugin.lifecycle == nil ? foreign.withLock(\.bound) : [:] }
 
     /// An operation by name, resolved at its first use.
     func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
@@ -169,7 +160,17 @@ final class PluginInstance: @unchecked Sendable {
         return made
     }
 
-    /// Tells the plugin that nobody waits for a call any more.
+    /// Whether the plugin can prove that the outside world is still there.
+    var canProbe: Bool { unsafe plugin.lifecycle?.probe != nil }
+
+    /// Ends the calls that are pending, and tells the plugin.
+    func giveUpAll(_ error: ConnectorError) {
+        let calls = operations.giveUpAll(owner: context.owner, error)
+        guard !calls.isEmpty else { return }
+        environment.workers.run { for call in calls { self.cancel(call) } }
+    }
+
+    /// Tells the plugin that nobody waits for a call any more. On a worker thread.
     func cancel(_ operation: UInt64) {
         guard enter() else { return }
         defer { leave() }
@@ -182,66 +183,44 @@ final class PluginInstance: @unchecked Sendable {
     ///
     /// Returns at once. A call that never comes back keeps the instance for ever.
     func dispose() {
-        let isFirst = life.withLock { life in
-            defer { life.isDisposed = true }
-            return !life.isDisposed && life.running == 0
-        }
-        if isFirst { destroy() }
+        if life.close() { destroy() }
     }
 
-    /// As ``dispose()``, and waits for `destroy` to have returned, unless a call never comes back.
-    func disposed() async {
+    /// As ``dispose()``, and waits for `destroy` to have returned, but no longer than to a deadline.
+    ///
+    /// - Returns: Whether it has.
+    func disposed(by deadline: UInt64) async -> Bool {
         dispose()
-        await withCheckedContinuation { waiter in
-            let mustNotWait = life.withLock { life in
-                guard !life.isDestroyed, life.running == 0 else { return true }
-                life.waiters.append(waiter)
-                return false
-            }
-            if mustNotWait { waiter.resume() }
-        }
+        let timer = schedule(at: deadline) { [life] in life.endWait() }
+        await life.waitForEnd()
+        environment.clock.cancel(timer)
+        return life.isDestroyed
     }
 
-    /// Counts a call in; false once the instance is on its way out.
-    func enter() -> Bool {
-        life.withLock { life in
-            guard !life.isDisposed else { return false }
-            life.running += 1
-            return true
-        }
+    /// Counts a call in, to be counted out by ``leave()``; false once the instance is on its way out.
+    ///
+    /// - Parameter isOperation: Whether an application calls; it is turned away as soon as the gate begins to close.
+    func enter(isOperation: Bool = false) -> Bool {
+        if life.enter(isOperation: isOperation) { return true }
+        leave()
+        return false
     }
 
     /// Counts a call out.
     func leave() {
-        let (isLast, drains) = life.withLock { life in
-            life.running -= 1
-            guard life.running == 0 else { return (false, [CheckedContinuation<Void, Never>]()) }
-            defer { life.drains = [] }
-            return (life.isDisposed, life.drains)
-        }
-        for drain in drains { drain.resume() }
-        if isLast { destroy() }
+        if life.leave() { destroy() }
     }
 
-    /// Waits for the calls that are inside to leave, but no longer than to a deadline.
+    /// Lets no further operation in, and waits for those that are inside to leave, but no longer than to a deadline.
     func drain(by deadline: UInt64) async {
-        let now = environment.clock.now()
-        let timer = environment.clock.schedule(after: deadline > now ? deadline - now : 0) { [self] in
-            let drains = life.withLock { life in
-                defer { life.drains = [] }
-                return life.drains
-            }
-            for drain in drains { drain.resume() }
-        }
-        await withCheckedContinuation { continuation in
-            let isEmpty = life.withLock { life in
-                guard life.running > 0 else { return true }
-                life.drains.append(continuation)
-                return false
-            }
-            if isEmpty { continuation.resume() }
-        }
+        let timer = schedule(at: deadline) { [life] in life.endDrain() }
+        await life.drain()
         environment.clock.cancel(timer)
+    }
+
+    private func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+        let now = environment.clock.now()
+        return environment.clock.schedule(after: deadline > now ? deadline - now : 0, fire)
     }
 
     private func destroy() {
@@ -251,11 +230,7 @@ final class PluginInstance: @unchecked Sendable {
                 context.withdraw()
                 unsafe plugin.lifecycle?.destroy(pointer)
                 services.invalidate()
-                let waiters = life.withLock { life in
-                    life.isDestroyed = true
-                    return life.waiters
-                }
-                for waiter in waiters { waiter.resume() }
+                life.destroyed()
             }
         }
     }
