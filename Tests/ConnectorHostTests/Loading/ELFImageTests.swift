@@ -137,6 +137,37 @@ import Testing
         }
     }
 
+    @Test func `what would crash the dynamic linker is found to be damaged`() throws {
+        let original = try Fixtures.bytes(Fixtures.plugin("sync"))
+        let image = try ELFImage(ImageBytes(copying: original, path: "x"))
+        let loads = image.segments.indices.filter { image.segments[$0].type == ELFConstant.load }
+        let second = 64 + 56 * (try #require(loads.dropFirst().first))
+        let dynamic = try #require(image.segment(ELFConstant.dynamic))
+        func entry(_ tag: DynamicTag) -> Int? {
+            stride(from: dynamic.offset, to: dynamic.offset + dynamic.size, by: 16).first { offset in
+                (0..<8).allSatisfy {
+                    original[offset + $0] == UInt8(truncatingIfNeeded: tag.rawValue >> (8 * UInt64($0)))
+                }
+            }
+        }
+        let strings = try #require(entry(.stringTable))
+        let relocations = try #require(entry(.relocationSize))
+        let damages: [(offset: Int, value: UInt8, word: String)] = [
+            (second + 16 + 7, 0x7F, "address space"), (second + 40, 0, "smaller than"),
+            (second + 17, 0, "over the one before"),
+            (second + 16, 1, "not aligned"), (strings + 8 + 5, 1, "symbols"), (relocations + 8 + 5, 1, "relocations"),
+        ]
+        for damage in damages {
+            var bytes = original
+            bytes[damage.offset] = damage.value
+            if damage.word == "smaller than" { bytes[damage.offset + 1] = 0 }
+            let broken = try ELFImage(ImageBytes(copying: bytes, path: "x"))
+            let error = #expect(throws: ConnectorError.self) { try Preflight.linkable(broken) }
+            #expect(error?.code == .notELF)
+            #expect(error?.message.contains(damage.word) == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func `a file that is no regular file is refused without waiting for it`() throws {
         try Fixtures.withDirectory { directory in
             #expect(Fixtures.run("mkfifo '\(directory)/libpipe.so'") == 0)

@@ -80,6 +80,23 @@ import Testing
         #expect(unbuilt.manifest?.id == "not-built")
     }
 
+    @Test(arguments: 0..<4) func `mutated images never trap an inspection`(_ seed: UInt64) throws {
+        let original = try Fixtures.bytes(Fixtures.plugin("sync"))
+        var random = SeededGenerator(seed: 100 + seed)
+        try Fixtures.withDirectory { directory in
+            for _ in 0..<100 {
+                var bytes = original
+                for _ in 0..<4 {
+                    bytes[.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                }
+                for _ in 0..<2 { bytes[.random(in: 0..<1024, using: &random)] = .random(in: 0...255, using: &random) }
+                try Fixtures.write(bytes, to: "\(directory)/libmutated.so")
+                let inspection = PluginInspection(path: "\(directory)/libmutated.so")
+                #expect(inspection.size == bytes.count)
+            }
+        }
+    }
+
     @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
     func `the language is recognised where the manifest does not name it`() throws {
         let rust = try ELFImage(ImageBytes(path: Fixtures.plugin("frozen-rust")))

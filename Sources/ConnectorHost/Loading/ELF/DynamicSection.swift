@@ -34,6 +34,19 @@ struct DynamicSection {
     /// Where `DT_RUNPATH` stands in the strings.
     var runpath: Int?
 
+    /// The tables of relocations: their addresses and sizes.
+    var relocations: [(address: UInt64, size: Int)] {
+        [(relocationTable, relocationSize), (jumpTable, jumpSize)].compactMap { address, size in
+            address.map { ($0, size) }
+        }
+    }
+    /// Whether the section ends as it must.
+    private(set) var isTerminated = false
+    private var relocationTable: UInt64?
+    private var relocationSize = 0
+    private var jumpTable: UInt64?
+    private var jumpSize = 0
+
     /// How many entries are read at most; real images have some thirty.
     private static let entryLimit = 4096
 
@@ -45,7 +58,10 @@ struct DynamicSection {
             guard let tag = image.bytes.integer(at: segment.offset + index * 16, as: UInt64.self),
                 let value = image.bytes.integer(at: segment.offset + index * 16 + 8, as: UInt64.self)
             else { return nil }
-            if tag == 0 { break }
+            if tag == 0 {
+                isTerminated = true
+                break
+            }
             guard let tag = DynamicTag(rawValue: tag) else { continue }
             take(tag, value, image)
         }
@@ -60,6 +76,10 @@ struct DynamicSection {
         case .symbolTable: symbols = image.offset(ofAddress: value)
         case .stringTableSize: stringsSize = small
         case .soname: soname = small
+        case .relocations: relocationTable = value
+        case .relocationSize: relocationSize = small
+        case .jumpRelocations: jumpTable = value
+        case .jumpRelocationSize: jumpSize = small
         case .rpath: rpath = small
         case .runpath: runpath = small
         case .gnuHash: gnuHash = image.offset(ofAddress: value)

@@ -29,6 +29,10 @@ enum DynamicTag: UInt64 {
     case hash = 4
     case stringTable = 5
     case symbolTable = 6
+    case jumpRelocationSize = 2
+    case relocations = 7
+    case relocationSize = 8
+    case jumpRelocations = 23
     case stringTableSize = 10
     case soname = 14
     case rpath = 15

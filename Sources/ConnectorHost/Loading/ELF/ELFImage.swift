@@ -29,6 +29,8 @@ struct ELFImage {
         var size: Int
         /// Where it begins in memory, before the base address is added.
         var address: UInt64
+        /// How much memory it takes; what the file does not fill is zero.
+        var memorySize: UInt64
         /// `p_align`.
         var alignment: UInt64
     }
@@ -121,9 +123,17 @@ extension ELFImage.Segment {
     fileprivate init?(_ bytes: ImageBytes, at start: Int) {
         guard bytes.contains(start, 56), let type = bytes.integer(at: start, as: UInt32.self),
             let offset = bytes.offset(at: start + 8), let address = bytes.integer(at: start + 16, as: UInt64.self),
-            let size = bytes.offset(at: start + 32), let alignment = bytes.integer(at: start + 48, as: UInt64.self)
+            let size = bytes.offset(at: start + 32), let memorySize = bytes.integer(at: start + 40, as: UInt64.self),
+            let alignment = bytes.integer(at: start + 48, as: UInt64.self)
         else { return nil }
-        self.init(type: type, offset: offset, size: size, address: address, alignment: alignment)
+        self.init(
+            type: type,
+            offset: offset,
+            size: size,
+            address: address,
+            memorySize: memorySize,
+            alignment: alignment
+        )
     }
 }
 

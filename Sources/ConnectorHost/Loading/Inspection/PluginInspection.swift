@@ -135,6 +135,13 @@ package struct PluginInspection: Sendable {
         }
         problems += reading.problems
         guard let dynamic else { return }
+        if image.architecture != .host {
+            // What this system has says nothing about the system that the image is for.
+            dependencies = image.neededLibraries(dynamic).map { name in
+                Dependency(name: name, neededBy: path, path: nil, isLoaded: false, isMissing: false)
+            }
+            return
+        }
         if let manifest {
             problems += Preflight.problems(of: manifest, image, dynamic)
             symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }
@@ -158,8 +165,7 @@ package struct PluginInspection: Sendable {
                 )
             }
         }
-        // Of a foreign machine's image everything is missing here, which says nothing.
-        if image.architecture == .host { problems += DependencyDiagnosis(closure).problems }
+        problems += DependencyDiagnosis(closure).problems
     }
 
     private static func symbols(of manifest: Manifest, isPresent: (String) -> Bool) -> [DeclaredSymbol] {

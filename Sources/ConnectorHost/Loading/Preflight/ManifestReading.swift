@@ -87,7 +87,9 @@ struct ManifestReading {
         ConnectorError(
             .noManifest,
             "\(path) carries no manifest and has none beside it",
-            fix: "embed one with CONNECTOR_MANIFEST, or write \(path.pluginStem).connector.json beside it"
+            fix: path.hasSuffix(DirectoryListing.imageEnding)
+                ? "embed one with CONNECTOR_MANIFEST, or write \(path.pluginStem).connector.json beside it"
+                : "write \(path.pluginStem).connector.json that names it as its \"library\""
         )
     }
 
@@ -101,10 +103,12 @@ struct ManifestReading {
 }
 
 extension String {
-    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.dylib` and `…/x.so`.
+    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
     var pluginStem: String {
         var name = Substring(lastPathComponent)
-        for ending in [".so", ".dylib"] where name.hasSuffix(ending) { name = name.dropLast(ending.utf8.count) }
+        if let ending = name.firstRange(of: ".so") ?? name.firstRange(of: ".dylib") {
+            name = name[..<ending.lowerBound]
+        }
         return String(name.hasPrefix("lib") ? name.dropFirst(3) : name)
     }
 }

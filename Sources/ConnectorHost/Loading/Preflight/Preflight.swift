@@ -13,6 +13,7 @@ enum Preflight {
         let dynamic = DynamicSection(image)
         if image.isProgram(dynamic) { throw executable(image.bytes.path) }
         guard let dynamic else { throw notShared(image.bytes.path, "it has no dynamic section") }
+        try image.checkSoundness(dynamic)
         return dynamic
     }
 
