@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+public import ConnectorManifest
 public import Logging
 public import ServiceLifecycle
 internal import Synchronization
@@ -93,9 +93,21 @@ public final class ConnectorHost: Sendable {
     /// - Returns: The report right after; a required gate that is not open does not throw: see ``Report/requireReady()``.
     @discardableResult
     public func open(timeout: Duration? = nil) async -> Report {
-        let deadline = timeout.map { environment.clock.now().addingReportingOverflow($0.nanoseconds) }
-        let end = deadline.map { $0.overflow ? .max : $0.partialValue } ?? .max
-        await tree.forEachGate(.opening) { await $0.open(by: end) }
+        await open(of: nil, timeout: timeout)
+    }
+
+    /// Opens one connector, with everything below it and everything it waits for; the others stay as they are.
+    ///
+    /// - Throws: `unknown-connector` if there is none of that path.
+    @discardableResult
+    public func open(_ path: String, timeout: Duration? = nil) async throws(ConnectorError) -> Report {
+        let target = try target(path)
+        return await open(of: target.index, timeout: timeout)
+    }
+
+    private func open(of index: Int?, timeout: Duration?) async -> Report {
+        let end = timeout.map(environment.deadline(after:)) ?? .max
+        await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
         return report
     }
 

@@ -109,7 +109,7 @@ final class OperationTable: Sendable {
                     Self.release(index, &state)
                     return outcome
                 }
-                state.slots[index].stage = .awaited(waiter)
+                state.slots[index].stage = unsafe .awaited(waiter)
                 return nil
             }
             if let outcome { unsafe waiter.resume(returning: outcome) }
@@ -119,14 +119,21 @@ final class OperationTable: Sendable {
     /// Ends a call in the name of its instance.
     @discardableResult
     func complete(_ id: UInt64, owner: UInt64, _ outcome: Outcome) -> Answer {
-        end(id, owner: owner, outcome, isGivenUp: false)
+        end(id, owner: owner, outcome, by: .plugin)
+    }
+
+    /// Ends a call whose deadline has passed; a completion after that is the plugin's misbehaviour.
+    ///
+    /// - Returns: Whether the call was pending.
+    func expire(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
+        end(id, owner: owner, .failure(error), by: .deadline) == .accepted
     }
 
     /// Ends a call that nobody wants any more; the plugin may learn of that too late, so its completion is no misbehaviour.
     ///
     /// - Returns: Whether the call was pending.
     func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
-        end(id, owner: owner, .failure(error), isGivenUp: true) == .accepted
+        end(id, owner: owner, .failure(error), by: .caller) == .accepted
     }
 
     /// Gives up every call of an instance that is still pending.
@@ -136,21 +143,28 @@ final class OperationTable: Sendable {
         pending(owner: owner).filter { giveUp($0, owner: owner, error) }
     }
 
-    private func end(_ id: UInt64, owner: UInt64, _ outcome: Outcome, isGivenUp: Bool) -> Answer {
+    /// Who ends a call.
+    private enum Side {
+        case plugin
+        case deadline
+        case caller
+    }
+
+    private func end(_ id: UInt64, owner: UInt64, _ outcome: Outcome, by side: Side) -> Answer {
         let (answer, waiter) = unsafe state.withLock { state -> (Answer, Waiter?) in
-            if Self.forget(id, owner: owner, &state) { return (.givenUp, nil) }
+            if side == .plugin, Self.forget(id, owner: owner, &state) { return (.givenUp, nil) }
             guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
             guard state.slots[index].owner == owner else { return (.foreign, nil) }
             switch state.slots[index].stage {
             case .free, .ended: return (.unknown, nil)
             case .begun:
                 state.slots[index].stage = .ended(outcome)
-                if isGivenUp { state.slots[index].givenUp = (state.slots[index].uses, owner) }
+                if side == .caller { state.slots[index].givenUp = (state.slots[index].uses, owner) }
                 return (.accepted, nil)
             case .awaited(let waiter):
-                if isGivenUp { state.slots[index].givenUp = (state.slots[index].uses, owner) }
+                if side == .caller { state.slots[index].givenUp = (state.slots[index].uses, owner) }
                 Self.release(index, &state)
-                return (.accepted, waiter)
+                return unsafe (.accepted, waiter)
             }
         }
         unsafe waiter?.resume(returning: outcome)

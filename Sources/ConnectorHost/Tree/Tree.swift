@@ -88,25 +88,46 @@ struct Tree: Sendable {
 
     // MARK: Order
 
-    /// Does something with every gate at once, but only after it was done with those that the gate waits for.
+    /// Does something with gates at once, but only after it was done with those that a gate waits for.
     ///
     /// The whole takes as long as the longest chain.
-    func forEachGate(_ order: Order, _ body: @escaping @Sendable (Gate) async -> Void) async {
+    ///
+    /// - Parameter index: Only the gates of this node, and those they wait for; nil for all.
+    func forEachGate(
+        _ order: Order,
+        of index: Int? = nil,
+        _ body: @escaping @Sendable (Gate) async -> Void
+    ) async {
         let waits = order == .opening ? leafWaits : reversed(leafWaits)
-        var tasks: [Int: Task<Void, Never>] = [:]
-        func task(for leaf: Int) -> Task<Void, Never>? {
-            if let task = tasks[leaf] { return task }
-            guard let gate = nodes[leaf].gate else { return nil }
-            let before = (waits[leaf] ?? []).compactMap { task(for: $0) }
-            let task = Task {
-                for earlier in before { await earlier.value }
-                await body(gate)
+        let waiting = reversed(waits)
+        let wanted = index.map { reachable(from: leaves(of: $0), by: waits) }
+        await withTaskGroup(of: Int.self) { group in
+            var missing = waits.mapValues { $0.count { wanted?.contains($0) ?? true } }
+            func start(_ leaf: Int) {
+                guard let gate = nodes[leaf].gate, wanted?.contains(leaf) ?? true else { return }
+                group.addTask {
+                    await body(gate)
+                    return leaf
+                }
             }
-            tasks[leaf] = task
-            return task
+            for leaf in nodes.indices where missing[leaf, default: 0] == 0 { start(leaf) }
+            for await done in group {
+                for leaf in waiting[done] ?? [] {
+                    missing[leaf, default: 0] -= 1
+                    if missing[leaf] == 0 { start(leaf) }
+                }
+            }
         }
-        for index in nodes.indices { _ = task(for: index) }
-        for task in tasks.values { await task.value }
+    }
+
+    /// Leaves, those they wait for, those these wait for, and so on.
+    private func reachable(from leaves: [Int], by waits: [Int: [Int]]) -> Set<Int> {
+        var found = Set(leaves)
+        var open = leaves
+        while let leaf = open.popLast() {
+            for target in waits[leaf] ?? [] where found.insert(target).inserted { open.append(target) }
+        }
+        return found
     }
 
     /// Which way ``forEachGate(_:_:)`` goes.

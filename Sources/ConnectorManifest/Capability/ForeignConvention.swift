@@ -7,6 +7,8 @@ public struct ForeignConvention: Sendable, Hashable {
     public var status: Status
     /// What numbers mean, by the names of error codes such as `conflict`.
     public var codes: [Int64: ConnectorError.Code]
+    /// The parameters whose handles the library frees: they are taken back before the call and mean nothing after it.
+    public var releases: [String]
 
     /// A way to tell success by the value that a function returns; the raw value stands in the manifest.
     public enum Status: String, Sendable, Hashable, CaseIterable {

@@ -16,11 +16,29 @@ extension JSONReader {
                 at: path.appending("status")
             )
         }
-        let convention = ForeignConvention(status: status ?? .none, codes: codes(in: object, at: path))
+        let convention = ForeignConvention(
+            status: status ?? .none,
+            codes: codes(in: object, at: path),
+            releases: releases(of: signature, in: object, at: path)
+        )
         for objection in objections(to: signature, convention) {
             report(.invalidValue, objection, at: path.appending("signature"))
         }
         return convention
+    }
+
+    private mutating func releases(of signature: Signature, in object: JSONObject, at path: JSONPath) -> [String] {
+        let names = strings("releases", in: object, at: path)
+        let handles = signature.parameters.filter { $0.type == .handle && $0.direction == .in }.map(\.name)
+        for (index, name) in names.enumerated() where !handles.contains(name) {
+            report(
+                .invalidValue,
+                "releases names \"\(name)\", which is no handle that the operation takes",
+                fix: suggestion(for: name, among: handles),
+                at: path.appending("releases").appending(index)
+            )
+        }
+        return names
     }
 
     private mutating func codes(in object: JSONObject, at path: JSONPath) -> [Int64: ConnectorError.Code] {

@@ -278,7 +278,7 @@ extension JSONReader {
             let object = members(
                 of: value,
                 at: path,
-                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes"] : [])
+                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes", "releases"] : [])
             )
         else {
             return nil

@@ -16,7 +16,7 @@ struct CallFrame: ~Copyable {
     /// First libffi's array of addresses, then the slots, then the storage.
     private let block: UnsafeMutableRawPointer
     /// What was copied for texts and buffers, to be freed.
-    private var copies: [UnsafeMutableRawPointer] = []
+    private var copies: [UnsafeMutableRawPointer] = unsafe []
 
     private var slots: UnsafeMutableRawPointer { unsafe block + 8 * interface.argumentCount }
     private var storage: UnsafeMutableRawPointer { unsafe slots + interface.storageOffset }
@@ -192,25 +192,26 @@ struct CallFrame: ~Copyable {
             unsafe result.release?(result.context)
             unsafe storage.storeBytes(of: connector_bytes_owned(), toByteOffset: offset, as: connector_bytes_owned.self)
         }
-        guard result.length > 0 else { return [] }
-        guard result.length <= UInt64(CallValue.sizeLimit) else {
+        guard unsafe result.length > 0 else { return [] }
+        let length = unsafe result.length
+        guard length <= UInt64(CallValue.sizeLimit) else {
             throw ConnectorError(
                 .tooLarge,
-                "the result has \(result.length) bytes, more than \(CallValue.sizeLimit >> 20) MiB"
+                "the result has \(length) bytes, more than \(CallValue.sizeLimit >> 20) MiB"
             )
         }
         guard let data = unsafe result.data else {
             throw ConnectorError(.misbehaved, "the plugin's result has a length but no bytes")
         }
-        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(result.length)))
+        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
     }
 
     /// Prepares what the callee fills in: owned results and buffers that were never written read as empty.
     func clearOutputs() {
         for place in interface.results where !place.type.isScalar {
             guard let offset = place.storage else { continue }
-            var empty = connector_bytes_owned()
-            empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+            var empty = unsafe connector_bytes_owned()
+            unsafe empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
             unsafe storage.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
         }
         for place in interface.buffers {

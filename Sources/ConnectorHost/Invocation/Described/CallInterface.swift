@@ -81,18 +81,18 @@ final class CallInterface: @unchecked Sendable {
         self.outputs = outputs
         self.buffers = buffers
         self.frame = frame
-        argumentCount = layout.types.count
+        argumentCount = unsafe layout.types.count
         storageSize = layout.storageSize
         unsafe cif = .allocate(capacity: 1)
-        unsafe types = .allocate(capacity: max(1, layout.types.count))
-        for (index, type) in unsafe layout.types.enumerated() { unsafe (types + index).initialize(to: type) }
+        unsafe types = .allocate(capacity: max(1, argumentCount))
+        for index in 0..<argumentCount { unsafe (types + index).initialize(to: layout.types[index]) }
         let returnType: UnsafeMutablePointer<ffi_type>
         if returnsValue, let result = signature.results.first {
             unsafe returnType = result.type.ffiType
         } else {
             unsafe returnType = cffi_type_sint32()
         }
-        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(layout.types.count), returnType, types)
+        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
         guard status == FFI_OK else {
             throw ConnectorError(
                 .unsupported,
@@ -110,8 +110,9 @@ final class CallInterface: @unchecked Sendable {
     var storageOffset: Int { argumentCount * 8 }
 
     /// Counts arguments and storage while the signature is walked.
+    @safe
     private struct Layout {
-        var types: [UnsafeMutablePointer<ffi_type>?] = []
+        var types: [UnsafeMutablePointer<ffi_type>?] = unsafe []
         var storageSize = 0
 
         mutating func argument(_ type: UnsafeMutablePointer<ffi_type>?) -> Int {
@@ -128,21 +129,21 @@ final class CallInterface: @unchecked Sendable {
             let argument: Int
             var storage: Int?
             switch (parameter.type, parameter.direction) {
-            case (.cstring, .in): argument = self.argument(unsafe cffi_type_pointer())
+            case (.cstring, .in): argument = unsafe self.argument(cffi_type_pointer())
             case (let type, .in) where type.isScalar:
                 let isByAddress = parameter.isOptional && type != .handle
-                argument = self.argument(unsafe isByAddress ? cffi_type_pointer() : type.ffiType)
+                argument = unsafe self.argument(isByAddress ? cffi_type_pointer() : type.ffiType)
                 if isByAddress { storage = self.storage(8) }
             case (let type, .in):
-                argument = self.argument(unsafe cffi_type_pointer())
-                _ = self.argument(unsafe type == .bytes32 ? cffi_type_uint32() : cffi_type_uint64())
+                argument = unsafe self.argument(cffi_type_pointer())
+                _ = unsafe self.argument(type == .bytes32 ? cffi_type_uint32() : cffi_type_uint64())
             case (let type, .out) where type.isScalar:
-                argument = self.argument(unsafe cffi_type_pointer())
+                argument = unsafe self.argument(cffi_type_pointer())
                 storage = self.storage(8)
             case (_, .out):
-                argument = self.argument(unsafe cffi_type_pointer())
-                _ = self.argument(unsafe cffi_type_uint64())
-                _ = self.argument(unsafe cffi_type_pointer())
+                argument = unsafe self.argument(cffi_type_pointer())
+                _ = unsafe self.argument(cffi_type_uint64())
+                _ = unsafe self.argument(cffi_type_pointer())
                 storage = self.storage(8)
             }
             return Place(
@@ -155,12 +156,12 @@ final class CallInterface: @unchecked Sendable {
         }
 
         mutating func place(_ result: Signature.Result, isReturnValue: Bool) -> Place {
-            let size = result.type.isScalar ? 8 : MemoryLayout<connector_bytes_owned>.size
+            let size = unsafe result.type.isScalar ? 8 : MemoryLayout<connector_bytes_owned>.size
             return Place(
                 name: result.name ?? "",
                 type: result.type,
                 isOptional: false,
-                argument: isReturnValue ? nil : argument(unsafe cffi_type_pointer()),
+                argument: unsafe isReturnValue ? nil : argument(cffi_type_pointer()),
                 storage: isReturnValue ? nil : storage(size)
             )
         }
