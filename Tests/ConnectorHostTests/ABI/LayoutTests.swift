@@ -92,4 +92,20 @@ import Testing
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.request) == 16)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.cancel) == 24)
     }
+
+    @Test func `events and storage`() {
+        #expect(unsafe MemoryLayout<connector_events>.size == 24)
+        #expect(unsafe MemoryLayout<connector_events>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_events>.offset(of: \.flags) == 4)
+        #expect(unsafe MemoryLayout<connector_events>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_events>.offset(of: \.emit) == 16)
+        #expect(unsafe MemoryLayout<connector_storage>.size == 48)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.struct_size) == 0)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.flags) == 4)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.get) == 16)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.set) == 24)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.remove) == 32)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.list) == 40)
+    }
 }

@@ -1,0 +1,101 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * layout.c: the layout of version 1 of the ABI when it was frozen. Never changes; both the frozen and the present headers
+ * must satisfy it.
+ */
+#include <connector/connector.h>
+#include <stddef.h>
+
+#define SIZE(type, size) _Static_assert(sizeof(type) >= (size), "the size of " #type)
+#define OFFSET(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+
+SIZE(connector_error, 1024);
+OFFSET(connector_error, struct_size, 0);
+OFFSET(connector_error, code, 4);
+OFFSET(connector_error, retryable, 8);
+OFFSET(connector_error, detail, 12);
+OFFSET(connector_error, retry_after_ns, 16);
+OFFSET(connector_error, domain, 24);
+OFFSET(connector_error, message, 56);
+
+SIZE(connector_call, 24);
+OFFSET(connector_call, struct_size, 0);
+OFFSET(connector_call, flags, 4);
+OFFSET(connector_call, operation, 8);
+OFFSET(connector_call, deadline_ns, 16);
+
+SIZE(connector_bytes_owned, 40);
+OFFSET(connector_bytes_owned, struct_size, 0);
+OFFSET(connector_bytes_owned, flags, 4);
+OFFSET(connector_bytes_owned, data, 8);
+OFFSET(connector_bytes_owned, length, 16);
+OFFSET(connector_bytes_owned, context, 24);
+OFFSET(connector_bytes_owned, release, 32);
+
+SIZE(connector_host, 40);
+OFFSET(connector_host, struct_size, 0);
+OFFSET(connector_host, abi_version, 4);
+OFFSET(connector_host, context, 8);
+OFFSET(connector_host, service, 16);
+OFFSET(connector_host, complete, 24);
+OFFSET(connector_host, progress, 32);
+
+SIZE(connector_plugin, 56);
+OFFSET(connector_plugin, struct_size, 0);
+OFFSET(connector_plugin, abi_version, 4);
+OFFSET(connector_plugin, create, 8);
+OFFSET(connector_plugin, open, 16);
+OFFSET(connector_plugin, probe, 24);
+OFFSET(connector_plugin, close, 32);
+OFFSET(connector_plugin, destroy, 40);
+OFFSET(connector_plugin, cancel, 48);
+
+SIZE(connector_log, 24);
+OFFSET(connector_log, struct_size, 0);
+OFFSET(connector_log, level, 4);
+OFFSET(connector_log, context, 8);
+OFFSET(connector_log, log, 16);
+
+SIZE(connector_clock, 48);
+OFFSET(connector_clock, struct_size, 0);
+OFFSET(connector_clock, flags, 4);
+OFFSET(connector_clock, context, 8);
+OFFSET(connector_clock, wall_ns, 16);
+OFFSET(connector_clock, monotonic_ns, 24);
+OFFSET(connector_clock, start_timer, 32);
+OFFSET(connector_clock, cancel_timer, 40);
+
+SIZE(connector_http_header, 32);
+OFFSET(connector_http_header, name, 0);
+OFFSET(connector_http_header, name_length, 8);
+OFFSET(connector_http_header, value, 16);
+OFFSET(connector_http_header, value_length, 24);
+
+SIZE(connector_http_request, 80);
+OFFSET(connector_http_request, struct_size, 0);
+OFFSET(connector_http_request, flags, 4);
+OFFSET(connector_http_request, method, 8);
+OFFSET(connector_http_request, method_length, 16);
+OFFSET(connector_http_request, url, 24);
+OFFSET(connector_http_request, url_length, 32);
+OFFSET(connector_http_request, headers, 40);
+OFFSET(connector_http_request, header_count, 48);
+OFFSET(connector_http_request, body, 56);
+OFFSET(connector_http_request, body_length, 64);
+OFFSET(connector_http_request, deadline_ns, 72);
+
+SIZE(connector_http_response, 40);
+OFFSET(connector_http_response, struct_size, 0);
+OFFSET(connector_http_response, status, 4);
+OFFSET(connector_http_response, headers, 8);
+OFFSET(connector_http_response, header_count, 16);
+OFFSET(connector_http_response, body, 24);
+OFFSET(connector_http_response, body_length, 32);
+
+SIZE(connector_http, 32);
+OFFSET(connector_http, struct_size, 0);
+OFFSET(connector_http, flags, 4);
+OFFSET(connector_http, context, 8);
+OFFSET(connector_http, request, 16);
+OFFSET(connector_http, cancel, 24);
