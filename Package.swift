@@ -45,7 +45,7 @@ let package = Package(
         .target(
             name: "ConnectorHost",
             dependencies: [
-                "CConnector", "CFFI", "CZlib", "ConnectorManifest",
+                "CConnector", "CFFI", "CZlib", "ConnectorManifest", "Integrator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

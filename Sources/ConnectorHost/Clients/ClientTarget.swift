@@ -6,7 +6,8 @@ internal import ConnectorManifest
 /// The connector that a client calls: all that a client holds of the host.
 struct ClientTarget: Sendable {
     private let tree: Tree
-    private let index: Int
+    /// Its place in the tree.
+    let index: Int
 
     /// Finds a connector.
     ///

@@ -57,7 +57,11 @@ public struct GateClient: Sendable {
         as function: Function.Type
     ) throws(ConnectorError) -> TypedOperation<Function> {
         guard let gate = target.gate else {
-            throw ConnectorError(.unsupported, "a composite has no functions of its own: name one of its leaves", connector: path)
+            throw ConnectorError(
+                .unsupported,
+                "a composite has no functions of its own: name one of its leaves",
+                connector: path
+            )
         }
         return try TypedOperation(gate, operation, Signature(parsing: signature))
     }

@@ -55,7 +55,17 @@ enum TextOperation {
                             unsafe unsafeBitCast(function, to: F3.self)(instance, call, t0, c0, t1, c1, t2, c2, error)
                         default:
                             unsafe unsafeBitCast(function, to: F4.self)(
-                                instance, call, t0, c0, t1, c1, t2, c2, t3, c3, error
+                                instance,
+                                call,
+                                t0,
+                                c0,
+                                t1,
+                                c1,
+                                t2,
+                                c2,
+                                t3,
+                                c3,
+                                error
                             )
                         }
                     }

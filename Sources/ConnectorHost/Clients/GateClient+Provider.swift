@@ -1,0 +1,25 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+public import Integrator
+
+extension GateClient {
+    /// An operation as a data provider, for ``Integrator`` and its combinators.
+    ///
+    /// ```swift
+    /// let places = Integrator(provider: geocoder.provider("geocode"), model: Places.self, execution: .latest)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operation: Its name.
+    ///   - options: How long each request may take.
+    /// - Returns: A provider that takes the arguments by parameter and answers with the result. A cancelled request cancels the
+    ///   plugin's call.
+    public func provider(
+        _ operation: String,
+        options: CallOptions = CallOptions()
+    ) -> ClosureProvider<JSONObject, JSONValue> {
+        ClosureProvider { arguments in try await call(operation, arguments, options: options) }
+    }
+}
