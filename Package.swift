@@ -12,7 +12,9 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
-let adapters = ["segment"]
+let adapters = [
+    "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
+]
 
 let package = Package(
     name: "connector-host",
@@ -137,7 +139,7 @@ let package = Package(
         + adapters.map {
             .target(
                 name: $0,
-                dependencies: ["ConnectorKit"],
+                dependencies: ["ConnectorKit", "ConnectorManifest"],
                 path: "Plugins/\($0)",
                 sources: ["Sources"],
                 swiftSettings: strict,

@@ -35,7 +35,7 @@ struct Segment: AnalyticsPlugin {
         return try await SegmentRequests.limits.deliver(events) { event in
             SegmentRequests.encode(event, now: now)
         } send: { batch in
-            let answer = try await host.http.send(requests.batch(batch, sentAt: host.clock.now))
+            let answer = try await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now))
             guard answer.isSuccess else { throw SegmentResponse(answer).failure(now: host.clock.now) }
         }
     }

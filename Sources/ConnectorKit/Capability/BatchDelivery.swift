@@ -26,13 +26,13 @@ public struct BatchDelivery: Sendable {
     ///
     /// - Parameters:
     ///   - encode: What is sent of one thing; throws if the vendor cannot take it at all.
-    ///   - send: Sends one request with the encodings of some things; throws a ``PluginError`` unless the vendor took all.
+    ///   - send: Sends one request with some things and their encodings; throws a ``PluginError`` unless the vendor took all.
     /// - Returns: An answer for each thing, in order.
     /// - Throws: A ``PluginError`` if nothing was delivered for a reason that is neither the things' nor likely to pass.
     public func deliver<Item>(
         _ items: [Item],
         encode: (Item) throws -> [UInt8],
-        send: ([[UInt8]]) async throws -> Void
+        send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
         var progress = Progress(count: items.count)
         var encoded = [[UInt8]](repeating: [], count: items.count)
@@ -50,7 +50,7 @@ public struct BatchDelivery: Sendable {
         var batches = batches(of: encoded.indices.filter { progress.answers[$0] == nil }, encoded)
         while let batch = batches.popLast() {
             do {
-                try await send(batch.map { encoded[$0] })
+                try await send(batch.map { (items[$0], encoded[$0]) })
                 progress.accept(batch)
             } catch {
                 let failure = PluginError(error)

@@ -54,6 +54,15 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         adding("\(Self.encoded(name))=\(secret)")
     }
 
+    /// The decoded value of the first query item of a name; nil if there is none, or it is not UTF-8.
+    public func value(of name: String) -> String? {
+        for item in query.dropFirst().split(separator: "&") {
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, Self.decoded(parts[0]) == name { return Self.decoded(parts[1]) }
+        }
+        return nil
+    }
+
     /// The URL as it is sent, but for secrets.
     public var description: String { base + query }
 
@@ -68,6 +77,24 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         var url = self
         url.query += (query.isEmpty ? "?" : "&") + item
         return url
+    }
+
+    /// The text behind percent-encoded UTF-8, where `+` is a space as in forms; nil if it is neither.
+    static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+                guard digits.count == 2 else { return nil }
+                rest = rest.dropFirst(2)
+                bytes.append(UInt8(digits[0] << 4 | digits[1]))
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// Everything but the unreserved characters of RFC 3986 as percent-encoded UTF-8.

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Delivers to Bugsnag's error reporting API (bugsnagerrorreportingapi.docs.apiary.io).
+struct Bugsnag: CrashPlugin {
+    private let host: Host
+    private let requests: BugsnagRequests
+    private let events: BugsnagEvents
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = BugsnagRequests(
+            endpoint: try configuration.url("endpoint"),
+            apiKey: try configuration.secret("apiKey").text
+        )
+        events = BugsnagEvents(
+            environment: try configuration.string("environment"),
+            release: configuration.optionalString("release")
+        )
+    }
+
+    /// A request without events leaves nothing behind. The key is proved if the same is refused with another key.
+    func open() async throws -> [Evidence] {
+        let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
+        guard answer.isSuccess || answer.status == 400 else { throw failure(answer) }
+        let reachable = Evidence.reachable("answered HTTP \(answer.status) to a request without events")
+        let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
+        let refusal = try? await host.http.send(wrong.notify([], sentAt: host.clock.now))
+        guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
+        return [reachable, .authenticated("the same with another key is refused")]
+    }
+
+    func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {
+        let now = host.clock.now
+        return try await BugsnagRequests.limits.deliver(reports) { report in
+            events.encode(report, now: now)
+        } send: { batch in
+            let answer = try await host.http.send(requests.notify(batch.map(\.bytes), sentAt: host.clock.now))
+            guard answer.isSuccess else { throw failure(answer) }
+        }
+    }
+
+    /// The failure, with Bugsnag's own `errors`, and its rule for what to try again: everything but 4xx, and of those 402,
+    /// 407, 408 and 429.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
+        var failure = response.failure(vendor: "bugsnag", words: words, now: host.clock.now)
+        if response.status == 402 || response.status == 407 {
+            failure.status = .unavailable
+            failure.isRetryable = true
+        } else if !(400..<500).contains(response.status) {
+            failure.isRetryable = true
+        }
+        return failure
+    }
+}

@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Bugsnag. The key travels in the body too, so nothing else there may look like a placeholder.
+struct BugsnagRequests {
+    /// 1 MB a request, of which the frame around the events takes a little.
+    static let limits = BatchDelivery(itemBytes: 999_000, batchBytes: 999_000, batchCount: 10)
+
+    let endpoint: HTTPURL
+    /// The key, or the placeholder that stands for it.
+    let apiKey: String
+
+    /// A request with encoded events.
+    func notify(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
+        let notifier = #"{"name":"connector-host","version":"1.0.0","url":""}"#
+        var body = Array(#"{"apiKey":"\#(apiKey)","payloadVersion":"4.0","notifier":\#(notifier),"events":["#.utf8)
+        body += events.joined(separator: [UInt8(ascii: ",")])
+        body += Array("]}".utf8)
+        return HTTPRequest(
+            .post,
+            endpoint.appending(path: "/"),
+            headers: [
+                "Content-Type": "application/json", "Bugsnag-Api-Key": apiKey, "Bugsnag-Payload-Version": "4.0",
+                "Bugsnag-Sent-At": "\(sentAt)",
+            ],
+            body: body,
+            hasPlaceholdersInBody: true
+        )
+    }
+}

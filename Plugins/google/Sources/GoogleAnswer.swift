@@ -1,0 +1,102 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What Google answers: the status is in the body, whatever HTTP says.
+enum GoogleAnswer {
+    private static let failures: [String: (status: PluginStatus, isRetryable: Bool)] = [
+        "OVER_QUERY_LIMIT": (.rateLimited, true), "OVER_DAILY_LIMIT": (.rateLimited, false),
+        "REQUEST_DENIED": (.unauthorized, false), "INVALID_REQUEST": (.invalid, false),
+        "UNKNOWN_ERROR": (.unavailable, true),
+    ]
+
+    /// The places of a request; none is the status `ZERO_RESULTS`.
+    static func places(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> [Place] {
+        guard let answer = try? response.json(), let status = answer["status"]?.string else {
+            guard response.isSuccess else { throw response.failure(vendor: "google", words: "", now: now) }
+            throw PluginError(.protocolViolation, "the answer has no status: \(response.excerpt)", domain: "google")
+        }
+        switch status {
+        case "ZERO_RESULTS": return []
+        case "OK":
+            var places: [Place] = []
+            for result in answer["results"]?.array ?? [] { places.append(try place(result)) }
+            return places
+        default:
+            let known = failures[status] ?? (.failed, false)
+            let words = answer["error_message"]?.string.map { ": \($0)" } ?? ""
+            throw PluginError(
+                known.status,
+                "google answered \(status)\(words)",
+                isRetryable: known.isRetryable,
+                retryAfter: response.retryAfter(now: now),
+                domain: "google",
+                detail: Int32(response.status)
+            )
+        }
+    }
+
+    private static func place(_ result: JSONValue) throws(PluginError) -> Place {
+        guard let coordinate = coordinate(result["geometry"]?["location"]) else {
+            throw PluginError(.protocolViolation, "a result has no location", domain: "google")
+        }
+        let viewport = result["geometry"]?["bounds"] ?? result["geometry"]?["viewport"]
+        return Place(
+            coordinate,
+            name: name(result),
+            formattedAddress: result["formatted_address"]?.string,
+            components: components(result["address_components"]?.array ?? []),
+            boundingBox: box(viewport),
+            provider: "google",
+            attribution: "Google",
+            id: result["place_id"]?.string
+        )
+    }
+
+    /// The first part of the address, unless that is the number of a house.
+    private static func name(_ result: JSONValue) -> String? {
+        let first = result["address_components"]?[0]
+        guard first?["types"]?.array?.contains("street_number") == false else { return nil }
+        return first?["long_name"]?.string
+    }
+
+    private static func coordinate(_ value: JSONValue?) -> Coordinate? {
+        guard let latitude = value?["lat"]?.number, let longitude = value?["lng"]?.number else { return nil }
+        return Coordinate(latitude: latitude, longitude: longitude)
+    }
+
+    private static func box(_ value: JSONValue?) -> BoundingBox? {
+        guard let southWest = coordinate(value?["southwest"]), let northEast = coordinate(value?["northeast"]) else {
+            return nil
+        }
+        return BoundingBox(
+            south: southWest.latitude,
+            west: southWest.longitude,
+            north: northEast.latitude,
+            east: northEast.longitude
+        )
+    }
+
+    private static func components(_ parts: [JSONValue]) -> AddressComponents {
+        func part(_ types: String..., name: String = "long_name") -> String? {
+            for type in types {
+                let found = parts.first { part in part["types"]?.array?.contains(.string(type)) == true }
+                if let text = found?[name]?.string { return text }
+            }
+            return nil
+        }
+        var components = AddressComponents()
+        components.houseNumber = part("street_number")
+        components.street = part("route")
+        components.district = part("sublocality", "sublocality_level_1", "neighborhood")
+        components.city = part("locality", "postal_town")
+        components.county = part("administrative_area_level_2")
+        components.state = part("administrative_area_level_1")
+        components.postalCode = part("postal_code")
+        components.country = part("country")
+        components.countryCode = part("country", name: "short_name")
+        return components
+    }
+}

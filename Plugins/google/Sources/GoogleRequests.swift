@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Google.
+struct GoogleRequests {
+    let endpoint: HTTPURL
+    let key: SecretPlaceholder
+
+    /// Neither an address nor a point.
+    var nothing: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
+
+    func geocode(_ question: GeocodeRequest) -> HTTPRequest {
+        var url = url
+        var components: [String] = []
+        switch question.subject {
+        case .text(let text): url = url.with("address", text)
+        case .address(let address): url = url.with("address", address.line)
+        }
+        if question.countries.count == 1 { components = question.countries.map { "country:\($0)" } }
+        url = url.with("components", components.isEmpty ? nil : components.joined(separator: "|"))
+        return HTTPRequest(.get, url.with("language", question.language).with("key", key))
+    }
+
+    func reverse(_ question: ReverseRequest) -> HTTPRequest {
+        let point = "\(question.coordinate.latitude),\(question.coordinate.longitude)"
+        return HTTPRequest(.get, url.with("latlng", point).with("language", question.language).with("key", key))
+    }
+
+    private var url: HTTPURL { endpoint.appending(path: "/maps/api/geocode/json") }
+}

@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Writes every event as a point to InfluxDB 1.x.
+struct InfluxDB: AnalyticsPlugin {
+    private let host: Host
+    private let requests: InfluxDBRequests
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = InfluxDBRequests(
+            endpoint: try configuration.url("endpoint"),
+            database: try configuration.string("database"),
+            retentionPolicy: configuration.optionalString("retentionPolicy"),
+            username: configuration.optionalString("username"),
+            password: configuration.optionalSecret("password")
+        )
+    }
+
+    /// A write without points proves that the database is there and may be written to. The credentials are proved if the
+    /// same is refused without them.
+    func open() async throws -> [Evidence] {
+        let answer = try await host.http.send(requests.write([]))
+        guard answer.isSuccess else { throw failure(answer) }
+        let reachable = Evidence.reachable("the database \(requests.database) takes points")
+        guard requests.hasCredentials else { return [reachable] }
+        let refusal = try? await host.http.send(requests.write([], isAuthenticated: false))
+        guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
+        return [reachable, .authenticated("the same without credentials is refused")]
+    }
+
+    func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
+        let now = host.clock.now
+        return try await InfluxDBRequests.limits.deliver(events) { event in
+            LineProtocol.point(event, now: now)
+        } send: { lines in
+            let answer = try await host.http.send(requests.write(lines.map(\.bytes)))
+            guard answer.isSuccess else { throw failure(answer) }
+        }
+    }
+
+    /// The failure, with InfluxDB's own `error`.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let words = (try? response.json())?["error"]?.string ?? response.headers["X-Influxdb-Error"]
+        return response.failure(vendor: "influxdb", words: words, now: host.clock.now)
+    }
+}

@@ -1,0 +1,39 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to InfluxDB (docs.influxdata.com/influxdb/v1/tools/api).
+struct InfluxDBRequests {
+    /// Requests that servers take well within their default of 25 MB.
+    static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 5000)
+
+    let endpoint: HTTPURL
+    let database: String
+    let retentionPolicy: String?
+    let username: String?
+    let password: SecretPlaceholder?
+
+    /// Whether anything is sent that could be refused.
+    var hasCredentials: Bool { username != nil }
+
+    /// Points, one to a line.
+    func write(_ lines: [[UInt8]], isAuthenticated: Bool = true) -> HTTPRequest {
+        let url = endpoint.appending("write").with("db", database).with("rp", retentionPolicy).with("precision", "ns")
+        var request = HTTPRequest(
+            .post,
+            url,
+            headers: ["Content-Type": "text/plain; charset=utf-8"],
+            body: Array(lines.joined(separator: [UInt8(ascii: "\n")])),
+            isCompressed: !lines.isEmpty
+        )
+        if isAuthenticated, let username {
+            request.headers["Authorization"] = SecretPlaceholder.basicCredentials(
+                user: username,
+                password: password?.text ?? ""
+            )
+        }
+        return request
+    }
+}

@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Events in the line protocol (docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference).
+///
+/// The measurement is the event's name, or the type of a call that has none. The only tag is the type: what has many values,
+/// such as a user, would make as many series. Everything else is a field: `userId`, `messageId`, and properties and traits
+/// by their names, those within others joined by dots. Numbers are always floats, since a field keeps the type of its first
+/// value.
+enum LineProtocol {
+    /// A point without the end of its line.
+    static func point(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
+        var fields: [(String, JSONValue)] = [("messageId", .string(event.messageId))]
+        let identities = [
+            ("userId", event.userId), ("anonymousId", event.anonymousId), ("groupId", event.groupId),
+            ("previousId", event.previousId), ("name", event.event == nil ? event.name : nil),
+            ("category", event.category),
+        ]
+        for (name, value) in identities { if let value { fields.append((name, .string(value))) } }
+        flatten(.object(event.traits), "", into: &fields)
+        flatten(.object(event.properties), "", into: &fields)
+        flatten(.object(event.context), "context", into: &fields)
+        let measurement = escaped(event.event ?? event.type.rawValue, [",", " "])
+        var line = "\(measurement),type=\(event.type.rawValue) "
+        line += unique(fields).map { "\(escaped($0.0, [",", " ", "="]))=\($0.1)" }.joined(separator: ",")
+        return Array("\(line) \(time(event, now: now))".utf8)
+    }
+
+    /// Nanoseconds since 1970. A second point of the same series and time would replace the first, so an event whose time
+    /// has no more than milliseconds gets the rest from its identifier: the same in every attempt.
+    static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
+        let nanoseconds = (event.timestamp ?? now).nanoseconds
+        guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }
+        let hash = event.messageId.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+        return nanoseconds + hash % 1_000_000
+    }
+
+    /// Members within members, by their names joined with dots; arrays as JSON.
+    private static func flatten(_ value: JSONValue, _ name: String, into fields: inout [(String, JSONValue)]) {
+        switch value {
+        case .null: break
+        case .object(let object):
+            for member in object.members {
+                flatten(member.value, name.isEmpty ? member.name : "\(name).\(member.name)", into: &fields)
+            }
+        default: fields.append((name, value))
+        }
+    }
+
+    /// Fields as text; of those with one name the first, and none without a name.
+    private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
+        var seen: Set<String> = []
+        return fields.compactMap { name, value in
+            let name = name == "time" ? "time_" : name
+            guard !name.isEmpty, seen.insert(name).inserted else { return nil }
+            return (name, text(value))
+        }
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): "\(Double(value))"
+        case .number(let value): "\(value)"
+        case .string(let value): quoted(value)
+        default: quoted(value.serialized())
+        }
+    }
+
+    /// A string between quotes, in which quotes and backslashes are escaped; line breaks may stay.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for character in text.unicodeScalars {
+            if character == "\"" || character == "\\" { quoted += "\\" }
+            quoted.unicodeScalars.append(character)
+        }
+        return quoted + "\""
+    }
+
+    /// A name in which what separates is escaped. A line break cannot be, and becomes a space; a backslash at the end would
+    /// escape what follows, and is followed by an escaped space.
+    private static func escaped(_ text: String, _ separators: Set<Unicode.Scalar>) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            let character = character == "\n" || character == "\r" ? " " : character
+            if separators.contains(character) { escaped += "\\" }
+            escaped.unicodeScalars.append(character)
+        }
+        // A line that begins so would be a comment.
+        if escaped.hasPrefix("#") { escaped = "\\" + escaped }
+        return text.hasSuffix("\\") ? escaped + "\\ " : escaped
+    }
+}

@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Keeps records in the collections of one bucket of a Kinto server (docs.kinto-storage.org).
+struct Kinto: DatabasePlugin {
+    private let requests: KintoRequests
+    private let line: KintoConnection
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        requests = KintoRequests(
+            endpoint: try configuration.url("endpoint"),
+            bucket: try configuration.string("bucket"),
+            username: try configuration.string("username"),
+            password: try configuration.secret("password")
+        )
+        line = KintoConnection(host: host)
+    }
+
+    /// The root names the user whose credentials it accepted, and nobody for others. The bucket is read too, unless it is
+    /// the user's own default bucket, which would be made by that.
+    func open() async throws -> [Evidence] {
+        let root = try await line.send(requests.root)
+        guard let user = try root.json()["user"]?["id"]?.string else {
+            throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
+        }
+        let authenticated = Evidence.authenticated("the server answers as \(user)")
+        guard requests.bucket != "default" else { return [authenticated] }
+        do throws(PluginError) {
+            _ = try await line.send(requests.bucketItself)
+        } catch {
+            // The bucket may be closed to a user whose collections in it are open.
+            guard error.status == .unauthorized else { throw error }
+        }
+        return [authenticated]
+    }
+
+    /// Makes the collection too if it does not exist, as other vendors do.
+    func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
+        let request = requests.create(try KintoRecord.checked(record), in: collection, id: id)
+        do throws(PluginError) {
+            return try await line.record(request)
+        } catch {
+            guard error.status == .notFound else { throw error }
+            do throws(PluginError) {
+                _ = try await line.send(requests.make(collection))
+            } catch {
+                // Somebody else made it just now.
+                guard error.status == .conflict else { throw error }
+            }
+            return try await line.record(request)
+        }
+    }
+
+    func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
+        try await line.record(requests.get(id, in: collection))
+    }
+
+    /// A `PUT` makes what does not exist, so a replacement without a version looks up the present one first.
+    func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        let record = try KintoRecord.checked(record)
+        if let version {
+            return try await line.record(requests.replace(id, with: record, in: collection, version: version))
+        }
+        for _ in 1...3 {
+            let current = try await get(id, in: collection).version
+            do throws(PluginError) {
+                return try await line.record(requests.replace(id, with: record, in: collection, version: current))
+            } catch {
+                guard error.status == .conflict else { throw error }
+            }
+        }
+        throw PluginError(.conflict, "the record changed three times meanwhile", isRetryable: true, domain: "kinto")
+    }
+
+    func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        try await line.record(requests.update(id, with: KintoRecord.checked(record), in: collection, version: version))
+    }
+
+    func delete(_ id: String, in collection: String, version: String?) async throws {
+        _ = try await line.send(requests.delete(id, in: collection, version: version))
+    }
+
+    func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
+        let answer = try await line.send(requests.query(query, in: collection))
+        guard let elements = try answer.json()["data"]?.array else {
+            throw PluginError(.protocolViolation, "the answer has no data: \(answer.excerpt)", domain: "kinto")
+        }
+        let next = answer.headers["Next-Page"].flatMap { HTTPURL($0) }
+        return DatabasePage(
+            records: try elements.map { try KintoRecord.read($0) },
+            cursor: next?.value(of: "_token")
+        )
+    }
+}

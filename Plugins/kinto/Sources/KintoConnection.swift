@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Sends requests, waits when the server asked to be left alone, and turns refusals into errors.
+final class KintoConnection: Sendable {
+    private let host: Host
+    /// Until when the server wants to be left alone, on the monotonic clock; 0 if it does not.
+    private let quietUntil = Atomic<UInt64>(0)
+
+    init(host: Host) {
+        self.host = host
+    }
+
+    /// Sends a request.
+    ///
+    /// - Throws: A ``PluginError`` for every answer that is no success, with Kinto's own `message`.
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        let until = quietUntil.load(ordering: .relaxed)
+        let now = host.clock.monotonic
+        if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
+        let response = try await host.http.send(request)
+        if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
+            host.log.log(.notice, "the server asks to be left alone", ["seconds": .integer(Int64(clamping: seconds))])
+            let wait = min(seconds, 3600) * 1_000_000_000
+            quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
+        }
+        guard response.isSuccess else {
+            let body = try? response.json()
+            let words = body?["message"]?.string ?? body?["error"]?.string
+            throw response.failure(vendor: "kinto", words: words, now: host.clock.now)
+        }
+        return response
+    }
+
+    /// Sends a request that is answered with a record.
+    func record(_ request: HTTPRequest) async throws(PluginError) -> DatabaseRecord {
+        let response = try await send(request)
+        return try KintoRecord.read(response.json()["data"] ?? .null)
+    }
+}

@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Keeps the latest answers by request, as the usage policy of the public server asks for.
+final class AnswerCache: Sendable {
+    private struct State {
+        var answers: [String: JSONValue] = [:]
+        /// The keys in the order that they came.
+        var order: [String] = []
+        /// How many of ``order`` have been dropped already.
+        var dropped = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// The answer to a request; setting one drops the oldest when there are too many.
+    subscript(key: String) -> JSONValue? {
+        get { state.withLock { $0.answers[key] } }
+        set {
+            guard capacity > 0, let newValue else { return }
+            state.withLock { state in
+                guard state.answers.updateValue(newValue, forKey: key) == nil else { return }
+                state.order.append(key)
+                while state.answers.count > capacity {
+                    state.answers[state.order[state.dropped]] = nil
+                    state.dropped += 1
+                }
+                if state.dropped > capacity {
+                    state.order.removeFirst(state.dropped)
+                    state.dropped = 0
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Asks a Nominatim server (nominatim.org/release-docs/latest/api), within the rules of the public one.
+struct Nominatim: GeocoderPlugin {
+    private let host: Host
+    private let requests: NominatimRequests
+    private let pace: RequestPace
+    private let cache: AnswerCache
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = NominatimRequests(
+            endpoint: try configuration.url("endpoint"),
+            userAgent: try configuration.string("userAgent")
+        )
+        guard requests.userAgent.contains(where: { !$0.isWhitespace }) else {
+            throw PluginError(
+                .invalid,
+                "userAgent must name your application and a way to reach you",
+                domain: "nominatim"
+            )
+        }
+        pace = RequestPace(perSecond: try configuration.number("requestsPerSecond"), clock: host.clock)
+        cache = AnswerCache(capacity: Int(clamping: try configuration.integer("cacheSize")))
+    }
+
+    /// There are no credentials, so an answer is all that can be proved.
+    func open() async throws -> [Evidence] {
+        try await pace.wait()
+        let response = try await host.http.send(requests.status)
+        guard response.isSuccess else { throw NominatimAnswer.failure(response, now: host.clock.now) }
+        let status = try response.json()
+        guard status["status"]?.integer == 0 else {
+            let words = status["message"]?.string ?? response.excerpt
+            throw PluginError(.unavailable, "the server is not ready: \(words)", domain: "nominatim")
+        }
+        let data = status["data_updated"]?.string.map { ", data of \($0)" } ?? ""
+        return [.reachable("the server says OK\(data)")]
+    }
+
+    func geocode(_ request: GeocodeRequest) async throws -> [Place] {
+        try NominatimAnswer.places(await answer(requests.search(request)))
+    }
+
+    /// Nominatim knows one place at a point, the best, whatever the limit.
+    func reverse(_ request: ReverseRequest) async throws -> [Place] {
+        try NominatimAnswer.reversed(await answer(requests.reverse(request)))
+    }
+
+    /// From the cache, or else from the server when it is this request's turn.
+    private func answer(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
+        let key = request.url.description
+        if let known = cache[key] { return known }
+        try await pace.wait()
+        let response = try await host.http.send(request)
+        guard response.isSuccess else { throw NominatimAnswer.failure(response, now: host.clock.now) }
+        let answer = try response.json()
+        cache[key] = answer
+        return answer
+    }
+}

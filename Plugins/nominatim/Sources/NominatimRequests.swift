@@ -1,0 +1,39 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Nominatim.
+struct NominatimRequests {
+    let endpoint: HTTPURL
+    let userAgent: String
+
+    /// How the server is.
+    var status: HTTPRequest { request(endpoint.appending("status").with("format", "json"), language: nil) }
+
+    func search(_ question: GeocodeRequest) -> HTTPRequest {
+        var url = endpoint.appending("search").with("format", "jsonv2").with("addressdetails", "1")
+        switch question.subject {
+        case .text(let text): url = url.with("q", text)
+        case .address(let address):
+            url = url.with("street", address.street).with("city", address.city).with("county", address.county)
+                .with("state", address.state).with("postalcode", address.postalCode).with("country", address.country)
+        }
+        if !question.countries.isEmpty {
+            url = url.with("countrycodes", question.countries.joined(separator: ",").lowercased())
+        }
+        // 40 is the most that Nominatim answers.
+        return request(url.with("limit", "\(min(question.limit, 40))"), language: question.language)
+    }
+
+    func reverse(_ question: ReverseRequest) -> HTTPRequest {
+        let url = endpoint.appending("reverse").with("format", "jsonv2").with("addressdetails", "1")
+            .with("lat", "\(question.coordinate.latitude)").with("lon", "\(question.coordinate.longitude)")
+        return request(url, language: question.language)
+    }
+
+    private func request(_ url: HTTPURL, language: String?) -> HTTPRequest {
+        HTTPRequest(.get, url.with("accept-language", language), headers: ["User-Agent": userAgent])
+    }
+}

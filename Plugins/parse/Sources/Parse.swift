@@ -1,0 +1,120 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Keeps records in the classes of a Parse Server (docs.parseplatform.org/rest/guide).
+struct Parse: DatabasePlugin {
+    private let host: Host
+    private let requests: ParseRequests
+    /// How the application was launched; nil if that is not to be told.
+    private let launch: JSONValue?
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = ParseRequests(
+            endpoint: try configuration.url("endpoint"),
+            applicationId: try configuration.string("applicationId"),
+            clientKey: configuration.optionalSecret("clientKey"),
+            restAPIKey: configuration.optionalSecret("restApiKey")
+        )
+        launch = configuration["launch"]
+        if let launch, launch.object == nil {
+            throw PluginError(
+                .invalid,
+                "launch must be an object, such as {} or {\"pushHash\": \"…\"}",
+                domain: "parse"
+            )
+        }
+    }
+
+    /// The application's configuration is readable with the application's credentials only, and reading it changes nothing.
+    /// With launch information the server is told that the application was opened, which is what that is for.
+    func open() async throws -> [Evidence] {
+        let evidence = try await probe()
+        if let launch {
+            let pushHash = launch["pushHash"]?.string
+            _ = try await send(requests.appOpened(at: host.clock.now, pushHash: pushHash))
+        }
+        return evidence
+    }
+
+    func probe() async throws -> [Evidence] {
+        _ = try await send(requests.configuration)
+        return [.authenticated("the server accepted the application's id and key")]
+    }
+
+    func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
+        let record = try ParseRecord.checked(record)
+        let answer: JSONValue
+        do throws(PluginError) {
+            let request = requests.create(record, in: collection, id: id, requestId: RandomIdentifier.uuid())
+            answer = try await send(request).json()
+        } catch {
+            // "objectId is an invalid field name": the option allowCustomObjectId of the server is off.
+            guard id != nil, error.detail == 104 || error.detail == 105 else { throw error }
+            let message = "the server chooses the ids of new objects itself: \(error.message)"
+            throw PluginError(.unsupported, message, domain: "parse", detail: error.detail)
+        }
+        guard let id = answer["objectId"]?.string else {
+            throw PluginError(.protocolViolation, "the answer has no objectId", domain: "parse")
+        }
+        return DatabaseRecord(id: id, version: answer["createdAt"]?.string, data: record)
+    }
+
+    func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
+        try ParseRecord.read(try await send(requests.get(id, in: collection)).json())
+    }
+
+    /// Parse merges always, so what the new record does not have is deleted by name.
+    func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        try refuse(version)
+        let record = try ParseRecord.checked(record)
+        let present = try await get(id, in: collection)
+        var changes = record
+        for name in present.data.names where record[name] == nil { changes[name] = ["__op": "Delete"] }
+        let answer = try await send(requests.update(id, with: changes, in: collection)).json()
+        return DatabaseRecord(id: id, version: answer["updatedAt"]?.string, data: record)
+    }
+
+    func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        try refuse(version)
+        _ = try await send(requests.update(id, with: ParseRecord.checked(record), in: collection))
+        return try await get(id, in: collection)
+    }
+
+    func delete(_ id: String, in collection: String, version: String?) async throws {
+        try refuse(version)
+        _ = try await send(requests.delete(id, in: collection))
+    }
+
+    func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
+        let skip = try ParseQuery.skip(query.cursor)
+        let answer = try await send(requests.query(query, skip: skip, in: collection)).json()
+        guard let results = answer["results"]?.array else {
+            throw PluginError(.protocolViolation, "the answer has no results", domain: "parse")
+        }
+        // One more than asked for tells whether there is a further page.
+        let records = try results.prefix(query.limit).map { try ParseRecord.read($0) }
+        return DatabasePage(
+            records: records,
+            cursor: results.count > query.limit ? "\(skip + query.limit)" : nil
+        )
+    }
+
+    private func refuse(_ version: String?) throws(PluginError) {
+        guard version != nil else { return }
+        throw PluginError(.unsupported, "Parse cannot act on the condition of a version", domain: "parse")
+    }
+
+    private func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        let response = try await host.http.send(request)
+        guard response.isSuccess else { throw ParseFailure.failure(response, now: host.clock.now) }
+        return response
+    }
+}

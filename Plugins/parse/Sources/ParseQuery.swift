@@ -1,0 +1,41 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Questions in Parse's terms (docs.parseplatform.org/rest/guide/#query-constraints).
+enum ParseQuery {
+    private static let operators: [DatabaseQuery.Comparison: String] = [
+        .notEqual: "$ne", .less: "$lt", .lessOrEqual: "$lte", .greater: "$gt", .greaterOrEqual: "$gte", .within: "$in",
+        .equal: "$eq",
+    ]
+
+    /// What stands under `where`.
+    static func condition(_ filters: [DatabaseQuery.Filter]) -> JSONObject {
+        var condition = JSONObject()
+        for filter in filters {
+            let isAlone = filters.count { $0.field == filter.field } == 1
+            if filter.comparison == .equal, isAlone {
+                condition[name(filter.field)] = filter.value
+            } else {
+                var constraints = condition[name(filter.field)]?.object ?? JSONObject()
+                constraints[operators[filter.comparison] ?? "$eq"] = filter.value
+                condition[name(filter.field)] = .object(constraints)
+            }
+        }
+        return condition
+    }
+
+    /// A member's name; the record's id has another one in Parse.
+    static func name(_ field: String) -> String { field == "id" ? "objectId" : field }
+
+    /// How many objects come before the page.
+    static func skip(_ cursor: String?) throws(PluginError) -> Int {
+        guard let cursor else { return 0 }
+        guard let skip = Int(cursor), (0...1_000_000_000).contains(skip) else {
+            throw PluginError(.invalid, "cursor must be one that a page before gave", domain: "parse")
+        }
+        return skip
+    }
+}

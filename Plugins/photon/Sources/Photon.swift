@@ -1,0 +1,47 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Asks a Photon server (github.com/komoot/photon).
+struct Photon: GeocoderPlugin {
+    private let host: Host
+    private let requests: PhotonRequests
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = PhotonRequests(endpoint: try configuration.url("endpoint"))
+    }
+
+    /// There are no credentials, so an answer is all that can be proved. Older servers have no status; they are asked for a
+    /// place.
+    func open() async throws -> [Evidence] {
+        let status = try await host.http.send(requests.status)
+        if status.isSuccess, let words = (try? status.json())?["status"]?.string {
+            return [.reachable("the server says \(words)")]
+        }
+        guard status.status == 404 || status.status == 400 else {
+            throw PhotonAnswer.failure(status, now: host.clock.now)
+        }
+        _ = try PhotonAnswer.places(await answer(requests.search(GeocodeRequest(.text("Bern"), limit: 1))))
+        return [.reachable("the server answers searches")]
+    }
+
+    func geocode(_ request: GeocodeRequest) async throws -> [Place] {
+        let places = try PhotonAnswer.places(await answer(requests.search(request)))
+        guard !request.countries.isEmpty else { return places }
+        let matching = places.filter { request.countries.contains($0.components.countryCode ?? "") }
+        return Array(matching.prefix(request.limit))
+    }
+
+    func reverse(_ request: ReverseRequest) async throws -> [Place] {
+        try PhotonAnswer.places(await answer(requests.reverse(request)))
+    }
+
+    private func answer(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
+        let response = try await host.http.send(request)
+        guard response.isSuccess else { throw PhotonAnswer.failure(response, now: host.clock.now) }
+        return try response.json()
+    }
+}

@@ -1,0 +1,37 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Photon.
+struct PhotonRequests {
+    let endpoint: HTTPURL
+
+    /// How the server is.
+    var status: HTTPRequest { HTTPRequest(.get, endpoint.appending("status")) }
+
+    /// Photon takes free text only, and cannot be held to countries: then the most that it gives is asked for.
+    func search(_ question: GeocodeRequest) -> HTTPRequest {
+        let text =
+            switch question.subject {
+            case .text(let text): text
+            case .address(let address): address.line
+            }
+        let limit = question.countries.isEmpty ? question.limit : 50
+        let url = endpoint.appending("api").with("q", text).with("limit", "\(limit)")
+        return HTTPRequest(.get, url.with("lang", language(question.language)))
+    }
+
+    func reverse(_ question: ReverseRequest) -> HTTPRequest {
+        let url = endpoint.appending("reverse")
+            .with("lat", "\(question.coordinate.latitude)").with("lon", "\(question.coordinate.longitude)")
+            .with("limit", "\(question.limit)").with("lang", language(question.language))
+        return HTTPRequest(.get, url)
+    }
+
+    /// Photon knows languages without regions.
+    private func language(_ tag: String?) -> String? {
+        tag.map { String($0.prefix { $0 != "-" }).lowercased() }
+    }
+}

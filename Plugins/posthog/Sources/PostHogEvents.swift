@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Events in PostHog's terms: everything is an event with a person and properties, some with names of PostHog's own.
+struct PostHogEvents {
+    /// What PostHog keeps of a person's id; longer ones would be cut, and different people become one.
+    static let distinctIdLimit = 200
+
+    /// Of which kind the groups of the specification are in PostHog.
+    let groupType: String
+
+    /// An event as it stands in a batch.
+    func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
+        let distinctId = event.type == .alias ? event.previousId ?? "" : event.distinctId
+        guard distinctId.count <= Self.distinctIdLimit else {
+            throw PluginError(.invalid, "the user's id has more than \(Self.distinctIdLimit) characters")
+        }
+        var properties = properties(of: event)
+        properties["$lib"] = "connector-host"
+        properties["$lib_version"] = "1.0.0"
+        if let address = event.context["ip"] { properties["$ip"] = address }
+        if !event.context.isEmpty { properties["context"] = .object(event.context) }
+        let value: JSONValue = [
+            "event": .string(name(of: event)),
+            "distinct_id": .string(distinctId),
+            "properties": .object(properties),
+            "timestamp": .string("\(event.timestamp ?? now)"),
+            "uuid": .string(Self.uuid(event.messageId)),
+        ]
+        return value.utf8WithoutPlaceholders()
+    }
+
+    private func name(of event: AnalyticsEvent) -> String {
+        switch event.type {
+        case .track: event.event ?? ""
+        case .identify: "$identify"
+        case .screen: "$screen"
+        case .page: "$pageview"
+        case .group: "$groupidentify"
+        case .alias: "$create_alias"
+        }
+    }
+
+    private func properties(of event: AnalyticsEvent) -> JSONObject {
+        var properties = event.properties
+        switch event.type {
+        case .track: break
+        case .identify:
+            properties["$set"] = .object(event.traits)
+            if event.userId != nil { properties["$anon_distinct_id"] = event.anonymousId.map { .string($0) } }
+        case .screen: properties["$screen_name"] = event.name.map { .string($0) }
+        case .page:
+            properties["$current_url"] = event.properties["url"] ?? event.context["page"]?["url"]
+            properties["title"] = event.properties["title"] ?? event.name.map { .string($0) }
+            if let category = event.category { properties["category"] = .string(category) }
+        case .group:
+            properties["$group_type"] = .string(groupType)
+            properties["$group_key"] = event.groupId.map { .string($0) }
+            properties["$group_set"] = .object(event.traits)
+        case .alias:
+            properties["distinct_id"] = event.previousId.map { .string($0) }
+            properties["alias"] = event.userId.map { .string($0) }
+        }
+        return properties
+    }
+
+    /// The message's id if it is a UUID, or else a UUID that always follows from it: PostHog drops what it has by that.
+    static func uuid(_ messageId: String) -> String {
+        let digits = messageId.lowercased().filter { $0 != "-" }
+        let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        let text = isUUID ? digits : hash(messageId, seed: 0) + hash(messageId, seed: 1)
+        var uuid = ""
+        for (index, digit) in text.enumerated() {
+            if [8, 12, 16, 20].contains(index) { uuid.append("-") }
+            // Version 8 of RFC 9562: made in a way of our own.
+            uuid.append(isUUID ? digit : index == 12 ? "8" : index == 16 ? "8" : digit)
+        }
+        return uuid
+    }
+
+    /// FNV-1a of 64 bits, in hexadecimal.
+    private static func hash(_ text: String, seed: UInt64) -> String {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

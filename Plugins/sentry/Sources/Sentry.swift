@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Delivers to Sentry, and to servers that take its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
+struct Sentry: CrashPlugin {
+    private let host: Host
+    private let requests: SentryRequests
+    private let events: SentryEvents
+    private let limits: SentryRateLimits
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        let text = try configuration.string("dsn")
+        guard let dsn = SentryDSN(text) else {
+            throw PluginError(.invalid, "dsn must be like https://KEY@HOST/PROJECT", domain: "sentry")
+        }
+        requests = SentryRequests(dsn: dsn)
+        events = SentryEvents(
+            environment: try configuration.string("environment"),
+            release: configuration.optionalString("release")
+        )
+        limits = SentryRateLimits(clock: host.clock)
+    }
+
+    /// An envelope without items leaves nothing behind. Relay takes it before it looks at the key, other servers do not: the
+    /// key is proved if the same envelope is refused with another key.
+    func open() async throws -> [Evidence] {
+        let answer = try await host.http.send(requests.envelope(item: nil, id: nil, sentAt: host.clock.now))
+        limits.learn(from: answer)
+        guard answer.isSuccess || answer.status == 429 else { throw failure(answer) }
+        let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty envelope")
+        let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
+        let refusal = try? await host.http.send(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
+        guard answer.isSuccess, refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
+        return [reachable, .authenticated("the same with another key is refused")]
+    }
+
+    /// An envelope holds one event only.
+    func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {
+        let now = host.clock.now
+        let answers = try await SentryRequests.limits.deliver(reports) { report in
+            events.encode(report, now: now)
+        } send: { batch in
+            for (report, bytes) in batch { try await send(bytes, id: report.id) }
+        }
+        return zip(reports, answers).map { report, answer in
+            answer.outcome == .accepted ? .accepted(id: report.id) : answer
+        }
+    }
+
+    private func send(_ event: [UInt8], id: String) async throws(PluginError) {
+        try limits.check()
+        let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
+        limits.learn(from: answer)
+        guard answer.isSuccess else { throw failure(answer) }
+    }
+
+    /// The failure, with Sentry's own `detail` and `causes`.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let body = try? response.json()
+        let causes = body?["causes"]?.array?.compactMap(\.string) ?? []
+        let words = ([body?["detail"]?.string].compactMap(\.self) + causes).joined(separator: ": ")
+        var failure = response.failure(vendor: "sentry", words: words.isEmpty ? nil : words, now: host.clock.now)
+        if response.status == 429 { failure.retryAfter = limits.wait ?? failure.retryAfter }
+        return failure
+    }
+}

@@ -1,0 +1,52 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Where reports go and with which key: `https://KEY[:SECRET]@HOST[:PORT]/PATH/PROJECT`. The key is public.
+struct SentryDSN: Hashable {
+    /// The text that clients repeat in envelopes.
+    var text: String
+    /// Names the project's client.
+    var publicKey: String
+    /// The last segment of the path.
+    var project: String
+    /// Everything before the project, without the key.
+    var base: String
+
+    /// Reads a DSN; nil if something is missing.
+    init?(_ text: String) {
+        guard let parts = URLParts(text), let user = parts.user else { return nil }
+        publicKey = String(user.prefix { $0 != ":" })
+        var path = parts.rest.prefix { $0 != "?" && $0 != "#" }
+        while path.last == "/" { path.removeLast() }
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        project = String(path[path.index(after: slash)...])
+        let isPlain = publicKey.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == 0x2D || byte == 0x5F
+        }
+        guard !publicKey.isEmpty, isPlain, !project.isEmpty else { return nil }
+        var server = parts
+        server.user = nil
+        server.rest = String(path[..<slash])
+        base = server.description
+        self.text = text
+    }
+
+    /// The same with a key that nobody has.
+    var withWrongKey: SentryDSN {
+        var dsn = self
+        dsn.publicKey = String(repeating: "0", count: 32)
+        if var parts = URLParts(text) {
+            parts.user = dsn.publicKey
+            dsn.text = parts.description
+        }
+        return dsn
+    }
+
+    /// Where envelopes are posted.
+    var envelopeURL: HTTPURL? {
+        HTTPURL(base)?.appending(path: "/api").appending(project).appending(path: "/envelope/")
+    }
+}

@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What is sent to Sentry.
+struct SentryRequests {
+    /// One event of at most 1 MB in each request.
+    static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 1_000_001, batchCount: 1)
+
+    let dsn: SentryDSN
+
+    /// An envelope: a line of header, and for an item a line of header, its bytes and the end of the line.
+    ///
+    /// - Parameters:
+    ///   - item: An encoded event; nil for an envelope without items.
+    ///   - id: The event's id.
+    func envelope(item: [UInt8]?, id: String?, sentAt: Timestamp) throws(PluginError) -> HTTPRequest {
+        guard let url = dsn.envelopeURL else {
+            throw PluginError(.invalid, "dsn must be like https://KEY@HOST/PROJECT", domain: "sentry")
+        }
+        var header: JSONObject = ["dsn": .string(dsn.text), "sent_at": .string("\(sentAt)"), "sdk": SentryEvents.sdk]
+        if let id { header["event_id"] = .string(id) }
+        var body = JSONValue.object(header).utf8() + Array("\n".utf8)
+        if let item {
+            let itemHeader: JSONValue = [
+                "type": "event", "length": .integer(Int64(item.count)), "content_type": "application/json",
+            ]
+            body += itemHeader.utf8() + Array("\n".utf8) + item + Array("\n".utf8)
+        }
+        return HTTPRequest(
+            .post,
+            url,
+            headers: [
+                "Content-Type": "application/x-sentry-envelope",
+                "X-Sentry-Auth":
+                    "Sentry sentry_key=\(dsn.publicKey), sentry_version=7, sentry_client=connector-host/1.0.0",
+            ],
+            body: body,
+            isCompressed: item != nil
+        )
+    }
+}
