@@ -5,7 +5,8 @@
 ///
 /// Each event returns what has to be done, in order; ``Turnstile`` does it. `Member` stands for a call: tests use
 /// numbers, the integrator uses ``Turn``.
-enum ExecutionState<Member: Hashable>: ~Copyable {
+// Not `~Copyable`: Swift 6.3 crashes while it optimises a generic enum that is.
+enum ExecutionState<Member: Hashable> {
     /// Nothing to keep: every call runs.
     case independent
     /// The one call that runs, if any.
