@@ -22,7 +22,8 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, SimulateCommand.self,
+            StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
+            SimulateCommand.self, OperationsCommand.self, CallCommand.self,
         ]
     )
 

@@ -18,7 +18,9 @@ import Testing
         #expect(result.error.contains("Usage: connector-host"))
     }
 
-    @Test(arguments: ["status", "validate", "schema", "plugins", "inspect", "simulate"])
+    @Test(arguments: [
+        "status", "validate", "schema", "plugins", "inspect", "simulate", "operations", "call",
+    ])
     func `the help of every command has an example`(command: String) async throws {
         let result = try await Program(directory: "/").run(command, "--help")
         #expect(result.status == 0)

@@ -3,7 +3,6 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
-internal import Logging
 
 /// `connector-host status`: opens every gate, shows how each one stands, and closes them again.
 struct StatusCommand: AsyncParsableCommand {
@@ -38,22 +37,12 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func run() async throws {
-        let logger = log.logger
-        let options = ConnectorHost.Options()
-        let (configured, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
-        var resolved = configured
-        let simulation = simulate ? try await Simulation.start(for: configured, logger: logger) : nil
-        if let simulation { resolved = simulation.pointing(configured) }
-        let host = ConnectorHost(resolved, plugins: plugins, options: options, logger: logger)
-        let progress = OpeningProgress.show(of: host)
+        let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         let clock = ContinuousClock()
         let start = clock.now
-        let report = await host.open(timeout: timeout)
-        let duration = clock.now - start
-        await progress?.end()
-        answer.output.write(StatusDocument(report: report, duration: duration))
-        await host.close()
-        await simulation?.stop()
+        let report = await session.open(timeout: timeout)
+        answer.output.write(StatusDocument(report: report, duration: clock.now - start))
+        await session.close()
         if !report.isReady { throw ExitStatus.failed }
     }
 }

@@ -10,11 +10,16 @@ struct PluginsDocument: Document {
     var directories: [String]
     /// What was found.
     var entries: [PluginEntry]
+    /// For each, everything that would stop it from loading.
+    private var problems: [[ConnectorError]]
 
-    /// Takes everything that was found.
+    /// Takes everything that was found, and looks closer at what seems usable, as the loader will.
     init(catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
+        problems = catalog.entries.map { entry in
+            entry.error.map { [$0] } ?? PluginInspection(path: entry.sidecar ?? entry.path).problems
+        }
     }
 
     func lines(_ style: TextStyle) -> [String] {
@@ -27,8 +32,8 @@ struct PluginsDocument: Document {
             Table.Cell("  PLUGIN", .faint), Table.Cell("VERSION", .faint), Table.Cell("CAPABILITIES", .faint),
             Table.Cell("LANGUAGE", .faint), Table.Cell("FILE", .faint),
         ])
-        for entry in entries {
-            let mark: TextStyle.Mark = entry.error == nil ? .good : .bad
+        for (entry, problems) in zip(entries, problems) {
+            let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
             let name = entry.manifest?.id ?? "?"
             table.append([
                 Table.Cell([(style.sign(mark) + " ", style.colour(mark)), (style.shown(name), nil)]),
@@ -39,11 +44,12 @@ struct PluginsDocument: Document {
                 Table.Cell(style.shown(entry.manifest?.language ?? "")),
                 Table.Cell(style.shown(entry.path)),
             ])
-            guard let error = entry.error else { continue }
-            let shown = ErrorLines(error: error)
-            for line in [shown.headline(style)] + shown.details(style) { table.append(note: "    " + line) }
+            for problem in problems {
+                let shown = ErrorLines(error: problem)
+                for line in [shown.headline(style)] + shown.details(style) { table.append(note: "    " + line) }
+            }
         }
-        let broken = entries.count { $0.error != nil }
+        let broken = problems.count { !$0.isEmpty }
         let summary = "\(entries.count - broken) usable" + (broken == 0 ? "" : ", \(broken) not")
         return table.lines(style) + ["", summary]
     }
@@ -52,15 +58,15 @@ struct PluginsDocument: Document {
         [
             "version": 1,
             "directories": .array(directories.map(JSONValue.string)),
-            "plugins": .array(entries.map(json)),
+            "plugins": .array(zip(entries, problems).map(json)),
         ]
     }
 
-    private func json(_ entry: PluginEntry) -> JSONValue {
+    private func json(_ entry: PluginEntry, _ problems: [ConnectorError]) -> JSONValue {
         var object = JSONObject()
         object["path"] = .string(entry.path)
         object["sidecar"] = entry.sidecar.map(JSONValue.string)
-        object["usable"] = .bool(entry.error == nil)
+        object["usable"] = .bool(problems.isEmpty)
         if let manifest = entry.manifest {
             object["id"] = .string(manifest.id)
             object["version"] = .string(manifest.version.description)
@@ -68,7 +74,8 @@ struct PluginsDocument: Document {
             object["language"] = manifest.language.map(JSONValue.string)
             object["capabilities"] = .array(manifest.capabilities.map { .string($0.id.description) })
         }
-        object["error"] = entry.error.map(\.json)
+        object["error"] = problems.first.map(\.json)
+        if problems.count > 1 { object["problems"] = .array(problems.map(\.json)) }
         return .object(object)
     }
 }

@@ -15,6 +15,8 @@ import Testing
 final class Child: Sendable {
     /// The process, until it was waited for.
     let identifier: pid_t
+    /// Not removed before the process ended.
+    private let workspace: Workspace?
     private let output: Int32
     private let error: Int32
 
@@ -25,7 +27,14 @@ final class Child: Sendable {
     }
 
     /// Starts a program with nothing on its standard input.
-    init(start path: String, _ arguments: [String], _ environment: [String: String], _ directory: String) throws {
+    init(
+        start path: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        in directory: String,
+        _ workspace: Workspace?
+    ) throws {
+        self.workspace = workspace
         (identifier, output, error) = try Self.starting.withLock { _ in
             try Self.spawn(path, arguments, environment, directory)
         }

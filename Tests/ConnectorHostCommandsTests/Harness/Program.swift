@@ -17,6 +17,9 @@ struct Program: Sendable {
     /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
     var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
 
+    /// Kept while the child may run.
+    var workspace: Workspace?
+
     /// What a run left behind.
     struct Result: Sendable {
         /// Standard output.
@@ -43,12 +46,11 @@ struct Program: Sendable {
 
     /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> Result {
-        let child = try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, directory)
-        return try await child.finish()
+        try await start(arguments).finish()
     }
 
     /// Starts the program, for tests that talk to it while it runs.
     func start(_ arguments: [String]) throws -> Child {
-        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, directory)
+        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, in: directory, workspace)
     }
 }

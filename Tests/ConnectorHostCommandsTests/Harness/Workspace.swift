@@ -48,7 +48,7 @@ final class Workspace: Sendable {
     }
 
     /// The program, to be run in this directory.
-    var program: Program { Program(directory: path) }
+    var program: Program { Program(directory: path, workspace: self) }
 }
 
 /// Runs a command of the shell; its exit status.

@@ -1,0 +1,74 @@
+/* This source file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A whole plugin in C. It brings a capability of its own, which the host never heard of: the manifest is its definition.
+ */
+#include <connector/connector.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Read by the host without running anything of this file. */
+CONNECTOR_MANIFEST({
+    "manifest": 1,
+    "id": "calculator",
+    "version": "1.0.0",
+    "abi": [1, 1],
+    "entry": "calculator_plugin",
+    "language": "c",
+    "documentation": "Calculates with numbers.",
+    "capabilities": {
+        "calculator/1": {
+            "add": {"symbol": "calculator_add", "signature": "(a: f64, b: f64) -> f64", "documentation": "a + b"},
+            "divide": {"symbol": "calculator_divide", "signature": "(a: f64, b: f64) -> f64", "documentation": "a / b"}
+        }
+    }
+});
+
+/* An operation is an exported function whose prototype follows from its signature: see connector/operation.h. */
+CONNECTOR_EXPORT int32_t calculator_add(void *instance, double a, double b, double *result, connector_error *error) {
+    (void)instance;
+    (void)error;
+    *result = a + b;
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t calculator_divide(void *instance, double a, double b, double *result, connector_error *error) {
+    (void)instance;
+    if (b == 0) {
+        strcpy(error->message, "division by zero");
+        return error->code = CONNECTOR_INVALID;
+    }
+    *result = a / b;
+    return CONNECTOR_OK;
+}
+
+/* One instance for every connector that names the plugin. This one only keeps the host, to complete calls with. */
+static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
+                      void **instance_owned, connector_error *error) {
+    const connector_host **instance = malloc(sizeof *instance);
+    (void)config_borrowed;
+    (void)config_length;
+    (void)error;
+    if (instance == NULL) return CONNECTOR_FAILED;
+    *instance = host;
+    *instance_owned = instance;
+    return CONNECTOR_OK;
+}
+
+/* Opens at once: it talks to nobody, so all it can claim is that it is configured. */
+static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
+    static const char evidence[] = "[{\"kind\": \"configured\", \"detail\": \"needs nobody else\"}]";
+    const connector_host *host = *(const connector_host **)instance;
+    (void)error;
+    return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)evidence,
+                          sizeof evidence - 1, NULL);
+}
+
+static void destroy(void *instance) { free(instance); }
+
+CONNECTOR_EXPORT const connector_plugin *calculator_plugin(void) {
+    static const connector_plugin plugin = {
+        sizeof(connector_plugin), CONNECTOR_ABI_VERSION, create, open_gate, open_gate, NULL, destroy, NULL,
+    };
+    return &plugin;
+}

@@ -1,0 +1,37 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorHost
+
+/// `connector-host inspect`: says everything about a plugin's file, running none of it.
+struct InspectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Say everything about a plugin's file, running none of it.",
+        discussion: """
+            Shows the manifest, what the image was built for and from, its digest, the libraries and symbol versions that it
+            needs, whether each function that the manifest names is there, and everything that would stop it from loading.
+
+            Exit status: 0 if it would load here, 1 if it would not, 64 for wrong usage.
+
+            Examples:
+              connector-host inspect Plugins/kinto/libkinto.so
+              connector-host inspect zlib.connector.json --json
+            """
+    )
+
+    @Argument(
+        help: "A shared library, or a NAME.connector.json.",
+        completion: .file(extensions: ["so", "dylib", "json"])
+    )
+    var file: String
+
+    @OptionGroup var answer: OutputOptions
+
+    func run() async throws {
+        let inspection = PluginInspection(path: file)
+        answer.output.write(InspectionDocument(inspection: inspection))
+        if !inspection.problems.isEmpty { throw ExitStatus.failed }
+    }
+}

@@ -1,0 +1,89 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Makes the arguments of an operation from the words of a command line.
+///
+/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, save that a `string` is taken as it stands. A
+/// single word that is a JSON object may hold all arguments by name, if the first parameter takes no `json` itself.
+struct ArgumentReader {
+    /// What is called.
+    let operation: String
+    /// What it takes.
+    let signature: Signature
+
+    private var inputs: [Signature.Parameter] { signature.parameters.filter { $0.direction == .in } }
+
+    /// The arguments by name, as far as the words give them; whether they fit is checked by the call.
+    ///
+    /// - Throws: `invalid`, with the signature.
+    func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
+        if words.count == 1, let first = inputs.first, first.type != .json, let word = words.first, word.hasPrefix("{"),
+            case .object(let object)? = try? JSONValue(parsing: word)
+        {
+            return object
+        }
+        var arguments = JSONObject()
+        var position = 0
+        for word in words {
+            let (parameter, text): (Signature.Parameter, String)
+            if let (name, value) = Self.assignment(word) {
+                guard let named = inputs.first(where: { $0.name == name }) else {
+                    let hint = suggestion(for: name, among: inputs.map(\.name)).map { "; \($0)" } ?? ""
+                    throw wrong("\(operation) has no parameter \"\(name)\"\(hint)")
+                }
+                (parameter, text) = (named, value)
+            } else {
+                guard position < inputs.count else {
+                    throw wrong("\(operation) takes \(inputs.count) arguments at most; \"\(word)\" is one too many")
+                }
+                (parameter, text) = (inputs[position], word)
+                position += 1
+            }
+            guard arguments[parameter.name] == nil else {
+                throw wrong("\(operation): \"\(parameter.name)\" is given twice")
+            }
+            arguments[parameter.name] = try value(text, of: parameter)
+        }
+        return arguments
+    }
+
+    /// Takes `NAME=VALUE` apart; nil for anything else.
+    private static func assignment(_ word: String) -> (name: String, value: String)? {
+        guard let equals = word.firstIndex(of: "="), let first = word.utf8.first else { return nil }
+        let name = word[..<equals]
+        let isName = name.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+        }
+        guard !name.isEmpty, isName, !(0x30...0x39).contains(first) else { return nil }
+        return (String(name), String(word[word.index(after: equals)...]))
+    }
+
+    private func value(_ text: String, of parameter: Signature.Parameter) throws(ConnectorError) -> JSONValue {
+        if parameter.type.isText {
+            // Bytes that are no text have a form of their own.
+            let base64 = text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
+            return base64.flatMap { $0["base64"] == nil ? nil : $0 } ?? .string(text)
+        }
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            throw wrong("\(operation), \(parameter.name): \"\(text)\" is not JSON", cause: error.message)
+        }
+    }
+
+    private func wrong(_ message: String, cause: String? = nil) -> ConnectorError {
+        ConnectorError(.invalid, message, fix: "its signature is \(operation)\(signature)", cause: cause)
+    }
+}
+
+extension ValueType {
+    /// Whether a word of the command line is the value itself.
+    fileprivate var isText: Bool {
+        switch self {
+        case .string, .cstring, .bytes, .bytes32: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// `connector-host inspect`.
+@Suite struct InspectCommandTests {
+    @Test func `a plugin that would load is shown with everything it needs, and the status is 0`() async throws {
+        let program = Program(directory: "/")
+        let result = try await program.run("inspect", FixturePlugins.good("sync"))
+        #expect(result.status == 0)
+        #expect(result.output.contains("sync 1.2.0"))
+        #expect(result.output.contains("add(a: i64, b: i64) -> i64"))
+        #expect(result.output.contains("libc.so.6"))
+        #expect(result.output.contains("GLIBC_"))
+        #expect(result.lines.dropLast().last == "would load here")
+        let document = try JSONValue(
+            parsing: try await program.run("inspect", FixturePlugins.good("sync"), "--json").output
+        )
+        #expect(document["version"] == 1)
+        #expect(document["loadable"] == true)
+        #expect(document["manifest"]?["id"] == "sync")
+        #expect(document["sha256"]?.string?.utf8.count == 64)
+        #expect(document["language"] == "c")
+        #expect(document["problems"] == [])
+    }
+
+    @Test(arguments: StatusCommandTests.broken)
+    func `a plugin that would not load has its problem, and the status is 1`(fixture: String, code: String) async throws
+    {
+        let result = try await Program(directory: "/").run("inspect", FixturePlugins.broken(fixture), "--json")
+        #expect(result.status == 1)
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["loadable"] == false)
+        let codes = try #require(document["problems"]?.array).compactMap { $0["code"]?.string }
+        #expect(codes.contains(code), "\(codes)")
+    }
+
+    @Test func `nothing of the plugin runs`() async throws {
+        let result = try await Program(directory: "/").run(
+            "inspect",
+            FixturePlugins.misbehaving("crashes-in-constructor")
+        )
+        #expect(result.status == 0)
+    }
+}
