@@ -98,3 +98,18 @@ OFFSET(connector_http, flags, 4);
 OFFSET(connector_http, context, 8);
 OFFSET(connector_http, request, 16);
 OFFSET(connector_http, cancel, 24);
+
+SIZE(connector_events, 24);
+OFFSET(connector_events, struct_size, 0);
+OFFSET(connector_events, flags, 4);
+OFFSET(connector_events, context, 8);
+OFFSET(connector_events, emit, 16);
+
+SIZE(connector_storage, 48);
+OFFSET(connector_storage, struct_size, 0);
+OFFSET(connector_storage, flags, 4);
+OFFSET(connector_storage, context, 8);
+OFFSET(connector_storage, get, 16);
+OFFSET(connector_storage, set, 24);
+OFFSET(connector_storage, remove, 32);
+OFFSET(connector_storage, list, 40);

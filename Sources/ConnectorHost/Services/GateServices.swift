@@ -64,9 +64,14 @@ package final class GateServices: Sendable {
         case "log/1": unsafe ServiceTable(LogService.table(context: pointer, level: logger.logLevel))
         case "clock/1": unsafe ServiceTable(ClockService.table(context: pointer))
         case "http/1": unsafe ServiceTable(HTTPService.table(context: pointer))
+        case "events/1": unsafe ServiceTable(EventsService.table(context: pointer))
+        case "storage/1": unsafe ServiceTable(StorageService.table(context: pointer))
         default: nil
         }
     }
+
+    /// What the gate stores.
+    var storage: GateStorage { host.storage(of: context.path, logger: context.logger) }
 
     /// What went over the wire for this gate so far.
     package var counters: HTTPCounters { state.withLock { $0.counters } }

@@ -13,7 +13,9 @@
 #include "operation.h"
 #include "plugin.h"
 #include "services/clock.h"
+#include "services/events.h"
 #include "services/http.h"
 #include "services/log.h"
+#include "services/storage.h"
 
 #endif

@@ -1,0 +1,168 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import ConnectorHost
+
+/// storage/1 as a plugin calls it, on real files.
+@Suite struct StorageServiceTests {
+    private let directory = ScratchDirectory()
+
+    /// A gate of a host that has just been started.
+    private func plugin(_ path: String = "database/kinto") -> PluginSide {
+        PluginSide(host: HostServices(options: .init(stateDirectory: directory.path + "/state")), path: path)
+    }
+
+    @Test func `a value comes back, also after a restart`() {
+        let plugin = plugin()
+        #expect(plugin.get("cursor").status == CONNECTOR_NOT_FOUND)
+        #expect(plugin.set("cursor", Array("42".utf8)).status == CONNECTOR_OK)
+        #expect(plugin.get("cursor") == StorageAnswer(status: Int32(CONNECTOR_OK), text: "42"))
+        #expect(self.plugin().get("cursor").text == "42")
+        #expect(plugin.set("cursor", []).status == CONNECTOR_OK)
+        #expect(self.plugin().get("cursor") == StorageAnswer(status: Int32(CONNECTOR_OK), text: ""))
+    }
+
+    @Test func `a removed value is gone, also after a restart`() {
+        let plugin = plugin()
+        _ = plugin.set("a", [1])
+        #expect(plugin.remove("a").status == CONNECTOR_OK)
+        #expect(plugin.remove("a").status == CONNECTOR_NOT_FOUND)
+        #expect(self.plugin().get("a").status == CONNECTOR_NOT_FOUND)
+    }
+
+    @Test func `keys are listed in the order of their bytes`() {
+        let plugin = plugin()
+        for key in ["b", "a/2", "a/1", "é", "\""] { _ = plugin.set(key, []) }
+        #expect(plugin.list().text == #"["\"","a/1","a/2","b","é"]"#)
+        #expect(plugin.list("a/").text == #"["a/1","a/2"]"#)
+        #expect(plugin.list("zzz").text == "[]")
+    }
+
+    @Test func `gates do not see each other's values, instances of one gate do`() {
+        let host = HostServices(options: .init(stateDirectory: directory.path))
+        let first = PluginSide(host: host, path: "a/b")
+        let second = PluginSide(host: host, path: "a/b")
+        let other = PluginSide(host: host, path: "a-b")
+        _ = first.set("key", [0x31])
+        #expect(second.get("key").text == "1")
+        #expect(other.get("key").status == CONNECTOR_NOT_FOUND)
+    }
+
+    @Test func `directory and files are for this user only`() {
+        _ = plugin().set("key", [1])
+        #expect(directory.permissions(of: "state") == 0o700)
+        #expect(directory.names(in: "/state") == ["database%2Fkinto.storage"])
+        #expect(directory.permissions(of: "state/database%2Fkinto.storage") == 0o600)
+    }
+
+    @Test func `reading creates nothing`() {
+        #expect(plugin().list().text == "[]")
+        #expect(directory.names() == [])
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 129)])
+    func `a key outside the rules is invalid`(key: String) {
+        #expect(plugin().set(key, [1]).status == CONNECTOR_INVALID)
+        #expect(plugin().get(key).status == CONNECTOR_INVALID)
+        #expect(plugin().remove(key).status == CONNECTOR_INVALID)
+    }
+
+    @Test func `values and their sum have limits, and a refused one changes nothing`() {
+        let plugin = plugin()
+        let largest = [UInt8](repeating: 7, count: 65536)
+        #expect(plugin.set("k", largest).status == CONNECTOR_OK)
+        #expect(plugin.set("k", largest + [7]).status == CONNECTOR_TOO_LARGE)
+        #expect(plugin.get("k").text?.utf8.count == 65536)
+        for index in 0..<14 { #expect(plugin.set("k\(index)", largest).status == CONNECTOR_OK) }
+        #expect(plugin.set("last", largest).status == CONNECTOR_TOO_LARGE)
+        #expect(plugin.get("last").status == CONNECTOR_NOT_FOUND)
+        #expect(self.plugin().get("k13").text?.utf8.count == 65536)
+    }
+
+    @Test(arguments: [
+        [], Array("garbage".utf8), Array("connector-storage 1\n".utf8), Array("connector-storage 2\n1234".utf8),
+    ])
+    func `a corrupt file is kept aside and reported, and the gate goes on`(content: [UInt8]) throws {
+        _ = plugin().set("key", [1])
+        directory.write(content, to: "state/database%2Fkinto.storage")
+        let plugin = plugin()
+        #expect(plugin.get("key").status == CONNECTOR_NOT_FOUND)
+        #expect(plugin.log.entries.first?.level == .error)
+        #expect(directory.names(in: "/state") == ["database%2Fkinto.storage.corrupt"])
+        #expect(plugin.set("key", [0x32]).status == CONNECTOR_OK)
+        #expect(self.plugin().get("key").text == "2")
+    }
+
+    @Test func `a file of a later version is left alone`() {
+        var values = StoredValues()
+        _ = try? values.set([0x61], to: [1])
+        _ = plugin().set("key", [1])
+        let text = values.encoded(version: "9\n")
+        directory.write(text, to: "state/database%2Fkinto.storage")
+        #expect(plugin().get("key").status == CONNECTOR_UNAVAILABLE)
+        #expect(plugin().set("key", [1]).status == CONNECTOR_UNAVAILABLE)
+        #expect(directory.names(in: "/state") == ["database%2Fkinto.storage"])
+    }
+
+    @Test func `a directory that cannot be made is unavailable, with its place`() {
+        directory.write([], to: "file")
+        let host = HostServices(options: .init(stateDirectory: directory.path + "/file/state"))
+        let answer = PluginSide(host: host).set("key", [1])
+        #expect(answer.status == CONNECTOR_UNAVAILABLE)
+        #expect(answer.message.contains("/file/state/analytics%2Fsegment.storage"))
+    }
+
+    @Test func `a file that is left from a crash in the middle of writing does no harm`() {
+        _ = plugin().set("key", [0x31])
+        directory.write(Array("half".utf8), to: "state/database%2Fkinto.storage.new")
+        #expect(plugin().get("key").text == "1")
+        #expect(plugin().set("key", [0x32]).status == CONNECTOR_OK)
+        #expect(directory.names(in: "/state") == ["database%2Fkinto.storage"])
+    }
+
+    @Test func `many threads at once lose nothing`() async {
+        let plugin = plugin()
+        await withTaskGroup { group in
+            for index in 0..<20 {
+                group.addTask { #expect(plugin.set("key\(index)", [UInt8(index)]).status == CONNECTOR_OK) }
+            }
+        }
+        let other = self.plugin()
+        #expect((0..<20).allSatisfy { other.get("key\($0)").status == CONNECTOR_OK })
+    }
+
+    @Test func `null and small structs get a status`() throws {
+        typealias Get =
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafeMutablePointer<connector_bytes_owned>?,
+                UnsafeMutablePointer<connector_error>?
+            ) -> Int32
+        let plugin = plugin()
+        let table = try unsafe #require(plugin.storage).pointee
+        let get = unsafe unsafeBitCast(table.get, to: Get.self)
+        var owned = unsafe connector_bytes_owned()
+        var statuses: [Int32] = []
+        unsafe "key".withCString { key in
+            unsafe statuses.append(get(table.context, key, 3, &owned, nil))
+            unsafe owned.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+            unsafe statuses.append(get(table.context, nil, 3, &owned, nil))
+            unsafe statuses.append(get(table.context, key, 3, nil, nil))
+            unsafe statuses.append(get(nil, key, 3, &owned, nil))
+            unsafe statuses.append(get(table.context, key, .max, &owned, nil))
+            unsafe statuses.append(get(table.context, key, 3, &owned, nil))
+        }
+        #expect(
+            statuses
+                == [
+                    CONNECTOR_MISUSE, CONNECTOR_MISUSE, CONNECTOR_MISUSE, CONNECTOR_MISUSE, CONNECTOR_INVALID,
+                    CONNECTOR_NOT_FOUND,
+                ]
+                .map { Int32($0) }
+        )
+    }
+}
