@@ -24,7 +24,12 @@ package final class HostServices: Sendable {
     private let storages = Mutex<[String: GateStorage]>([:])
 
     /// Starts nothing.
-    init(options: Options = Options(), threads: WorkerThreads = WorkerThreads()) {
+    package convenience init(options: Options = Options()) {
+        self.init(options: options, threads: WorkerThreads())
+    }
+
+    /// Starts nothing; callbacks run on threads that others use too.
+    init(options: Options, threads: WorkerThreads) {
         self.options = options
         callbacks = threads
         http = HTTPTransport(options: options.http)

@@ -58,6 +58,7 @@ final class HTTPTransport: Sendable {
         reply.fields = response.headers.map { HTTPField(name: $0.name, value: $0.value) }
         if let length = reply.fields.first(named: "content-length").flatMap({ Int($0) }), request.method != "HEAD" {
             try check(length)
+            reply.body.reserveCapacity(length)
         }
         for try await buffer in response.body {
             try check(reply.body.count + buffer.readableBytes)
