@@ -17,6 +17,6 @@ extension ConfigurationOption {
             answer.report(problems)
             throw ExitStatus.invalidConfiguration
         }
-        return PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).catalog
+        return PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
     }
 }

@@ -30,8 +30,7 @@ final class Instance<P: Plugin>: Sendable {
             } catch {
                 result = .failure(PluginError(error))
             }
-            self.calls.end(operation)
-            self.connection.complete(operation, result)
+            if self.calls.end(operation) { self.connection.complete(operation, result) }
         }
         calls.attach(task, to: operation)
     }

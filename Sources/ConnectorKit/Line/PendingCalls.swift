@@ -11,6 +11,8 @@ final class PendingCalls: Sendable {
         case starting
         case running(Task<Void, Never>)
         case cancelledWhileStarting
+        /// The host gave it up: its completion would be an answer to nobody.
+        case cancelled
     }
 
     private let calls = Mutex<[UInt64: Call]>([:])
@@ -28,26 +30,33 @@ final class PendingCalls: Sendable {
                 calls[operation] = .running(task)
                 return false
             case .cancelledWhileStarting:
-                calls[operation] = .running(task)
+                calls[operation] = .cancelled
                 return true
-            case .running, nil: return false
+            case .running, .cancelled, nil: return false
             }
         }
         if isCancelled { task.cancel() }
     }
 
     /// Forgets a call; exactly once, before it completes.
-    func end(_ operation: UInt64) {
-        _ = calls.withLock { $0.removeValue(forKey: operation) }
+    ///
+    /// - Returns: Whether the host still waits for its completion.
+    func end(_ operation: UInt64) -> Bool {
+        switch calls.withLock({ $0.removeValue(forKey: operation) }) {
+        case .starting, .running: true
+        case .cancelledWhileStarting, .cancelled, nil: false
+        }
     }
 
     /// Cancels a call's task; an unknown call is no error.
     func cancel(_ operation: UInt64) {
         let task = calls.withLock { calls -> Task<Void, Never>? in
             switch calls[operation] {
-            case .running(let task): return task
+            case .running(let task):
+                calls[operation] = .cancelled
+                return task
             case .starting: calls[operation] = .cancelledWhileStarting
-            case .cancelledWhileStarting, nil: break
+            case .cancelledWhileStarting, .cancelled, nil: break
             }
             return nil
         }
