@@ -33,9 +33,9 @@ struct InfluxDB: AnalyticsPlugin {
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
-        let now = host.clock.now
+        var times = PointTimes(now: host.clock.now)
         return try await InfluxDBRequests.limits.deliver(events) { event in
-            LineProtocol.point(event, now: now)
+            LineProtocol.point(event, time: times.time(of: event))
         } send: { lines in
             let answer = try await host.http.send(requests.write(lines.map(\.bytes)))
             guard answer.isSuccess else { throw failure(answer) }

@@ -11,7 +11,9 @@ internal import ConnectorManifest
 /// value.
 enum LineProtocol {
     /// A point without the end of its line.
-    static func point(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
+    ///
+    /// - Parameter time: Nanoseconds since 1970.
+    static func point(_ event: AnalyticsEvent, time: UInt64) -> [UInt8] {
         var fields: [(String, JSONValue)] = [("messageId", .string(event.messageId))]
         let identities = [
             ("userId", event.userId), ("anonymousId", event.anonymousId), ("groupId", event.groupId),
@@ -25,18 +27,7 @@ enum LineProtocol {
         let measurement = escaped(event.event ?? event.type.rawValue, [",", " "])
         var line = "\(measurement),type=\(event.type.rawValue) "
         line += unique(fields).map { "\(escaped($0.0, [",", " ", "="]))=\($0.1)" }.joined(separator: ",")
-        return Array("\(line) \(time(event, now: now))".utf8)
-    }
-
-    /// Nanoseconds since 1970. A second point of the same series and time would replace the first, so an event whose time
-    /// has no more than milliseconds gets the rest from its identifier: the same in every attempt.
-    static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
-        let nanoseconds = (event.timestamp ?? now).nanoseconds
-        guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }
-        let hash = event.messageId.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
-        return nanoseconds + hash % 1_000_000
+        return Array("\(line) \(time)".utf8)
     }
 
     /// Members within members, by their names joined with dots; arrays as JSON.

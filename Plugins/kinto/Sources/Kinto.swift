@@ -26,15 +26,18 @@ struct Kinto: DatabasePlugin {
         guard let user = try root.json()["user"]?["id"]?.string else {
             throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
         }
-        let authenticated = Evidence.authenticated("the server answers as \(user)")
-        guard requests.bucket != "default" else { return [authenticated] }
-        do throws(PluginError) {
-            _ = try await line.send(requests.bucketItself)
-        } catch {
-            // The bucket may be closed to a user whose collections in it are open.
-            guard error.status == .unauthorized else { throw error }
+        var detail = "the server answers as \(user)"
+        if requests.bucket != "default" {
+            do throws(PluginError) {
+                _ = try await line.send(requests.bucketItself)
+            } catch {
+                // Kinto hides what a user may not read. Such a bucket may still hold collections that are open to the user,
+                // which cannot be told from one that is not there.
+                guard error.status == .unauthorized else { throw error }
+                detail += "; the bucket \(requests.bucket) is not there, or not readable for this user"
+            }
         }
-        return [authenticated]
+        return [.authenticated(detail)]
     }
 
     /// Makes the collection too if it does not exist, as other vendors do.

@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Gives the events of one delivery times of their own, since of two points of one series and time the second replaces the
+/// first.
+struct PointTimes {
+    /// What tells points apart: the series, which is the measurement and the type, and the nanoseconds since 1970.
+    private struct Slot: Hashable {
+        var measurement: String
+        var type: AnalyticsEvent.Kind
+        var time: UInt64
+    }
+
+    private let now: Timestamp
+    /// The identifier of the event at each slot that is taken.
+    private var holders: [Slot: String] = [:]
+    /// The first time after a slot that may be free, so that many events of one time are placed in one pass.
+    private var next: [Slot: UInt64] = [:]
+
+    /// Events that do not say when they happened happened `now`.
+    init(now: Timestamp) {
+        self.now = now
+    }
+
+    /// The time of an event: its own where it can be, and the same for the same event.
+    mutating func time(of event: AnalyticsEvent) -> UInt64 {
+        let series = event.event ?? event.type.rawValue
+        var slot = Slot(measurement: series, type: event.type, time: Self.time(event, now: now))
+        let start = slot
+        while let holder = holders[slot], holder != event.messageId {
+            slot.time = max(slot.time, next[start] ?? 0) &+ 1
+            next[start] = slot.time
+        }
+        holders[slot] = event.messageId
+        return slot.time
+    }
+
+    /// An event whose time has no more than milliseconds, or that has none, gets the rest from its identifier: with a time of
+    /// its own the same in every attempt, and another than that of its neighbours.
+    private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
+        let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
+        guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }
+        let hash = event.messageId.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+        return nanoseconds &+ hash % 1_000_000
+    }
+}
