@@ -20,7 +20,7 @@
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-CONNECTOR_HOST=${CONNECTOR_HOST:-$root/.build/debug/connector-host}
+CONNECTOR_HOST=${CONNECTOR_HOST:-$root/.build/bin/connector-host}
 CONNECTOR_PLUGINS=${CONNECTOR_PLUGINS:-$root/Plugins}
 [ -x "$CONNECTOR_HOST" ] || { echo "error: no $CONNECTOR_HOST; run: make plugins" >&2; exit 2; }
 
