@@ -3,7 +3,10 @@
  *
  * A whole plugin in C. It brings a capability of its own, which the host never heard of: the manifest is its definition.
  */
+#include "expression.h"
+
 #include <connector/connector.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +22,21 @@ CONNECTOR_MANIFEST({
     "capabilities": {
         "calculator/1": {
             "add": {"symbol": "calculator_add", "signature": "(a: f64, b: f64) -> f64", "documentation": "a + b"},
-            "divide": {"symbol": "calculator_divide", "signature": "(a: f64, b: f64) -> f64", "documentation": "a / b"}
+            "divide": {"symbol": "calculator_divide", "signature": "(a: f64, b: f64) -> f64", "documentation": "a / b"},
+            "evaluate": {
+                "symbol": "calculator_evaluate",
+                "signature": "(expression: string) async -> json",
+                "documentation": "The value of an expression such as (1 + 2) * 3 / 4."
+            }
         }
     }
 });
+
+static int32_t failed(connector_error *error, const char *message) {
+    strcpy(error->domain, "calculator");
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return error->code = CONNECTOR_INVALID;
+}
 
 /* An operation is an exported function whose prototype follows from its signature: see connector/operation.h. */
 CONNECTOR_EXPORT int32_t calculator_add(void *instance, double a, double b, double *result, connector_error *error) {
@@ -34,12 +48,23 @@ CONNECTOR_EXPORT int32_t calculator_add(void *instance, double a, double b, doub
 
 CONNECTOR_EXPORT int32_t calculator_divide(void *instance, double a, double b, double *result, connector_error *error) {
     (void)instance;
-    if (b == 0) {
-        strcpy(error->message, "division by zero");
-        return error->code = CONNECTOR_INVALID;
-    }
+    if (b == 0) return failed(error, "division by zero");
     *result = a / b;
     return CONNECTOR_OK;
+}
+
+/* An asynchronous operation completes through the host, exactly once. This one is quick and does so before it returns; one
+ * that waits would keep call_borrowed->operation and complete later, from any thread, instead of blocking this one. */
+CONNECTOR_EXPORT int32_t calculator_evaluate(void *instance, const connector_call *call_borrowed, const char *expression,
+                                             uint64_t length, connector_error *error) {
+    const connector_host *host = *(const connector_host **)instance;
+    char json[64];
+    double value;
+    const char *problem = expression_value(expression, length, &value);
+    if (problem != NULL) return failed(error, problem); /* The call is over: it must not be completed any more. */
+    int count = snprintf(json, sizeof json, "{\"value\": %.17g}", value);
+    return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)json, (uint64_t)count,
+                          NULL);
 }
 
 /* One instance for every connector that names the plugin. This one only keeps the host, to complete calls with. */

@@ -76,7 +76,7 @@ enum TextOperation {
 
     /// Lends the bytes of a text; an empty one has an address, since null stands for none.
     private static func lend(_ texts: [CallValue], _ index: Int, _ body: (Text, UInt64) -> Int32) -> Int32 {
-        guard index < texts.count, case .bytes(let bytes) = texts[index] else { return unsafe body(nil, 0) }
+        guard index < texts.count, case .bytes(let bytes) = texts[index] else { return body(nil, 0) }
         guard !bytes.isEmpty else {
             var nothing: UInt8 = 0
             return unsafe withUnsafePointer(to: &nothing) { unsafe body($0, 0) }

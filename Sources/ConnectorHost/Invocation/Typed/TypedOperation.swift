@@ -6,29 +6,39 @@ public import ConnectorManifest
 
 /// An operation whose C type is known at compile time: the pointer is cast once and called directly.
 ///
-/// This is what a typed client for a capability of one's own is made of: see the documentation's "A capability of your own".
+/// This is what a typed client for a capability of one's own is made of: see <doc:OwnCapability>. Where one of the ready-made
+/// types of ``OperationFunction`` fits, the operation is called like a function:
 ///
 /// ```swift
-/// typealias Add = @convention(c) (
-///     UnsafeMutableRawPointer?, Double, Double, UnsafeMutablePointer<Double>, UnsafeMutablePointer<connector_error>
+/// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
+/// let sum = try await add(2, 3)
+/// ```
+///
+/// Any other signature needs a C type of the client's own, which is what `connector/operation.h` says for that signature; that
+/// it is, nobody can check. The signature itself is compared with the manifest's when the operation is asked for.
+///
+/// ```swift
+/// typealias Power = @convention(c) (
+///     OperationFunction.Instance, Double, UInt32, UnsafeMutablePointer<Double>, OperationFunction.Failure
 /// ) -> Int32
 ///
-/// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: Add.self)
-/// let sum = try await add.withLease { lease throws(ConnectorError) in
-///     var sum = 0.0
-///     try unsafe lease.call { unsafe $0($1, 2, 3, &sum, $2) }
-///     return sum
+/// let power = try host.gate("calculator").typed("power", "(base: f64, exponent: u32) -> f64", as: Power.self)
+/// let kibi = try await power.withLease { lease throws(ConnectorError) in
+///     var result = 0.0
+///     try unsafe lease.call { unsafe $0($1, 2, 10, &result, $2) }
+///     return result
 /// }
 /// ```
 ///
-/// The signature is compared with the manifest's when the operation is asked for, so the C type must be what
-/// `connector/operation.h` says for that signature; that is the one thing nobody can check.
+/// A value; from any thread.
 public struct TypedOperation<Function>: Sendable {
     private let gate: Gate
-    private let name: String
-    private let signature: Signature
+    /// The operation's name.
+    let name: String
+    /// What the manifest and the client agree on.
+    let signature: Signature
 
-    /// Compares the signature with the manifest's.
+    /// Compares the signature with the manifest's, and with the form if the C type is a ready-made one.
     init(_ gate: Gate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
             throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
@@ -41,10 +51,24 @@ public struct TypedOperation<Function>: Sendable {
                 connector: gate.plan.path
             )
         }
+        if let form = OperationForm(Function.self), !form.fits(signature) {
+            throw ConnectorError(
+                .invalid,
+                "\(name)\(signature) cannot be called with the C type of \(form)",
+                fix: "ask for it with the C type that connector/operation.h derives from its signature",
+                connector: gate.plan.path
+            )
+        }
         self.gate = gate
         self.name = name
         self.signature = signature
     }
+
+    /// The gate's path.
+    var path: String { gate.plan.path }
+
+    /// The error as it may be shown: with the gate's path, and without secrets.
+    func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
     /// Calls the operation any number of times while the gate is kept from going away.
     ///
@@ -55,17 +79,21 @@ public struct TypedOperation<Function>: Sendable {
     public func withLease<Result>(
         _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
-        let instance = try gate.usableInstance()
-        let operation = try instance.operation(named: name)
-        try await instance.admit(name, by: .max)
-        defer { instance.dismiss() }
-        return try unsafe body(
-            OperationLease(
-                function: unsafe unsafeBitCast(operation.function, to: Function.self),
-                instance: instance.pointer,
-                name: name
+        do throws(ConnectorError) {
+            let instance = try gate.usableInstance()
+            let operation = try instance.operation(named: name)
+            try await instance.admit(name, by: .max)
+            defer { instance.dismiss() }
+            return try unsafe body(
+                OperationLease(
+                    function: unsafe unsafeBitCast(operation.function, to: Function.self),
+                    instance: instance.pointer,
+                    name: name
+                )
             )
-        )
+        } catch {
+            throw described(error)
+        }
     }
 
     /// Calls an asynchronous operation and waits for its completion.
@@ -82,15 +110,19 @@ public struct TypedOperation<Function>: Sendable {
             Function, UnsafeMutableRawPointer?, UnsafePointer<connector_call>, UnsafeMutablePointer<connector_error>
         ) -> Int32
     ) async throws(ConnectorError) -> [UInt8] {
-        let instance = try gate.usableInstance()
-        let operation = try instance.operation(named: name)
-        let deadline = gate.environment.deadline(after: options.timeout)
-        try await instance.admit(name, by: deadline)
-        defer { instance.dismiss() }
-        let id = try gate.begin(on: instance, progress: options.onProgress)
-        unsafe startTyped(operation, on: instance, id: id, deadline: deadline, start)
-        if let outcome = instance.operations.endIfNow(of: id) { return try outcome.get() }
-        return try await gate.end(of: id, name, on: instance, deadline: deadline).get()
+        do throws(ConnectorError) {
+            let instance = try gate.usableInstance()
+            let operation = try instance.operation(named: name)
+            let deadline = gate.environment.deadline(after: options.timeout)
+            try await instance.admit(name, by: deadline)
+            defer { instance.dismiss() }
+            let id = try gate.begin(on: instance, progress: options.onProgress)
+            unsafe startTyped(operation, on: instance, id: id, deadline: deadline, start)
+            if let outcome = instance.operations.endIfNow(of: id) { return try outcome.get() }
+            return try await gate.end(of: id, name, on: instance, deadline: deadline).get()
+        } catch {
+            throw described(error)
+        }
     }
 
     private func startTyped(

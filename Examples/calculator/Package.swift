@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+]
+
+let package = Package(
+    name: "calculator-example",
+    platforms: [.macOS(.v26)],
+    products: [
+        .library(name: "CalculatorClient", targets: ["CalculatorClient"]),
+        .executable(name: "calculator-app", targets: ["CalculatorApp"]),
+    ],
+    dependencies: [
+        .package(name: "connector-host", path: "../..")
+    ],
+    targets: [
+        .target(
+            name: "CalculatorClient",
+            dependencies: [.product(name: "ConnectorHost", package: "connector-host")],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "CalculatorApp",
+            dependencies: ["CalculatorClient", .product(name: "ConnectorHost", package: "connector-host")],
+            swiftSettings: strict
+        ),
+    ]
+)
