@@ -18,6 +18,7 @@ final class OpenAttempt: Sendable {
 
     private struct State {
         var instance: PluginInstance?
+        var operation: UInt64?
         var hasFailed = false
     }
 
@@ -66,19 +67,25 @@ final class OpenAttempt: Sendable {
             owner: context.owner,
             deadline: deadline,
             { self.start(candidate, operation: $0, deadline: deadline) },
-            onDeadline: { operation in self.state.withLock { $0.instance }?.cancel(operation) }
+            onDeadline: { _ in }
         )
         let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
-        let instance = state.withLock { state in
+        let (instance, operation) = state.withLock { state in
             if case .failure = result { state.hasFailed = true }
-            return state.instance
+            return (state.instance, state.operation)
         }
         switch (result, instance) {
         case (.success(let evidence), let instance?): return .success((instance, evidence))
         case (.success, nil):
             return .failure(ConnectorError(.failed, "the plugin completed open before it was created"))
         case (.failure(let error), let instance):
-            instance?.dispose()
+            if let instance, let operation {
+                // Told to stop before its requests end under it, so that it does not answer a call that nobody waits for.
+                environment.workers.run {
+                    instance.cancel(operation)
+                    instance.dispose()
+                }
+            }
             return .failure(error)
         }
     }
@@ -103,6 +110,7 @@ final class OpenAttempt: Sendable {
             )
             let isTooLate = state.withLock { state in
                 state.instance = instance
+                state.operation = operation
                 return state.hasFailed
             }
             if isTooLate { return instance.dispose() }
