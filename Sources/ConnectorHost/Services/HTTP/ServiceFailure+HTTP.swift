@@ -47,7 +47,7 @@ extension ServiceFailure {
             case let error as ChannelError: Self(error, place)
             case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-                .unavailable("no TLS connection to \(place): \(Self.brief(error))")
+                .unavailable("no TLS connection to \(place): \(Self.reason(of: error))")
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
@@ -90,6 +90,14 @@ extension ServiceFailure {
             } else {
                 .unavailable("the connection to \(place) broke: \(Self.brief(error))")
             }
+    }
+
+    /// The reason of a TLS failure without where in the library's source it was found, for example
+    /// CERTIFICATE_VERIFY_FAILED; the whole text if it has another form.
+    private static func reason(of error: any Error) -> String {
+        let text = brief(error)
+        guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
+        return String(text[start.upperBound...].prefix { $0 != " " })
     }
 
     /// The cause in its own words, but not at length.

@@ -57,10 +57,10 @@
     }
 
     /// Reads or changes the state; the body is short and calls nothing that locks.
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return unsafe body(&state.pointee)
+        return unsafe try body(&state.pointee)
     }
 
     /// Wakes one waiting thread.

@@ -6,10 +6,17 @@
  * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses hosts that are not allowed before it
  * connects, and on every redirect.
  *
+ * It follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 as they were. Towards another
+ * scheme, host or port the request loses Authorization, Cookie and every header with a secret, and a body with a secret
+ * is not sent there. Compressed responses are decompressed. Host, Content-Length and what else belongs to the connection
+ * is the host's to set: such headers of a plugin are left out.
+ *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host puts in the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
  * (application/json or +json), as it is otherwise. {{base64:TEXT}} is the Base64 (RFC 4648, section 4) of TEXT, in which
- * secrets are replaced first, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic authentication.
+ * secrets are replaced first, as they are, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic
+ * authentication; in a URL the Base64 is percent-encoded. A NAME without a value is an error in a URL or a header, and stays
+ * as it is in a body.
  * Text from elsewhere that an adapter sends on is safe: only the fields declared secret in its own manifest are known,
  * and only to hosts that its connector may reach; an adapter that forwards text of others sets
  * CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
@@ -74,7 +81,8 @@ typedef struct connector_http_response {
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
- * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host and must not block.
+ * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects without end),
+ * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
