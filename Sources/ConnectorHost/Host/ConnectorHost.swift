@@ -107,7 +107,9 @@ public final class ConnectorHost: Sendable {
 
     private func open(of index: Int?, timeout: Duration?) async -> Report {
         let end = timeout.map(environment.deadline(after:)) ?? .max
-        await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
+        await withTaskExecutorPreference(environment.workers) {
+            await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
+        }
         return report
     }
 
@@ -115,7 +117,9 @@ public final class ConnectorHost: Sendable {
     ///
     /// Calls that are still pending end with `not-open`. The host can be opened again.
     public func close() async {
-        await tree.forEachGate(.closing) { await $0.close() }
+        await withTaskExecutorPreference(environment.workers) {
+            await tree.forEachGate(.closing) { await $0.close() }
+        }
         await environment.services.shutdown()
         changes.notify()
     }

@@ -13,9 +13,12 @@ internal import NIOCore
 /// Threads on which the host loads plugins and calls them where they might block.
 ///
 /// A plugin must not block, but the host must not depend on that: neither the cooperative pool nor another gate may wait
-/// for one that does. So jobs run on as many threads as there are processors, and more are added only when none of those
-/// took a job for a millisecond: threads that only wait for the dynamic linker's lock would slow each other down, and a
+/// for one that does. So jobs run on as many threads as there are processors, and more are added only while none of those
+/// takes a job for a millisecond: threads that only wait for the dynamic linker's lock would slow each other down, and a
 /// wake-up across processors costs 20 µs.
+///
+/// They are a task executor, too: what the host does between two steps of a gate runs here, ahead of the jobs that wait, so
+/// that opening many gates wakes no thread of the cooperative pool.
 ///
 /// Threads start with the first job and end after a few idle seconds. A job that never returns keeps its thread.
 final class WorkerThreads: Sendable {
@@ -23,12 +26,23 @@ final class WorkerThreads: Sendable {
     typealias Job = @Sendable () -> Void
 
     private struct State: Sendable {
+        /// Parts of tasks, which never block: they go first.
+        var tasks = CircularBuffer<UnownedJob>()
         var jobs = CircularBuffer<Job>()
         var threads = 0
         var idle = 0
-        /// How many jobs were ever begun: it stands still while all threads are held.
+        /// How many were ever begun: it stands still while all threads are held.
         var begun = 0
         var isWatched = false
+
+        /// How many wait for a thread.
+        var waiting: Int { tasks.count + jobs.count }
+    }
+
+    /// What a thread does next.
+    private enum Work: Sendable {
+        case task(UnownedJob)
+        case job(Job)
     }
 
     private let monitor = Monitor(State())
@@ -50,10 +64,14 @@ final class WorkerThreads: Sendable {
 
     /// Runs a job on one of the threads, soon. Jobs begin in the order they were given.
     func run(_ job: @escaping Job) {
+        submit { $0.jobs.append(job) }
+    }
+
+    private func submit(_ add: (inout State) -> Void) {
         enum Next { case wake, addThread, watch, nothing }
         let next = monitor.withLock { state -> Next in
-            state.jobs.append(job)
-            if state.idle >= state.jobs.count { return .wake }
+            add(&state)
+            if state.idle >= state.waiting { return .wake }
             if state.threads < min(coreCount, limit) {
                 state.threads += 1
                 return .addThread
@@ -93,16 +111,22 @@ final class WorkerThreads: Sendable {
 
     /// Takes jobs until there has been none for a while.
     private func work() {
-        while let job = nextJob() { job() }
+        let executor = unsafe asUnownedTaskExecutor()
+        while let work = nextWork() {
+            switch work {
+            case .task(let part): unsafe part.runSynchronously(on: executor)
+            case .job(let job): job()
+            }
+        }
     }
 
-    private func nextJob() -> Job? {
+    private func nextWork() -> Work? {
         var end: UInt64?
         return monitor.wait { state in
-            if let job = state.jobs.popFirst() {
+            if let work = state.tasks.popFirst().map(Work.task) ?? state.jobs.popFirst().map(Work.job) {
                 if end != nil { state.idle -= 1 }
                 state.begun += 1
-                return .proceed(job)
+                return .proceed(work)
             }
             let now = SystemTime.monotonic()
             if end == nil { state.idle += 1 }
@@ -115,24 +139,34 @@ final class WorkerThreads: Sendable {
         }
     }
 
-    /// While jobs wait: adds threads whenever none was begun since the last look.
+    /// While jobs wait: adds threads, twice as many each time, as long as the ones there are take no more jobs.
     private func watch() {
         var begun = monitor.withLock(\.begun)
+        var added = 0
         while true {
             usleep(Self.patience)
-            let (isDone, count) = monitor.withLock { state -> (Bool, Int) in
-                guard !state.jobs.isEmpty else {
+            let isDone = monitor.withLock { state in
+                guard state.waiting > 0 else {
                     state.isWatched = false
-                    return (true, 0)
+                    return true
                 }
-                let stands = state.begun == begun
+                // Each thread that was added has taken a job; those before them have not.
+                let stands = state.begun <= begun + added
+                added = stands ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
                 begun = state.begun
-                let count = stands ? max(0, min(state.jobs.count, limit - state.threads)) : 0
-                state.threads += count
-                return (false, count)
+                state.threads += added
+                return false
             }
             if isDone { return }
-            for _ in 0..<count { addThread() }
+            for _ in 0..<added { addThread() }
         }
+    }
+}
+
+extension WorkerThreads: TaskExecutor {
+    /// Takes on a part of a task that prefers these threads.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let part = UnownedJob(job)
+        submit { $0.tasks.append(part) }
     }
 }

@@ -9,20 +9,22 @@ final class LoadedImages: Sendable {
     static let shared = LoadedImages()
 
     private let images = Mutex<[ImageDigest: LoadedImage]>([:])
+    /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
+    private let loading = Monitor<Void>(())
 
     /// The image of a digest, loaded now if it was not before.
     ///
-    /// The lock is held while the image loads, so that two gates of one plugin that open at once load it once. That
+    /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. That
     /// serialises nothing that would be parallel otherwise: the dynamic linker has one lock for all loading itself. An
     /// image's constructors run meanwhile; they know no way back into the host.
     func image<Failure: Error>(
         _ digest: ImageDigest,
         load: () throws(Failure) -> UnsafeMutableRawPointer
     ) throws(Failure) -> LoadedImage {
-        try images.withLock { images throws(Failure) in
-            if let known = images[digest] { return known }
+        try loading.withLock { _ throws(Failure) in
+            if let known = self[digest] { return known }
             let image = unsafe LoadedImage(try load())
-            images[digest] = image
+            images.withLock { $0[digest] = image }
             return image
         }
     }
