@@ -11,6 +11,9 @@ SHELL := /bin/bash
 CONFIGURATION ?= debug
 SWIFT_BUILD := swift build --configuration $(CONFIGURATION)
 BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
+# The program on its own: beside it, in the build directory, it would find the images that were built there, and a plugin
+# that somebody put into Plugins/ would have to compete with them.
+PROGRAM := .build/bin/connector-host
 SOURCES := Package.swift Sources Plugins Tests Examples
 
 .PHONY: help status plugins build packages fixtures test examples bench schema format lint clean
@@ -34,12 +37,13 @@ build: packages
 
 plugins: build
 	@scripts/install-plugins $(BUILD)
+	@mkdir -p $(dir $(PROGRAM)) && { ln -f $(BUILD)/connector-host $(PROGRAM) || cp -f $(BUILD)/connector-host $(PROGRAM); }
 
 status: plugins
-	@$(BUILD)/connector-host status --simulate
+	@$(PROGRAM) status --simulate
 
 schema: plugins
-	@$(BUILD)/connector-host schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
+	@$(PROGRAM) schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
 
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures

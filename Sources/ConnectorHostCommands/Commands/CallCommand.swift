@@ -82,7 +82,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         let reader = ArgumentReader(operation: operation, signature: called.operation.signature)
         let values = try reader.arguments(arguments)
-        _ = await session.open(timeout: nil)
+        _ = try await session.open(path)
         return try await gate.call(operation, values, options: CallOptions(timeout: timeout ?? .seconds(30)))
     }
 }

@@ -6,7 +6,8 @@ internal import ConnectorManifest
 /// Makes the arguments of an operation from the words of a command line.
 ///
 /// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, save that a `string` is taken as it stands. A
-/// single word that is a JSON object may hold all arguments by name, if the first parameter takes no `json` itself.
+/// single word that is a JSON object may hold all arguments by name, if the first parameter takes no `json` itself. Where
+/// just one parameter takes `json`, `NAME=VALUE` of any other name is a member of that one: `query=Berlin limit=1`.
 struct ArgumentReader {
     /// What is called.
     let operation: String
@@ -25,10 +26,16 @@ struct ArgumentReader {
             return object
         }
         var arguments = JSONObject()
+        var members = JSONObject()
         var position = 0
         for word in words {
             let (parameter, text): (Signature.Parameter, String)
             if let (name, value) = Self.assignment(word) {
+                if isMember(name, value) {
+                    guard members[name] == nil else { throw wrong("\(operation): \"\(name)\" is given twice") }
+                    members[name] = (try? JSONValue(parsing: value)) ?? .string(value)
+                    continue
+                }
                 guard let named = inputs.first(where: { $0.name == name }) else {
                     let hint = suggestion(for: name, among: inputs.map(\.name)).map { "; \($0)" } ?? ""
                     throw wrong("\(operation) has no parameter \"\(name)\"\(hint)")
@@ -46,7 +53,30 @@ struct ArgumentReader {
             }
             arguments[parameter.name] = try value(text, of: parameter)
         }
+        if let container, !members.isEmpty {
+            guard arguments[container.name] == nil else {
+                throw wrong("\(operation): give \(container.name) as a whole, or its members, not both")
+            }
+            arguments[container.name] = .object(members)
+        }
         return arguments
+    }
+
+    /// The only parameter that takes `json`; nil if there are several, or none.
+    private var container: Signature.Parameter? {
+        let structured = inputs.filter { $0.type == .json }
+        return structured.count == 1 ? structured.first : nil
+    }
+
+    /// Whether `NAME=VALUE` belongs into the only parameter that takes `json`, rather than being a parameter itself.
+    private func isMember(_ name: String, _ value: String) -> Bool {
+        guard let container else { return false }
+        guard name == container.name else { return !inputs.contains { $0.name == name } }
+        // A member may have the name of its parameter: event="Order Completed" of an event.
+        return switch try? JSONValue(parsing: value) {
+        case .object, .array: false
+        default: true
+        }
     }
 
     /// Takes `NAME=VALUE` apart; nil for anything else.

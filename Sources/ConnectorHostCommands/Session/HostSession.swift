@@ -40,6 +40,19 @@ struct HostSession: Sendable {
         return report
     }
 
+    /// Opens one connector, and what it waits for.
+    func open(_ path: String) async throws(ConnectorError) -> Report {
+        let progress = OpeningProgress.show(of: host)
+        do throws(ConnectorError) {
+            let report = try await host.open(path)
+            await progress?.end()
+            return report
+        } catch {
+            await progress?.end()
+            throw error
+        }
+    }
+
     /// Closes every gate, then ends the simulators.
     func close() async {
         await host.close()

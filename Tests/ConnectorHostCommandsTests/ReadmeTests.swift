@@ -1,0 +1,75 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What README shows is what there is.
+@Suite struct ReadmeTests {
+    /// A fenced block with the comment in front of it: `<!-- file: PATH -->` or `<!-- output: ARGUMENTS -->`.
+    struct Block {
+        var kind: String
+        var subject: String
+        var text: String
+    }
+
+    private static func blocks() throws -> [Block] {
+        let lines = try read("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+        var blocks: [Block] = []
+        for (index, line) in lines.enumerated() where line.hasPrefix("<!-- ") && line.hasSuffix(" -->") {
+            let parts = line.dropFirst(5).dropLast(4).split(separator: ":", maxSplits: 1)
+            let content = lines[(index + 2)...].prefix { !$0.hasPrefix("```") }
+            try blocks.append(
+                Block(
+                    kind: String(#require(parts.first)),
+                    subject: String(#require(parts.last).drop { $0 == " " }),
+                    text: content.joined(separator: "\n")
+                )
+            )
+        }
+        return blocks
+    }
+
+    /// A file of the project as text.
+    private static func read(_ name: String) throws -> String {
+        let descriptor = unsafe open("\(FixturePlugins.root)/\(name)", O_RDONLY | O_CLOEXEC)
+        try #require(descriptor >= 0, "there is no \(name)")
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+            count = max(0, unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func `code in README is a file of the examples, which are built and run`() throws {
+        let blocks = try Self.blocks().filter { $0.kind == "file" }
+        #expect(blocks.count >= 4)
+        for block in blocks {
+            var lines = try Self.read(block.subject).split(separator: "\n", omittingEmptySubsequences: false)
+            // README needs no licence header.
+            if lines.first?.hasPrefix("//") == true { lines = Array(lines.drop { $0.hasPrefix("//") }.dropFirst()) }
+            if lines.first?.hasPrefix("/*") == true { lines = Array(lines.drop { !$0.hasSuffix("*/") }.dropFirst()) }
+            #expect(block.text + "\n" == lines.joined(separator: "\n"), "run: scripts/update-readme")
+        }
+    }
+
+    @Test func `output in README is what the program prints, but for the times`() async throws {
+        let blocks = try Self.blocks().filter { $0.kind == "output" }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let arguments = block.subject.split(separator: " ").map(String.init)
+            let result = try await Program(directory: FixturePlugins.root).start(arguments).finish()
+            #expect(Self.withoutTimes(result.output) == Self.withoutTimes(block.text + "\n"), "\(result.error)")
+        }
+    }
+
+    /// A text without durations, and without the blanks that line them up.
+    private static func withoutTimes(_ text: String) -> String {
+        text.replacing(/[0-9.]+ (ms|s|µs)/, with: "TIME").replacing(#/ +/#, with: " ")
+    }
+}
