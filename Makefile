@@ -16,12 +16,13 @@ BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
 PROGRAM := .build/bin/connector-host
 SOURCES := Package.swift Sources Plugins Tests Examples
 
-.PHONY: help status plugins build packages fixtures test examples bench schema format lint clean
+.PHONY: help status plugins build packages fixtures test acceptance examples bench schema format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
+	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
 	@echo 'make format    format every Swift file'
@@ -52,6 +53,9 @@ test: packages fixtures
 	swift build --build-tests
 	@scripts/install-plugins "$$(swift build --show-bin-path)"
 	@scripts/run-tests swift test --skip-build
+
+acceptance: plugins
+	@Tests/Acceptance/run
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks

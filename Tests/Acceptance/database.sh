@@ -57,6 +57,8 @@ exercise_database() {
         seen=$((seen + $(take 'len(result["records"])')))
     done
     SEEN=$seen expect 'the cursor leads to all five' 'var["SEEN"] == "5"'
+    call database query nothing '{"where": {"number": 1}}'
+    expect 'a collection without records has none' 'status == 0 and result["records"] == []'
     call database query numbers '{"where": {"number": {"greater": 1}}}'
     expect 'an unknown comparison is invalid' 'status == 1 and code == "invalid"'
 

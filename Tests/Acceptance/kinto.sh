@@ -83,6 +83,8 @@ ask -u 'alice:right horse' "$server/buckets/shop/collections/notes/records/kept"
 expect 'the server kept the record' 'answer["data"]["title"] == "Replaced"'
 call database replace notes kept '{"title": "Late"}' version=yesterday
 expect 'a version that Kinto cannot have given is invalid' 'status == 1 and code == "invalid"'
+call database get notes 'kept/x'
+expect 'so is a name with a slash, which would lead elsewhere' 'status == 1 and code == "invalid"'
 call database create notes '{"last_modified": 1}'
 expect "Kinto's own members are refused, by name" 'code == "invalid" and "last_modified" in error["message"]'
 
@@ -92,6 +94,22 @@ host status
 expect 'the gate has failed' 'status == 1 and gate("database")["state"] == "failed"'
 expect 'unavailable, with the cause' \
     'gate("database")["error"]["code"] == "unavailable" and gate("database")["error"]["cause"]'
+
+section 'failover: kinto, which is stopped, then parse'
+simulate parse
+configure << JSON
+{"connectors": [{"name": "database", "policy": "first", "connectors": [
+  {"name": "kinto", "plugin": "kinto", "required": false, "config":
+    {"endpoint": "$server", "bucket": "shop", "username": "alice", "password": "right horse"}},
+  {"name": "parse", "plugin": "parse", "config":
+    {"endpoint": "$simulated", "applicationId": "demo-app", "restApiKey": "demo-rest-key"}}]}]}
+JSON
+host status
+expect 'one gate has failed, the other is open' \
+    'status == 0 and gate("database/kinto")["state"] == "failed" and gate("database/parse")["state"] == "open"'
+call database create notes '{"title": "Milk"}'
+expect 'the record is created all the same' 'status == 0 and result["data"] == {"title": "Milk"}'
+stop simulated-parse
 
 section 'parse (simulator): the same calls'
 simulate parse

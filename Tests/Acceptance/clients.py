@@ -1,0 +1,163 @@
+# This source file is part of the connector-host project.
+# SPDX-License-Identifier: Apache-2.0
+"""Lets a client do its work against the simulators: `clients.py CLIENT SIMULATOR-URL`. Ends with {"done": true}."""
+
+import json
+import sys
+
+client, simulator = sys.argv[1:]
+host = simulator.removeprefix("http://")
+
+
+def sentry_sdk():
+    import sentry_sdk
+
+    dsn = f"http://0123456789abcdef0123456789abcdef@{host}/sentry/1"
+    sentry_sdk.init(dsn=dsn, release="shop@1.2.3", environment="acceptance", default_integrations=False)
+    try:
+        raise ValueError("sold out") from KeyError("stock")
+    except ValueError:
+        assert sentry_sdk.capture_exception()
+    sentry_sdk.capture_message("low stock", level="warning")
+    sentry_sdk.flush(10)
+    received(2, "sold out", "low stock")
+
+
+def bugsnag():
+    import bugsnag
+
+    bugsnag.configure(
+        api_key="0123456789abcdef0123456789abcdef",
+        endpoint=f"{simulator}/bugsnag",
+        session_endpoint=f"{simulator}/bugsnag/sessions",
+        auto_capture_sessions=False,
+        asynchronous=False,
+    )
+    bugsnag.notify(ValueError("sold out"), severity="warning", metadata={"order": {"number": 17}})
+    received(1, "ValueError", "sold out")
+
+
+def segment_analytics_python():
+    from segment.analytics.client import Client
+
+    errors = []
+    with_gzip = Client("demo-write-key", host=f"{simulator}/segment", on_error=lambda error, _: errors.append(error), gzip=True)
+    with_gzip.track("u1", "Order Completed", {"total": 42.5})
+    with_gzip.identify("u1", {"plan": "pro"})
+    with_gzip.group("u1", "g1", {"seats": 5})
+    with_gzip.flush()
+    with_gzip.shutdown()
+    assert not errors, errors
+    received(1, "Order Completed", "42.5")
+
+
+def posthog():
+    from posthog import Posthog
+
+    errors = []
+    client = Posthog("phc_demo", host=f"{simulator}/posthog", on_error=lambda error, _: errors.append(error), gzip=True)
+    client.capture("Order Completed", distinct_id="u1", properties={"total": 42.5})
+    client.set(distinct_id="u1", properties={"plan": "pro"})
+    client.flush()
+    client.shutdown()
+    assert not errors, errors
+    received(1, "Order Completed", "42.5")
+
+
+def kinto_http():
+    import kinto_http
+
+    client = kinto_http.Client(server_url=f"{simulator}/kinto/v1", auth=("demo", "demo-password"), bucket="demo", collection="notes")
+    client.create_bucket(id="demo", if_not_exists=True)
+    client.create_collection(id="notes", if_not_exists=True)
+    record = client.create_record(data={"title": "Milk", "count": 2})["data"]
+    assert client.get_record(id=record["id"])["data"]["title"] == "Milk"
+    client.patch_record(id=record["id"], data={"count": 3})
+    changed = client.get_record(id=record["id"])["data"]
+    assert (changed["title"], changed["count"]) == ("Milk", 3)
+    try:
+        client.update_record(id=record["id"], data={"title": "Late"}, if_match=record["last_modified"])
+        raise AssertionError("an update on an old version went through")
+    except kinto_http.KintoException as refused:
+        assert refused.response.status_code == 412, refused
+    with client.batch() as batch:
+        for number in range(5):
+            batch.create_record(data={"title": "Many", "number": number})
+    pages = client.get_records(title="Many", _sort="-number", _limit=2, pages=10)
+    assert [found["number"] for found in pages] == [4, 3, 2, 1, 0], pages
+    client.delete_record(id=record["id"])
+    try:
+        client.get_record(id=record["id"])
+        raise AssertionError("a deleted record is there")
+    except kinto_http.KintoException as refused:
+        assert refused.response.status_code == 404, refused
+
+
+def googlemaps():
+    import googlemaps
+
+    client = googlemaps.Client(key="AIza-demo-key", base_url=f"{simulator}/google")
+    place = client.geocode("Pariser Platz 1, Berlin", language="en", region="de")[0]
+    assert "Berlin" in place["formatted_address"], place
+    assert abs(place["geometry"]["location"]["lat"] - 52.516) < 0.1, place
+    assert client.reverse_geocode((52.5163, 13.3777))
+    assert client.geocode("Qwxyzburgh 4711") == []
+    try:
+        googlemaps.Client(key="AIza-another-key", base_url=f"{simulator}/google").geocode("Berlin")
+        raise AssertionError("another key was accepted")
+    except googlemaps.exceptions.ApiError as refused:
+        assert refused.status == "REQUEST_DENIED", refused
+
+
+def geopy_nominatim():
+    from geopy.geocoders import Nominatim
+
+    coder = Nominatim(user_agent="acceptance", domain=f"{host}/nominatim", scheme="http")
+    place = coder.geocode("Berlin", addressdetails=True)
+    assert abs(place.latitude - 52.5) < 0.1 and abs(place.longitude - 13.4) < 0.1, place
+    assert len(coder.geocode("Berlin", exactly_one=False, limit=3)) >= 1
+    assert "Paris" in coder.reverse((48.8583, 2.2945)).address
+    assert coder.geocode("Qwxyzburgh 4711") is None
+    assert coder.reverse((0.5, -140.5)) is None
+    assert coder.geocode({"city": "Munich", "country": "Germany"}) is not None
+
+
+def geopy_photon():
+    from geopy.geocoders import Photon
+
+    coder = Photon(user_agent="acceptance", domain=f"{host}/photon", scheme="http")
+    place = coder.geocode("Berlin")
+    assert abs(place.latitude - 52.5) < 0.1 and abs(place.longitude - 13.4) < 0.1, place
+    assert coder.reverse((48.8583, 2.2945)) is not None
+    assert coder.geocode("Qwxyzburgh 4711") is None
+
+
+def influxdb():
+    from influxdb import InfluxDBClient
+
+    address, port = host.split(":")
+    client = InfluxDBClient(host=address, port=int(port), path="influxdb", database="demo")
+    assert client.ping()
+    client.create_database("shop")
+    assert {"name": "shop"} in client.get_list_database()
+    client.switch_database("shop")
+    point = {"measurement": "orders", "tags": {"shop": "one"}, "fields": {"total": 42.5, "note": 'a "b", c=d'}}
+    assert client.write_points([{**point, "time": "2026-03-01T12:00:00Z"}, {**point, "time": "2026-03-01T12:00:01Z"}])
+    points = list(client.query('SELECT * FROM "orders"').get_points())
+    assert [(p["total"], p["note"]) for p in points] == [(42.5, 'a "b", c=d')] * 2, points
+
+
+def received(count, *words):
+    """Checks that so many requests came that were accepted, with these words in one of them."""
+    from urllib.request import urlopen
+
+    with urlopen(f"{simulator}/_received") as response:
+        requests = [request for request in json.load(response)["requests"] if request["method"] == "POST"]
+    assert len(requests) >= count, requests
+    assert all(request["status"] < 300 for request in requests), requests
+    for word in words:
+        assert any(word in request.get("body", "") for request in requests), (word, requests)
+
+
+globals()[client.replace("-", "_")]()
+print('{"done": true}')
