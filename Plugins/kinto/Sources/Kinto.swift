@@ -42,13 +42,13 @@ struct Kinto: DatabasePlugin {
 
     /// Makes the collection too if it does not exist, as other vendors do.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
-        let request = requests.create(try KintoRecord.checked(record), in: collection, id: id)
+        let request = try requests.create(KintoRecord.checked(record), in: collection, id: id)
         do throws(PluginError) {
             return try await line.record(request)
         } catch {
             guard error.status == .notFound else { throw error }
             do throws(PluginError) {
-                _ = try await line.send(requests.make(collection))
+                _ = try await line.send(try requests.make(collection))
             } catch {
                 // Somebody else made it just now.
                 guard error.status == .conflict else { throw error }
@@ -90,8 +90,16 @@ struct Kinto: DatabasePlugin {
         _ = try await line.send(requests.delete(id, in: collection, version: version))
     }
 
+    /// A collection that nobody has put a record into yet has none, as with other vendors.
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
-        let answer = try await line.send(requests.query(query, in: collection))
+        let request = try requests.query(query, in: collection)
+        let answer: HTTPResponse
+        do throws(PluginError) {
+            answer = try await line.send(request)
+        } catch {
+            guard error.status == .notFound else { throw error }
+            return DatabasePage(records: [], cursor: nil)
+        }
         guard let elements = try answer.json()["data"]?.array else {
             throw PluginError(.protocolViolation, "the answer has no data: \(answer.excerpt)", domain: "kinto")
         }

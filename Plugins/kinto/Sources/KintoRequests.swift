@@ -18,41 +18,41 @@ struct KintoRequests {
     var bucketItself: HTTPRequest { request(.get, endpoint.appending("buckets", bucket)) }
 
     /// Makes a collection that does not exist.
-    func make(_ collection: String) -> HTTPRequest {
-        var request = request(.put, endpoint.appending("buckets", bucket, "collections", collection))
+    func make(_ collection: String) throws(PluginError) -> HTTPRequest {
+        var request = request(.put, try url(of: collection))
         request.headers["If-None-Match"] = "*"
         return request
     }
 
-    func create(_ record: JSONObject, in collection: String, id: String?) -> HTTPRequest {
-        guard let id else { return request(.post, records(collection), record) }
-        var request = request(.put, records(collection).appending(id), record)
+    func create(_ record: JSONObject, in collection: String, id: String?) throws(PluginError) -> HTTPRequest {
+        guard let id else { return request(.post, try records(collection), record) }
+        var request = request(.put, try self.record(id, in: collection), record)
         request.headers["If-None-Match"] = "*"
         return request
     }
 
-    func get(_ id: String, in collection: String) -> HTTPRequest {
-        request(.get, records(collection).appending(id))
+    func get(_ id: String, in collection: String) throws(PluginError) -> HTTPRequest {
+        request(.get, try self.record(id, in: collection))
     }
 
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) throws(PluginError)
         -> HTTPRequest
     {
-        try request(.put, records(collection).appending(id), record).matching(version)
+        try request(.put, self.record(id, in: collection), record).matching(version)
     }
 
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) throws(PluginError)
         -> HTTPRequest
     {
-        try request(.patch, records(collection).appending(id), record).matching(version)
+        try request(.patch, self.record(id, in: collection), record).matching(version)
     }
 
     func delete(_ id: String, in collection: String, version: String?) throws(PluginError) -> HTTPRequest {
-        try request(.delete, records(collection).appending(id)).matching(version)
+        try request(.delete, record(id, in: collection)).matching(version)
     }
 
     func query(_ query: DatabaseQuery, in collection: String) throws(PluginError) -> HTTPRequest {
-        var url = records(collection)
+        var url = try records(collection)
         for filter in query.filters {
             let (name, value) = try KintoFilter.item(filter)
             url = url.with(name, value)
@@ -63,8 +63,24 @@ struct KintoRequests {
         return request(.get, url.with("_limit", "\(query.limit)").with("_token", query.cursor))
     }
 
-    private func records(_ collection: String) -> HTTPURL {
-        endpoint.appending("buckets", bucket, "collections", collection, "records")
+    private func url(of collection: String) throws(PluginError) -> HTTPURL {
+        endpoint.appending("buckets", bucket, "collections", try Self.checked(collection))
+    }
+
+    private func records(_ collection: String) throws(PluginError) -> HTTPURL {
+        try url(of: collection).appending("records")
+    }
+
+    private func record(_ id: String, in collection: String) throws(PluginError) -> HTTPURL {
+        try records(collection).appending(try Self.checked(id))
+    }
+
+    /// Objects to a slash: the server takes an escaped one for one that separates, and would find something else.
+    private static func checked(_ name: String) throws(PluginError) -> String {
+        guard !name.utf8.contains(UInt8(ascii: "/")) else {
+            throw PluginError(.invalid, "\"\(name)\" has a slash, which no name in Kinto has", domain: "kinto")
+        }
+        return name
     }
 
     private func request(_ method: HTTPRequest.Method, _ url: HTTPURL, _ record: JSONObject? = nil) -> HTTPRequest {
