@@ -76,7 +76,10 @@ let package = Package(
         ),
         .target(
             name: "ConnectorHostTesting",
-            dependencies: ["ConnectorHost", "ConnectorManifest"],
+            dependencies: [
+                "CConnector", "ConnectorHost", "ConnectorManifest",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .target(name: "Integrator", swiftSettings: strict),
@@ -132,6 +135,12 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostCommandsTests",
             dependencies: ["ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "connector-host"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ConnectorKitTests",
+            dependencies: ["CConnector", "ConnectorKit", "ConnectorManifest", "connector-manifest"]
+                + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
         .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),

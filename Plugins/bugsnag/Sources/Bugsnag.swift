@@ -3,12 +3,15 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Delivers to Bugsnag's error reporting API (bugsnagerrorreportingapi.docs.apiary.io).
-struct Bugsnag: CrashPlugin {
+final class Bugsnag: CrashPlugin {
     private let host: Host
     private let requests: BugsnagRequests
     private let events: BugsnagEvents
+    /// Whether the server refuses other keys, so that one that it accepts is proved.
+    private let isKeyChecked = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -24,12 +27,26 @@ struct Bugsnag: CrashPlugin {
 
     /// A request without events leaves nothing behind. The key is proved if the same is refused with another key.
     func open() async throws -> [Evidence] {
-        let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
-        guard answer.isSuccess || answer.status == 400 else { throw failure(answer) }
-        let reachable = Evidence.reachable("answered HTTP \(answer.status) to a request without events")
+        let reachable = try await reach()
         let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
         let refusal = try? await host.http.send(wrong.notify([], sentAt: host.clock.now))
-        guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
+        isKeyChecked.store(refusal?.status == 401 || refusal?.status == 403, ordering: .relaxed)
+        return evidence(reachable)
+    }
+
+    /// Asks with the right key only: a forwarding agent would try again and again to deliver what is refused.
+    func probe() async throws -> [Evidence] {
+        evidence(try await reach())
+    }
+
+    private func reach() async throws -> Evidence {
+        let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
+        guard answer.isSuccess || answer.status == 400 else { throw failure(answer) }
+        return .reachable("answered HTTP \(answer.status) to a request without events")
+    }
+
+    private func evidence(_ reachable: Evidence) -> [Evidence] {
+        guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
         return [reachable, .authenticated("the same with another key is refused")]
     }
 

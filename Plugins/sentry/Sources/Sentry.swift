@@ -3,13 +3,16 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Delivers to Sentry, and to servers that take its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
-struct Sentry: CrashPlugin {
+final class Sentry: CrashPlugin {
     private let host: Host
     private let requests: SentryRequests
     private let events: SentryEvents
     private let limits: SentryRateLimits
+    /// Whether the server refuses other keys, so that one that it accepts is proved.
+    private let isKeyChecked = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -28,13 +31,28 @@ struct Sentry: CrashPlugin {
     /// An envelope without items leaves nothing behind. Relay takes it before it looks at the key, other servers do not: the
     /// key is proved if the same envelope is refused with another key.
     func open() async throws -> [Evidence] {
+        let answer = try await reach()
+        let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
+        let refusal = try? await host.http.send(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
+        isKeyChecked.store(refusal?.status == 401 || refusal?.status == 403, ordering: .relaxed)
+        return evidence(answer)
+    }
+
+    /// Asks with the right key only: what is refused again and again looks like an attack.
+    func probe() async throws -> [Evidence] {
+        evidence(try await reach())
+    }
+
+    private func reach() async throws -> HTTPResponse {
         let answer = try await host.http.send(requests.envelope(item: nil, id: nil, sentAt: host.clock.now))
         limits.learn(from: answer)
         guard answer.isSuccess || answer.status == 429 else { throw failure(answer) }
+        return answer
+    }
+
+    private func evidence(_ answer: HTTPResponse) -> [Evidence] {
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty envelope")
-        let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
-        let refusal = try? await host.http.send(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
-        guard answer.isSuccess, refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
+        guard answer.isSuccess, isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
         return [reachable, .authenticated("the same with another key is refused")]
     }
 

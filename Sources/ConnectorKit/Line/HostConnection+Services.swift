@@ -17,6 +17,12 @@ extension HostConnection {
         if let table = unsafe table(CONNECTOR_HTTP_SERVICE, as: connector_http.self) {
             host.http = unsafe HostHTTP(self, table, clock: host.clock)
         }
+        if let table = unsafe table(CONNECTOR_EVENTS_SERVICE, as: connector_events.self) {
+            host.events = unsafe HostEvents(self, table).events
+        }
+        if let table = unsafe table(CONNECTOR_STORAGE_SERVICE, as: connector_storage.self) {
+            host.storage = unsafe HostStorage(self, table)
+        }
         return host
     }
 }

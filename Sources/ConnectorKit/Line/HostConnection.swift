@@ -43,7 +43,7 @@ final class HostConnection: @unchecked Sendable {
 
     /// Refuses calls from now on, and returns when none is under way.
     ///
-    /// Functions of the host never block, so the wait is as short as the longest of them.
+    /// Functions of the host do not wait for anything but a disk, so the wait is as short as the longest of them.
     func close() {
         _ = usage.bitwiseOr(1, ordering: .acquiringAndReleasing)
         while usage.load(ordering: .acquiring) != 1 { _ = sched_yield() }

@@ -1,0 +1,24 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// News for the application that nobody asked for (`events/1`). The host adds the connector's path and the time.
+public struct Events: Sendable {
+    private let send: @Sendable (String, JSONValue) throws(PluginError) -> Void
+
+    /// Sends events to a function, as tests do.
+    public init(_ send: @escaping @Sendable (String, JSONValue) throws(PluginError) -> Void) {
+        self.send = send
+    }
+
+    /// Tells everybody who listens at this moment, and waits for nobody.
+    ///
+    /// - Parameters:
+    ///   - name: A letter followed by letters, digits, `.`, `_` and `-`, at most 64 bytes.
+    ///   - value: At most 64 KiB of JSON.
+    /// - Throws: A ``PluginError`` if the name or the size breaks these rules. That nobody listens is no error.
+    public func emit(_ name: String, _ value: JSONValue = .null) throws(PluginError) {
+        try send(name, value)
+    }
+}

@@ -1,0 +1,20 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A few values of the gate that survive a restart (`storage/1`): a cursor, a token, a setting. Not for secrets.
+///
+/// Keys have 1 to 128 bytes, values at most 64 KiB, everything together at most 1 MiB. Changes return when they are on the
+/// disk, which takes milliseconds.
+public protocol StorageService: Sendable {
+    /// Reads a value; nil if there is none.
+    func value(of key: String) throws(PluginError) -> [UInt8]?
+
+    /// Writes a value, which may be empty.
+    func set(_ value: [UInt8], for key: String) throws(PluginError)
+
+    /// Removes a value; that there is none is no error.
+    func remove(_ key: String) throws(PluginError)
+
+    /// Lists the keys that start with a prefix, in the order of their bytes.
+    func keys(startingWith prefix: String) throws(PluginError) -> [String]
+}

@@ -1,0 +1,107 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorManifest
+
+/// `storage/1` of the host.
+@safe
+struct HostStorage: StorageService, @unchecked Sendable {
+    // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (storage.h), and
+    // the connection lets no call through afterwards.
+    private let connection: HostConnection
+    private let table: UnsafePointer<connector_storage>
+
+    init(_ connection: HostConnection, _ table: UnsafePointer<connector_storage>) {
+        self.connection = connection
+        unsafe self.table = unsafe table
+    }
+
+    func value(of key: String) throws(PluginError) -> [UInt8]? {
+        try unless(.notFound) { () throws(PluginError) -> [UInt8] in
+            try unsafe owned(key) { table, key, length, value, error in
+                unsafe table.pointee.get(table.pointee.context, key, length, value, error)
+            }
+        }
+    }
+
+    func set(_ value: [UInt8], for key: String) throws(PluginError) {
+        try unsafe call { error in
+            unsafe BorrowedText(key).withPointer { key, length in
+                unsafe value.withUnsafeBufferPointer { value in
+                    unsafe table.pointee.set(
+                        table.pointee.context,
+                        key,
+                        length,
+                        value.baseAddress,
+                        UInt64(value.count),
+                        error
+                    )
+                }
+            }
+        }
+    }
+
+    func remove(_ key: String) throws(PluginError) {
+        _ = try unless(.notFound) { () throws(PluginError) in
+            try unsafe call { error in
+                unsafe BorrowedText(key).withPointer { key, length in
+                    unsafe table.pointee.remove(table.pointee.context, key, length, error)
+                }
+            }
+        }
+    }
+
+    func keys(startingWith prefix: String) throws(PluginError) -> [String] {
+        let json = try unsafe owned(prefix) { table, prefix, length, value, error in
+            unsafe table.pointee.list(table.pointee.context, prefix, length, value, error)
+        }
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: json).array?.compactMap(\.string) ?? []
+        } catch {
+            throw PluginError(error)
+        }
+    }
+
+    /// Nil instead of a failure of one kind.
+    private func unless<Value>(
+        _ status: PluginStatus,
+        _ body: () throws(PluginError) -> Value
+    ) throws(PluginError) -> Value? {
+        do throws(PluginError) {
+            return try body()
+        } catch {
+            guard error.status == status else { throw error }
+            return nil
+        }
+    }
+
+    private func call(
+        _ body: (UnsafeMutablePointer<connector_error>) -> Int32
+    ) throws(PluginError) {
+        var error = Line.emptyError
+        let status = connection.whileOpen { unsafe body(&error) }
+        guard let status else { throw PluginError(.notOpen, "the gate is closing") }
+        guard status == Line.ok else { throw unsafe Line.failure(status, &error) }
+    }
+
+    /// Copies bytes that the host hands over, and gives them back.
+    private func owned(
+        _ text: String,
+        _ body: (
+            UnsafePointer<connector_storage>, UnsafePointer<CChar>, UInt64, UnsafeMutablePointer<connector_bytes_owned>,
+            UnsafeMutablePointer<connector_error>
+        ) -> Int32
+    ) throws(PluginError) -> [UInt8] {
+        var bytes = unsafe connector_bytes_owned()
+        unsafe bytes.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+        try unsafe call { error in
+            unsafe BorrowedText(text).withPointer { text, length in
+                unsafe body(table, text, length, &bytes, error)
+            }
+        }
+        let copy = unsafe [UInt8](UnsafeBufferPointer(start: bytes.data, count: Int(clamping: bytes.length)))
+        unsafe bytes.release?(bytes.context)
+        return copy
+    }
+}

@@ -1,0 +1,66 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import bugsnag
+
+/// The adapter of Bugsnag.
+@Suite struct BugsnagTests {
+    private func bugsnag(_ http: ScriptedHTTP) throws -> Bugsnag {
+        try Bugsnag(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example", "apiKey": "{{secret:apiKey}}", "environment": "test",
+            ]),
+            host: .scripted(http)
+        )
+    }
+
+    @Test func `an event has the exceptions newest first, and the key is the only placeholder`() async throws {
+        let http = ScriptedHTTP((202, ""))
+        _ = try await bugsnag(http).exception(
+            report: [
+                "exceptions": [
+                    [
+                        "type": "Top", "message": "{{secret:apiKey}}",
+                        "frames": [["function": "f", "file": "F", "line": 3]],
+                    ],
+                    ["type": "Root"],
+                ],
+                "handled": false, "level": "fatal", "tags": ["a": "b"], "context": ["device": ["m": 1], "n": 2],
+            ]
+        )
+        let request = try #require(http.requests.first)
+        #expect(request.headers["Bugsnag-Api-Key"] == "{{secret:apiKey}}")
+        #expect(request.headers["Bugsnag-Payload-Version"] == "4.0")
+        #expect(request.text.ranges(of: "{{").count == 1)
+        let event = try #require(request.jsonBody["events"]?[0])
+        #expect(event["exceptions"]?.array?.map { $0["errorClass"] } == ["Top", "Root"])
+        #expect(event["exceptions"]?[0]?["stacktrace"]?[0]?["lineNumber"] == 3)
+        #expect(event["unhandled"] == true)
+        #expect(event["severity"] == "error")
+        #expect(event["metaData"]?["n"]?["value"] == 2)
+    }
+
+    @Test(arguments: [(402, true), (407, true), (408, true), (429, true), (500, true), (503, true)])
+    func `what Bugsnag keeps is to be tried again`(_ status: Int, _ isRetry: Bool) async throws {
+        let answers = try await bugsnag(ScriptedHTTP((status, ""))).deliver([CrashReport(level: .info, message: "m")])
+        #expect(answers.map(\.outcome) == [.retry])
+    }
+
+    @Test func `what Bugsnag drops is rejected in its words`() async throws {
+        let http = ScriptedHTTP((400, #"{"errors":["no exceptions"]}"#))
+        let answers = try await bugsnag(http).deliver([CrashReport(level: .info, message: "m")])
+        #expect(answers.first?.outcome == .rejected)
+        #expect(answers.first?.reason?.hasSuffix("no exceptions") == true)
+    }
+
+    @Test func `a request without events proves the key where another one is refused`() async throws {
+        #expect(
+            try await bugsnag(ScriptedHTTP((200, ""), (401, ""))).open().map(\.kind) == [.reachable, .authenticated]
+        )
+        #expect(try await bugsnag(ScriptedHTTP((200, ""), (200, ""))).open().map(\.kind) == [.reachable])
+    }
+}

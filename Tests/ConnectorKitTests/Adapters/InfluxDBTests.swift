@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import influxdb
+
+/// The adapter of InfluxDB.
+@Suite struct InfluxDBTests {
+    private let now = Timestamp(nanoseconds: 1_769_851_800_000_000_001)
+
+    private func line(_ event: AnalyticsEvent) -> String {
+        var event = event
+        event.messageId = "m"
+        return String(decoding: LineProtocol.point(event, time: now.nanoseconds), as: UTF8.self)
+    }
+
+    @Test func `an event is a point with its type as the only tag`() {
+        let event = AnalyticsEvent.track("Order", ["total": 42, "paid": true, "note": "a\"b\\c"], userId: "u")
+        #expect(
+            line(event)
+                == #"Order,type=track messageId="m",userId="u",total=42.0,paid=true,note="a\"b\\c" 1769851800000000001"#
+        )
+    }
+
+    @Test(arguments: [
+        ("Order Completed, now", #"Order\ Completed\,\ now"#), ("a=b", "a=b"), ("end\\", #"end\\ "#),
+        ("two\nlines", #"two\ lines"#), ("#1", "\\#1"),
+    ])
+    func `a measurement cannot end before its name does`(_ name: String, _ escaped: String) {
+        #expect(line(.track(name, userId: "u")).hasPrefix("\(escaped),type=track "))
+    }
+
+    @Test func `members within members are joined with dots, and nothing is sent twice`() {
+        let event = AnalyticsEvent.track(
+            "E",
+            ["a": ["b c": ["d": 1]], "n": nil, "l": [1, "x"], "userId": "other", "time": 5],
+            userId: "u"
+        )
+        #expect(
+            line(event)
+                == #"E,type=track messageId="m",userId="u",a.b\ c.d=1.0,l="[1,\"x\"]",time_=5.0 1769851800000000001"#
+        )
+    }
+
+    @Test func `events of one millisecond do not replace each other, and a retry replaces itself`() {
+        var first = AnalyticsEvent.track("E", userId: "u")
+        first.timestamp = Timestamp(parsing: "2026-01-31T09:30:00.250Z")
+        var second = first
+        second.messageId = "other"
+        var times = PointTimes(now: now)
+        let time = times.time(of: first)
+        #expect(time / 1_000_000 == 1_769_851_800_250)
+        #expect(times.time(of: second) != time)
+        #expect(times.time(of: first) == time)
+        var later = PointTimes(now: Timestamp(nanoseconds: 5))
+        #expect(later.time(of: first) == time)
+    }
+
+    @Test func `events without a time get one each`() {
+        var times = PointTimes(now: now)
+        let all = (0..<1000).map { _ in times.time(of: .track("E", userId: "u")) }
+        #expect(Set(all).count == 1000)
+    }
+
+    private func influxdb(_ http: ScriptedHTTP, username: JSONValue = "ada") throws -> InfluxDB {
+        var fields: JSONObject = ["endpoint": "http://vendor.example", "database": "my db"]
+        if username != .null { (fields["username"], fields["password"]) = (username, "{{secret:password}}") }
+        return try InfluxDB(configuration: PluginConfiguration(fields), host: .scripted(http))
+    }
+
+    @Test func `a write names the database and carries the credentials`() async throws {
+        let http = ScriptedHTTP((204, ""))
+        try await influxdb(http).track(event: ["event": "E", "userId": "u"])
+        let request = try #require(http.requests.first)
+        #expect(request.url.description == "http://vendor.example/write?db=my%20db&precision=ns")
+        #expect(request.headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
+        #expect(!request.hasPlaceholdersInBody)
+    }
+
+    @Test func `credentials are proved when the same is refused without them`() async throws {
+        let kinds = try await influxdb(ScriptedHTTP((204, ""), (401, ""))).open().map(\.kind)
+        #expect(kinds == [.reachable, .authenticated])
+        #expect(try await influxdb(ScriptedHTTP((204, ""), (204, ""))).open().map(\.kind) == [.reachable])
+        #expect(try await influxdb(ScriptedHTTP((204, "")), username: nil).open().map(\.kind) == [.reachable])
+    }
+
+    @Test func `an unknown database is not found, in InfluxDB's words`() async throws {
+        let error = await #expect(throws: PluginError.self) {
+            try await influxdb(ScriptedHTTP((404, #"{"error":"database not found: \"my db\""}"#))).open()
+        }
+        #expect(error?.status == .notFound)
+        #expect(error?.message.contains("database not found") == true)
+    }
+}

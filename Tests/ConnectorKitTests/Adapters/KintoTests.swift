@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import kinto
+
+/// The adapter of Kinto.
+@Suite struct KintoTests {
+    private func kinto(_ http: ScriptedHTTP, clock: StoppedClock = StoppedClock(), bucket: String = "b") throws -> Kinto
+    {
+        try Kinto(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example/v1/", "bucket": .string(bucket), "username": "ada",
+                "password": "{{secret:password}}",
+            ]),
+            host: .scripted(http, clock: clock)
+        )
+    }
+
+    private let record = #"{"data":{"id":"r","last_modified":17,"schema":1,"name":"Ada"}}"#
+
+    @Test func `the root proves the user, and a stranger is refused`() async throws {
+        let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#), (200, "{}"))
+        #expect(try await kinto(http).open().map(\.kind) == [.authenticated])
+        #expect(
+            http.requests.map(\.url.description) == ["http://vendor.example/v1/", "http://vendor.example/v1/buckets/b"]
+        )
+        #expect(http.requests[0].headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
+        let error = await #expect(throws: PluginError.self) { try await kinto(ScriptedHTTP((200, "{}"))).open() }
+        #expect(error?.status == .unauthorized)
+    }
+
+    @Test func `the default bucket is not read, since that would make it`() async throws {
+        let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#))
+        _ = try await kinto(http, bucket: "default").open()
+        #expect(http.requests.count == 1)
+    }
+
+    @Test func `a record is read without Kinto's own members`() async throws {
+        let got = try await kinto(ScriptedHTTP((200, record))).get("r", in: "c")
+        #expect(got == DatabaseRecord(id: "r", version: "17", data: ["name": "Ada"]))
+    }
+
+    @Test func `a condition on the version is the header If-Match`() async throws {
+        let http = ScriptedHTTP((412, #"{"message":"Resource was modified meanwhile"}"#))
+        let kinto = try kinto(http)
+        let error = await #expect(throws: PluginError.self) {
+            try await kinto.update("r", with: ["a": 1], in: "c", version: "17")
+        }
+        #expect(error?.status == .conflict)
+        #expect(http.requests[0].method == .patch)
+        #expect(http.requests[0].headers["If-Match"] == "\"17\"")
+        await #expect(throws: PluginError.self) { try await kinto.delete("r", in: "c", version: "17\r\nX: y") }
+        #expect(http.requests.count == 1)
+    }
+
+    @Test func `a replacement without a version looks the present one up`() async throws {
+        let http = ScriptedHTTP((200, record), (412, "{}"), (200, record), (200, record))
+        _ = try await kinto(http).replace("r", with: ["a": 1], in: "c", version: nil)
+        #expect(http.requests.map(\.method) == [.get, .put, .get, .put])
+        #expect(http.requests[3].headers["If-Match"] == "\"17\"")
+    }
+
+    @Test func `a collection is made with its first record`() async throws {
+        let http = ScriptedHTTP((404, "{}"), (201, "{}"), (201, record))
+        let made = try await kinto(http).create(["name": "Ada"], in: "c", id: nil)
+        #expect(made.id == "r")
+        #expect(http.requests.map(\.method) == [.post, .put, .post])
+        #expect(http.requests[1].url.description == "http://vendor.example/v1/buckets/b/collections/c")
+    }
+
+    @Test(arguments: [
+        (DatabaseQuery.Filter("n", .equal, "42"), "n", #""42""#), (.init("n", .greaterOrEqual, 1), "min_n", "1"),
+        (.init("n", .less, 1.5), "lt_n", "1.5"), (.init("min_n", .equal, 1), "in_min_n", "1"),
+        (.init("_x", .equal, nil), "in__x", "null"), (.init("n", .within, ["a", true]), "in_n", #""a",true"#),
+    ])
+    func `filters are items of the query`(_ filter: DatabaseQuery.Filter, _ name: String, _ value: String) throws {
+        let item = try KintoFilter.item(filter)
+        #expect(item.name == name)
+        #expect(item.value == value)
+    }
+
+    @Test func `a text with a comma cannot be one of several`() {
+        let error = #expect(throws: PluginError.self) { try KintoFilter.item(.init("n", .within, ["a,b"])) }
+        #expect(error?.status == .unsupported)
+    }
+
+    @Test func `pages follow each other by token`() async throws {
+        var page = HTTPResponse(status: 200, body: Array(#"{"data":[{"id":"r","last_modified":17}]}"#.utf8))
+        page.headers["Next-Page"] = "http://elsewhere.example/v1/records?_limit=1&_token=a%3Db"
+        let http = ScriptedHTTP([.response(page)])
+        let found = try await kinto(http).query(DatabaseQuery(sort: [.init("n", descending: true)], limit: 1), in: "c")
+        #expect(found.cursor == "a=b")
+        #expect(http.requests[0].url.description.hasSuffix("/records?_sort=-n&_limit=1"))
+    }
+
+    @Test func `a server that asks to be left alone is`() async throws {
+        var answer = HTTPResponse(status: 200, body: Array(record.utf8))
+        answer.headers["Backoff"] = "30"
+        let clock = StoppedClock()
+        let kinto = try kinto(ScriptedHTTP([.response(answer), .response(answer)]), clock: clock)
+        _ = try await kinto.get("r", in: "c")
+        #expect(clock.sleeps.isEmpty)
+        _ = try await kinto.get("r", in: "c")
+        #expect(clock.sleeps == [.seconds(30)])
+    }
+
+    @Test(arguments: ["id", "last_modified", "schema"])
+    func `a record with a member that would be taken for Kinto's own is refused`(_ name: String) async throws {
+        let kinto = try kinto(ScriptedHTTP())
+        let error = await #expect(throws: PluginError.self) {
+            try await kinto.create(JSONObject([(name, JSONValue.integer(1))]), in: "c", id: nil)
+        }
+        #expect(error?.status == .invalid)
+    }
+}

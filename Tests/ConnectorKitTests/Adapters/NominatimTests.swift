@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import nominatim
+
+/// The adapter of Nominatim.
+@Suite struct NominatimTests {
+    private func nominatim(_ http: ScriptedHTTP, clock: StoppedClock = StoppedClock(), cache: Int64 = 2) throws
+        -> Nominatim
+    {
+        try Nominatim(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example", "userAgent": "app/1 (me@example.com)", "requestsPerSecond": 1,
+                "cacheSize": .integer(cache),
+            ]),
+            host: .scripted(http, clock: clock)
+        )
+    }
+
+    private let berlin = #"""
+        [{"lat":"52.5","lon":"13.4","osm_type":"relation","osm_id":62422,"name":"Berlin","display_name":"Berlin, Germany",
+          "boundingbox":["52.3","52.6","13.0","13.7"],"address":{"city":"Berlin","country":"Germany","country_code":"de"},
+          "licence":"Data © OpenStreetMap contributors"}]
+        """#
+
+    @Test func `numbers that are strings become a place`() async throws {
+        let http = ScriptedHTTP((200, berlin))
+        let place = try #require(try await nominatim(http).geocode(GeocodeRequest(.text("Berlin"))).first)
+        #expect(place.coordinate == Coordinate(latitude: 52.5, longitude: 13.4))
+        #expect(place.boundingBox == BoundingBox(south: 52.3, west: 13, north: 52.6, east: 13.7))
+        #expect(place.components.countryCode == "DE")
+        #expect(place.attribution == "Data © OpenStreetMap contributors")
+        #expect(place.id == "R62422")
+        #expect(http.requests[0].headers["User-Agent"] == "app/1 (me@example.com)")
+    }
+
+    @Test func `an address is asked for by its parts`() async throws {
+        let http = ScriptedHTTP((200, "[]"))
+        let address = GeocodeRequest.Address(street: "Platz 1", city: "Bern")
+        let request = GeocodeRequest(.address(address), limit: 50, language: "de", countries: ["CH", "LI"])
+        #expect(try await nominatim(http).geocode(request).isEmpty)
+        let url = http.requests[0].url
+        #expect(url.value(of: "street") == "Platz 1")
+        #expect(url.value(of: "q") == nil)
+        #expect(url.value(of: "countrycodes") == "ch,li")
+        #expect(url.value(of: "limit") == "40")
+        #expect(url.value(of: "accept-language") == "de")
+    }
+
+    @Test func `nothing at a point is no error`() async throws {
+        let point = try #require(Coordinate(latitude: 0, longitude: 0))
+        let http = ScriptedHTTP((200, #"{"error":"Unable to geocode"}"#))
+        #expect(try await nominatim(http).reverse(ReverseRequest(point)).isEmpty)
+    }
+
+    @Test func `requests keep a distance of one second`() async throws {
+        let clock = StoppedClock()
+        let nominatim = try nominatim(ScriptedHTTP((200, "[]"), (200, "[]"), (200, "[]")), clock: clock)
+        for text in ["a", "b", "c"] { _ = try await nominatim.geocode(GeocodeRequest(.text(text))) }
+        #expect(clock.sleeps == [.seconds(1), .seconds(1)])
+    }
+
+    @Test func `an answer is used again until too many others came`() async throws {
+        let http = ScriptedHTTP((200, berlin), (200, "[]"), (200, "[]"), (200, berlin))
+        let nominatim = try nominatim(http)
+        for text in ["a", "a", "b", "a", "c", "a"] { _ = try await nominatim.geocode(GeocodeRequest(.text(text))) }
+        #expect(http.requests.compactMap { $0.url.value(of: "q") } == ["a", "b", "c", "a"])
+    }
+
+    @Test func `bad parameters are invalid, in Nominatim's words`() async throws {
+        let http = ScriptedHTTP((400, #"{"error":{"code":400,"message":"Parameter 'lat' missing."}}"#))
+        let nominatim = try nominatim(http)
+        let error = await #expect(throws: PluginError.self) {
+            try await nominatim.geocode(GeocodeRequest(.text("a")))
+        }
+        #expect(error?.status == .invalid)
+        #expect(error?.message.hasSuffix("Parameter 'lat' missing.") == true)
+    }
+
+    @Test(arguments: [#"{}"#, #"[{"lat":"x","lon":"1"}]"#, #"[{"lat":"91","lon":"1"}]"#, #"[1]"#, #"null"#])
+    func `an answer that has no places breaks the protocol`(_ body: String) async throws {
+        let nominatim = try nominatim(ScriptedHTTP((200, body)))
+        let error = await #expect(throws: PluginError.self) {
+            try await nominatim.geocode(GeocodeRequest(.text("a")))
+        }
+        #expect(error?.status == .protocolViolation)
+    }
+
+    @Test func `an application without a name is refused`() {
+        #expect(throws: PluginError.self) {
+            try Nominatim(
+                configuration: PluginConfiguration(json: [
+                    "endpoint": "http://vendor.example", "userAgent": " ", "requestsPerSecond": 1, "cacheSize": 0,
+                ]),
+                host: .scripted(ScriptedHTTP())
+            )
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import parse
+
+/// The adapter of Parse Server.
+@Suite struct ParseTests {
+    private func parse(_ http: ScriptedHTTP, launch: JSONValue? = nil) throws -> Parse {
+        var fields: JSONObject = [
+            "endpoint": "http://vendor.example/parse", "applicationId": "app", "clientKey": "{{secret:clientKey}}",
+        ]
+        fields["launch"] = launch
+        return try Parse(configuration: PluginConfiguration(fields), host: .scripted(http))
+    }
+
+    @Test func `opening reads the configuration, and tells of the launch if there is anything to tell`() async throws {
+        let quiet = ScriptedHTTP((200, "{}"))
+        #expect(try await parse(quiet).open().map(\.kind) == [.authenticated])
+        #expect(quiet.requests.map(\.url.description) == ["http://vendor.example/parse/config"])
+        let http = ScriptedHTTP((200, "{}"), (200, "{}"), (200, "{}"))
+        let parse = try parse(http, launch: ["pushHash": "h"])
+        _ = try await parse.open()
+        #expect(http.requests[1].url.description == "http://vendor.example/parse/events/AppOpened")
+        #expect(
+            http.requests[1].jsonBody
+                == ["at": ["__type": "Date", "iso": "2026-01-31T09:30:00.000Z"], "push_hash": "h"]
+        )
+        _ = try await parse.probe()
+        #expect(http.requests.count == 3)
+    }
+
+    @Test func `requests carry the application's id and key`() async throws {
+        let http = ScriptedHTTP((200, "{}"))
+        _ = try await parse(http).open()
+        #expect(http.requests[0].headers["X-Parse-Application-Id"] == "app")
+        #expect(http.requests[0].headers["X-Parse-Client-Key"] == "{{secret:clientKey}}")
+        #expect(http.requests[0].headers["X-Parse-REST-API-Key"] == nil)
+    }
+
+    @Test func `a record is stored and read back without Parse's own members`() async throws {
+        let http = ScriptedHTTP(
+            (201, #"{"objectId":"o","createdAt":"2026-01-31T09:30:00.000Z"}"#),
+            (200, #"{"objectId":"o","createdAt":"c","updatedAt":"u","name":"Ada"}"#)
+        )
+        let parse = try parse(http)
+        let made = try await parse.create(["name": "Ada"], in: "Person", id: nil)
+        #expect(made == DatabaseRecord(id: "o", version: "2026-01-31T09:30:00.000Z", data: ["name": "Ada"]))
+        #expect(http.requests[0].headers["X-Parse-Request-Id"]?.count == 36)
+        #expect(try await parse.get("o", in: "Person") == DatabaseRecord(id: "o", version: "u", data: ["name": "Ada"]))
+    }
+
+    @Test func `a replacement deletes what the new record does not have`() async throws {
+        let http = ScriptedHTTP((200, #"{"objectId":"o","a":1,"b":2}"#), (200, #"{"updatedAt":"u"}"#))
+        let replaced = try await parse(http).replace("o", with: ["a": 3], in: "C", version: nil)
+        #expect(http.requests[1].jsonBody == ["a": 3, "b": ["__op": "Delete"]])
+        #expect(replaced.data == ["a": 3])
+    }
+
+    @Test func `a version cannot be a condition`() async throws {
+        let parse = try parse(ScriptedHTTP())
+        let error = await #expect(throws: PluginError.self) { try await parse.delete("o", in: "C", version: "1") }
+        #expect(error?.status == .unsupported)
+    }
+
+    @Test func `filters and pages are in Parse's terms`() async throws {
+        let http = ScriptedHTTP((200, #"{"results":[{"objectId":"1"},{"objectId":"2"}]}"#))
+        let query = try DatabaseQuery(
+            json: [
+                "where": ["a": "x", "n": ["ge": 1, "lt": 5], "id": ["in": ["1", "2"]]], "sort": ["-n"], "limit": 1,
+                "cursor": "3",
+            ]
+        )
+        let page = try await parse(http).query(query, in: "C")
+        #expect(page.records.map(\.id) == ["1"])
+        #expect(page.cursor == "4")
+        let url = http.requests[0].url
+        #expect(url.value(of: "where") == #"{"a":"x","n":{"$gte":1,"$lt":5},"objectId":{"$in":["1","2"]}}"#)
+        #expect(url.value(of: "order") == "-n")
+        #expect(url.value(of: "limit") == "2")
+        #expect(url.value(of: "skip") == "3")
+    }
+
+    @Test(arguments: ["-1", "x", "99999999999999999999"])
+    func `a cursor that no page gave is refused`(_ cursor: String) {
+        #expect(throws: PluginError.self) { try ParseQuery.skip(cursor) }
+    }
+
+    @Test(arguments: [
+        (404, #"{"code":101,"error":"Object not found."}"#, PluginStatus.notFound),
+        (500, #"{"code":1,"error":"Internal"}"#, .unavailable), (400, #"{"code":155,"error":"slow"}"#, .rateLimited),
+        (400, #"{"code":159,"error":"Duplicate request"}"#, .conflict),
+        (403, #"{"error":"unauthorized"}"#, .unauthorized),
+        (429, #"{"code":100,"error":"x"}"#, .rateLimited), (400, #"{"code":102,"error":"bad"}"#, .invalid),
+        (502, "<html>", .unavailable),
+    ])
+    func `Parse's codes are the shared statuses`(_ status: Int, _ body: String, _ expected: PluginStatus) {
+        let response = HTTPResponse(status: status, body: Array(body.utf8))
+        #expect(ParseFailure.failure(response, now: Timestamp(nanoseconds: 0)).status == expected)
+    }
+}

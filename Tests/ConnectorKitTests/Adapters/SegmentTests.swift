@@ -1,0 +1,83 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import segment
+
+/// The adapter of Segment.
+@Suite struct SegmentTests {
+    private func segment(_ http: ScriptedHTTP, endpoint: String = "http://vendor.example/x") throws -> Segment {
+        try Segment(
+            configuration: PluginConfiguration(json: ["endpoint": .string(endpoint), "writeKey": "{{secret:writeKey}}"]
+            ),
+            host: .scripted(http)
+        )
+    }
+
+    @Test func `a batch carries the key, the time and the events, and leaves placeholders of others alone`()
+        async throws
+    {
+        let http = ScriptedHTTP((200, #"{"success":true}"#))
+        try await segment(http).track(event: ["event": "Order", "userId": "u", "messageId": "m"])
+        let request = try #require(http.requests.first)
+        #expect(request.url.description == "http://vendor.example/x/v1/batch")
+        #expect(request.headers["Authorization"] == "Basic {{base64:{{secret:writeKey}}:}}")
+        #expect(!request.hasPlaceholdersInBody)
+        #expect(request.isCompressed)
+        #expect(request.jsonBody["sentAt"] == "2026-01-31T09:30:00.000Z")
+        let event = try #require(request.jsonBody["batch"]?[0])
+        #expect(event["type"] == "track")
+        #expect(event["messageId"] == "m")
+        #expect(event["timestamp"] == "2026-01-31T09:30:00.000Z")
+    }
+
+    @Test func `Segment's own settings are asked for where Segment serves them`() throws {
+        let requests = SegmentRequests(
+            endpoint: try #require(HTTPURL("https://api.segment.io")),
+            writeKey: SecretPlaceholder(field: "writeKey")
+        )
+        #expect(
+            requests.settings.url.description
+                == "https://cdn-settings.segment.com/v1/projects/{{secret:writeKey}}/settings"
+        )
+    }
+
+    @Test func `an event of more than 32 KB is rejected, and the others are delivered`() async throws {
+        let http = ScriptedHTTP((200, "{}"))
+        var large = AnalyticsEvent.track("Large", userId: "u")
+        large.properties["text"] = .string(String(repeating: "x", count: 32 << 10))
+        let answers = try await segment(http).deliver([.track("a", userId: "u"), large])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected])
+        #expect(http.requests.count == 1)
+    }
+
+    @Test(arguments: [408, 410, 429, 460, 500, 503])
+    func `what may pass is to be tried again`(_ status: Int) async throws {
+        let http = ScriptedHTTP((status, #"{"message":"later"}"#))
+        let answers = try await segment(http).deliver([.track("a", userId: "u")])
+        #expect(answers.first?.outcome == .retry)
+        #expect(answers.first?.reason?.contains("later") == true)
+    }
+
+    @Test func `when to try again is read from either header`() {
+        let response = HTTPResponse(status: 429, headers: ["X-RateLimit-Reset": "7"])
+        #expect(SegmentResponse(response).failure(now: Timestamp(nanoseconds: 0)).retryAfter == .seconds(7))
+    }
+
+    @Test func `a server that knows no settings is only reachable`() async throws {
+        let http = ScriptedHTTP((400, "{}"), (400, "{}"))
+        let evidence = try await segment(http).open()
+        #expect(evidence.map(\.kind) == [.reachable])
+    }
+
+    @Test func `a server that refuses fails the gate with its words`() async throws {
+        let http = ScriptedHTTP((401, #"{"message":"no such key"}"#), (401, #"{"message":"no such key"}"#))
+        let segment = try segment(http)
+        let error = await #expect(throws: PluginError.self) { try await segment.open() }
+        #expect(error?.status == .unauthorized)
+        #expect(error?.message == "segment answered HTTP 401: no such key")
+    }
+}

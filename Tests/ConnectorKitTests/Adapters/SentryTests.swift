@@ -1,0 +1,105 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import sentry
+
+/// The adapter of Sentry.
+@Suite struct SentryTests {
+    private let key = "0123456789abcdef0123456789abcdef"
+
+    private func sentry(_ http: ScriptedHTTP, clock: StoppedClock = StoppedClock()) throws -> Sentry {
+        try Sentry(
+            configuration: PluginConfiguration(json: [
+                "dsn": .string("http://\(key)@vendor.example/base/7"), "environment": "test", "release": "1.0",
+            ]),
+            host: .scripted(http, clock: clock)
+        )
+    }
+
+    @Test(arguments: [
+        "http://vendor.example/7", "http://key@vendor.example", "http://key@vendor.example/", "key@vendor.example/7",
+        "http://k%20y@vendor.example/7", "",
+    ])
+    func `a DSN without a key or a project is refused`(_ text: String) {
+        #expect(SentryDSN(text) == nil)
+    }
+
+    @Test func `a DSN says where envelopes go`() throws {
+        let dsn = try #require(SentryDSN("https://\(key):old@vendor.example:8443/a/b/7/"))
+        #expect(dsn.envelopeURL?.description == "https://vendor.example:8443/a/b/api/7/envelope/")
+        #expect(dsn.publicKey == key)
+    }
+
+    @Test func `an envelope counts bytes and ends its lines`() async throws {
+        let http = ScriptedHTTP((200, "{}"))
+        var report = CrashReport(level: .error, message: "é {{secret:x}}")
+        report.id = key
+        let answers = try await sentry(http).deliver([report])
+        #expect(answers == [.accepted(id: key)])
+        let request = try #require(http.requests.first)
+        #expect(request.headers["Content-Type"] == "application/x-sentry-envelope")
+        #expect(request.headers["X-Sentry-Auth"]?.contains("sentry_key=\(key)") == true)
+        #expect(!request.hasPlaceholdersInBody)
+        let lines = request.body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        #expect(lines.count == 4)
+        #expect(lines[3].isEmpty)
+        #expect(try JSONValue(parsing: Array(lines[0]))["event_id"] == .string(key))
+        #expect(try JSONValue(parsing: Array(lines[1]))["length"] == .integer(Int64(lines[2].count)))
+        #expect(try JSONValue(parsing: Array(lines[2]))["logentry"]?["formatted"] == "é {{secret:x}}")
+    }
+
+    @Test func `the root cause and the outermost frame stand first`() throws {
+        let frames = [CrashFrame(function: "inner", line: 3), CrashFrame(function: "outer", isInApplication: false)]
+        let report = CrashReport(
+            level: .fatal,
+            exceptions: [CrashException(type: "Top", message: "t", frames: frames), CrashException(type: "Root")]
+        )
+        let bytes = SentryEvents(environment: "e", release: nil).encode(report, now: Timestamp(nanoseconds: 0))
+        let values = try #require(JSONValue(parsing: bytes)["exception"]?["values"]?.array)
+        #expect(values.map { $0["type"] } == ["Root", "Top"])
+        let functions = values[1]["stacktrace"]?["frames"]?.array?.map { $0["function"] }
+        #expect(functions == ["outer", "inner"])
+    }
+
+    @Test func `an empty envelope proves the key only where another one is refused`() async throws {
+        #expect(try await sentry(ScriptedHTTP((200, "{}"), (200, "{}"))).open().map(\.kind) == [.reachable])
+        #expect(
+            try await sentry(ScriptedHTTP((200, "{}"), (403, ""))).open().map(\.kind) == [.reachable, .authenticated]
+        )
+    }
+
+    @Test(arguments: [
+        ("60:error:organization", 60), ("60:transaction, 30::key", 30), ("10:error;default:x, 90:session", 10),
+        ("5:error, 20:error", 20), ("60:transaction", nil), ("x:error", nil), ("", nil), ("1.5:error", nil),
+    ])
+    func `limits are read by category, and the longer one is kept`(_ header: String, _ seconds: UInt64?) {
+        let response = HTTPResponse(status: 200, headers: ["X-Sentry-Rate-Limits": header, "Retry-After": "7"])
+        #expect(SentryRateLimits.seconds(of: response, now: Timestamp(nanoseconds: 0)) == seconds)
+    }
+
+    @Test func `a bare 429 closes everything for a minute, and no request is wasted meanwhile`() async throws {
+        let http = ScriptedHTTP((429, ""), (200, "{}"))
+        let clock = StoppedClock()
+        let sentry = try sentry(http, clock: clock)
+        let report = CrashReport(level: .error, message: "m")
+        #expect(try await sentry.deliver([report]).first?.retryAfter == .seconds(60))
+        try await clock.sleep(for: .seconds(20))
+        #expect(try await sentry.deliver([report]).first?.retryAfter == .seconds(40))
+        #expect(http.requests.count == 1)
+        try await clock.sleep(for: .seconds(40))
+        #expect(try await sentry.deliver([report]).first?.outcome == .accepted)
+    }
+
+    @Test func `a wrong key is unauthorised, in Sentry's words`() async throws {
+        let http = ScriptedHTTP((403, #"{"detail":"rejected","causes":["ProjectId"]}"#))
+        let error = await #expect(throws: PluginError.self) {
+            _ = try await sentry(http).exception(report: ["exceptions": [["type": "A"]]])
+        }
+        #expect(error?.status == .unauthorized)
+        #expect(error?.message == "sentry answered HTTP 403: rejected: ProjectId")
+    }
+}

@@ -1,0 +1,54 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Answers requests from a script, one answer after the other, and remembers what it was asked.
+final class ScriptedHTTP: HTTPService {
+    /// What comes back for one request.
+    enum Answer: Sendable {
+        case response(HTTPResponse)
+        case failure(PluginError)
+    }
+
+    private struct State {
+        var answers: [Answer]
+        var requests: [HTTPRequest] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ answers: [Answer]) {
+        state = Mutex(State(answers: answers))
+    }
+
+    /// Answers with these statuses and texts.
+    convenience init(_ answers: (Int, String)...) {
+        self.init(answers.map { .response(HTTPResponse(status: $0.0, body: Array($0.1.utf8))) })
+    }
+
+    /// Everything that was sent so far.
+    var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        let answer = state.withLock { state -> Answer? in
+            state.requests.append(request)
+            return state.answers.isEmpty ? nil : state.answers.removeFirst()
+        }
+        switch answer {
+        case .response(let response): return response
+        case .failure(let failure): throw failure
+        case nil: throw PluginError(.unavailable, "the script is over", domain: "test")
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as JSON; null if it is none.
+    var jsonBody: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
+}

@@ -1,0 +1,75 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import connector_manifest
+
+/// The source that is made of a manifest.
+@Suite struct PluginSourceGeneratorTests {
+    private func generate(_ operations: String, type: String = "") throws -> (
+        source: String, problems: [ConnectorError]
+    ) {
+        let text = """
+            {"manifest":1,"id":"my-plugin","version":"1.0.0","abi":[1,1],"entry":"my_plugin"\(type),
+             "capabilities":{"mine/1":{\(operations)}}}
+            """
+        let manifest = try Manifest(parsing: Array(text.utf8), file: "my.connector.json")
+        var generator = PluginSourceGenerator(manifest, text: Array(text.utf8), file: "my.connector.json")
+        return (try generator.source(), generator.problems)
+    }
+
+    @Test func `a synchronous operation calls the author's method with labels and writes what it answers`() throws {
+        let signature = "(name: string, n: i32, limit: u8?, data: bytes?, sum: out f64, text: out string) -> json"
+        let (source, problems) = try generate(#""work":{"symbol":"my_work","signature":"\#(signature)"}"#)
+        #expect(problems.isEmpty)
+        for line in [
+            "@c(my_plugin)", "@c(my_work)", "Line.create(MyPlugin.self", "_ p0: UnsafePointer<CChar>?,",
+            "_ p0Length: UInt64,",
+            "_ p1: Int32,", "_ p2: UnsafePointer<UInt8>?,", "_ p4: UnsafeMutablePointer<Double>?,",
+            "_ p5: UnsafeMutableRawPointer?,", "_ p5Capacity: UInt64,", "_ p5Length: UnsafeMutablePointer<UInt64>?,",
+            "_ r0: UnsafeMutableRawPointer?,", "let a2 = unsafe Line.optional(p2)",
+            "let a3 = try unsafe Line.optionalBytes(p3, p3Length, \"data\")",
+            "let values = try plugin.`work`(name: a0, n: p1, limit: a2, data: a3)",
+            "try unsafe Line.write(values.0, to: p4)",
+            "try unsafe Line.write(Line.encode(values.1), to: p5, capacity: p5Capacity, length: p5Length)",
+            "try unsafe Line.write(Line.encode(values.2), to: r0)",
+        ] {
+            #expect(source.contains(line), "\(line)")
+        }
+    }
+
+    @Test func `an asynchronous operation awaits the author's method`() throws {
+        let (source, _) = try generate(#""work":{"symbol":"my_work","signature":"(in: json?) async -> bytes"}"#)
+        #expect(source.contains("let a0 = try unsafe Line.optionalJSON(p0, p0Length, \"in\")"))
+        #expect(source.contains("return Line.encode(try await plugin.`work`(in: a0))"))
+    }
+
+    @Test(arguments: [
+        (#""a-b":{"symbol":"x","signature":"()"}"#, "cannot be the name of a method"),
+        (#""a":{"symbol":"x.y","signature":"()"}"#, "cannot be the name of a function"),
+        (#""a":{"symbol":"x","signature":"(s: cstring)"}"#, "cstring is for foreign libraries"),
+        (#""a":{"symbol":"x","signature":"(h: handle) async"}"#, "takes no handle"),
+    ])
+    func `what Swift cannot say is reported with its place`(_ operations: String, _ expected: String) throws {
+        let problem = try #require(try generate(operations).problems.first)
+        #expect(problem.message.contains(expected))
+        #expect(problem.position?.description.hasPrefix("my.connector.json:2:") == true)
+    }
+
+    @Test func `the note holds the manifest without its blanks`() {
+        let source = ManifestNote(["a": 1]).source
+        // namesz 10, descsz 7, type 1, "connector\0\0\0", "{"a":1}\0"
+        #expect(
+            source.contains(
+                """
+                let connectorManifest: InlineArray<8, UInt32> = [
+                    0x0000000a, 0x00000007, 0x00000001, 0x6e6e6f63, 0x6f746365, 0x00000072, 0x2261227b, 0x007d313a,
+                ]
+                """
+            )
+        )
+        #expect(source.contains("@section(\".note.connector\") @used"))
+    }
+}

@@ -1,0 +1,56 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import ConnectorKit
+
+/// Responses and the failures that they stand for.
+@Suite struct HTTPResponseTests {
+    private let now = Timestamp(parsing: "2026-01-31T09:30:00Z") ?? Timestamp(nanoseconds: 0)
+
+    @Test(arguments: [
+        ("7", Duration.seconds(7)), ("0", .zero), ("Sat, 31 Jan 2026 09:30:09 GMT", .seconds(9)),
+        ("Sat, 31 Jan 2026 09:29:00 GMT", .zero), ("99999999999", .seconds(31_536_000)),
+    ])
+    func `a time to wait is read as seconds or as a date`(_ text: String, _ expected: Duration) {
+        #expect(HTTPResponse(status: 429, headers: ["retry-after": text]).retryAfter(now: now) == expected)
+    }
+
+    @Test(arguments: ["", "soon", "-1x", "Sat, 31 Foo 2026 09:30:09 GMT", "Sat, 99 Jan 2026 09:30:09 GMT"])
+    func `a time to wait that cannot be read is none`(_ text: String) {
+        #expect(HTTPResponse(status: 429, headers: ["Retry-After": text]).retryAfter(now: now) == nil)
+    }
+
+    @Test(arguments: [
+        (400, PluginStatus.invalid, false), (401, .unauthorized, false), (403, .unauthorized, false),
+        (404, .notFound, false), (405, .unsupported, false), (408, .timedOut, true), (409, .conflict, false),
+        (412, .conflict, false), (413, .tooLarge, false), (418, .failed, false), (429, .rateLimited, true),
+        (500, .unavailable, true), (501, .unsupported, false), (503, .unavailable, true), (504, .timedOut, true),
+        (302, .failed, false), (700, .protocolViolation, false),
+    ])
+    func `every status has one meaning`(_ status: Int, _ expected: PluginStatus, _ isRetryable: Bool) {
+        let failure = HTTPResponse(status: status, body: Array("words".utf8)).failure(vendor: "acme", now: now)
+        #expect(failure.status == expected)
+        #expect(failure.isRetryable == isRetryable)
+        #expect(failure.message == "acme answered HTTP \(status): words")
+        #expect(failure.detail == Int32(status))
+    }
+
+    @Test func `header names are compared without regard to case`() {
+        var headers: HTTPHeaders = ["ETag": "1", "X": "2"]
+        #expect(headers["etag"] == "1")
+        headers["ETAG"] = "3"
+        #expect(headers.fields.count == 2)
+        headers["x"] = nil
+        #expect(headers.fields.map(\.value) == ["3"])
+    }
+
+    @Test func `JSON in which nothing is a placeholder means the same`() throws {
+        let value: JSONValue = ["{{secret:a}}": ["{{{{": "{}", "n": [["a": ["b": [:]]]]]]
+        let bytes = value.utf8WithoutPlaceholders()
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("{{"))
+        #expect(try JSONValue(parsing: bytes) == value)
+    }
+}

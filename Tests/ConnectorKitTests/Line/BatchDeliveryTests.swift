@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+internal import Testing
+
+/// Batches within a vendor's limits.
+@Suite struct BatchDeliveryTests {
+    private let limits = BatchDelivery(itemBytes: 10, batchBytes: 20, batchCount: 3)
+
+    /// Delivers texts, and remembers the batches.
+    private func deliver(
+        _ items: [String],
+        refusing: @escaping ([String]) -> PluginError? = { _ in nil }
+    ) async throws -> (answers: [DeliveryAnswer], batches: [[String]]) {
+        let batches = Mutex<[[String]]>([])
+        let answers = try await limits.deliver(items) {
+            Array($0.utf8)
+        } send: { batch in
+            let texts = batch.map(\.item)
+            batches.withLock { $0.append(texts) }
+            if let failure = refusing(texts) { throw failure }
+        }
+        return (answers, batches.withLock { $0 })
+    }
+
+    @Test func `requests keep the limits of bytes and of things`() async throws {
+        let (answers, batches) = try await deliver(["1", "2", "3", "4", "123456789", "123456789", "x"])
+        #expect(batches == [["1", "2", "3"], ["4", "123456789"], ["123456789", "x"]])
+        #expect(answers.allSatisfy { $0.outcome == .accepted })
+    }
+
+    @Test func `a thing that is too large is rejected and the others are delivered`() async throws {
+        let (answers, batches) = try await deliver(["1", "12345678901", "2"])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(answers[1].code == .tooLarge)
+        #expect(batches == [["1", "2"]])
+    }
+
+    @Test func `a refused request is divided until the thing to blame is alone`() async throws {
+        let (answers, batches) = try await deliver(["a", "b", "bad"]) { batch in
+            batch.contains("bad") ? PluginError(.invalid, "bad") : nil
+        }
+        #expect(answers.map(\.outcome) == [.accepted, .accepted, .rejected])
+        #expect(batches == [["a", "b", "bad"], ["a"], ["b", "bad"], ["b"], ["bad"]])
+    }
+
+    @Test func `a failure that may pass leaves the rest to be tried again`() async throws {
+        let (answers, _) = try await deliver(["1", "2", "3", "4"]) { batch in
+            batch.contains("4") ? PluginError(.rateLimited, "slow", retryAfter: .seconds(3)) : nil
+        }
+        #expect(answers.map(\.outcome) == [.accepted, .accepted, .accepted, .retry])
+        #expect(answers[3] == .retry("slow", after: .seconds(3), code: .rateLimited))
+    }
+
+    @Test func `a failure that no thing is to blame for is thrown`() async {
+        let error = await #expect(throws: PluginError.self) {
+            try await deliver(["1"]) { _ in PluginError(.unauthorized, "who?") }
+        }
+        #expect(error?.status == .unauthorized)
+    }
+
+    @Test func `nothing to deliver sends nothing`() async throws {
+        let (answers, batches) = try await deliver([])
+        #expect(answers.isEmpty)
+        #expect(batches.isEmpty)
+    }
+}

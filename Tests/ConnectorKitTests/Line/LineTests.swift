@@ -1,0 +1,114 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+/// The line between the C ABI and an author's type.
+@Suite struct LineTests {
+    @Test func `an operation that never suspends completes before it returns`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        #expect(instance.open(7) == 0)
+        #expect(
+            host.completions == [
+                .init(operation: 7, status: 0, result: #"[{"kind":"reachable","detail":"here"}]"#)
+            ]
+        )
+    }
+
+    @Test func `a constructor that throws makes no instance and says why`() {
+        let instance = LineInstance(LineHost(), configuration: #"{"refuse":true}"#)
+        #expect(instance.status == PluginStatus.invalid.rawValue)
+        #expect(instance.message == "refused")
+    }
+
+    @Test(arguments: ["", "{", "[]", "\"text\"", "nul"])
+    func `a configuration that is no object is refused`(_ text: String) {
+        let instance = LineInstance(LineHost(), configuration: text)
+        #expect(instance.status != 0)
+        #expect(!instance.message.isEmpty)
+    }
+
+    @Test func `an argument that is not JSON ends the call without a completion`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        #expect(instance.take(1, json: "{\"a\":}") == PluginStatus.invalid.rawValue)
+        #expect(instance.message.hasPrefix("argument:1:6:"))
+        #expect(host.completions.isEmpty)
+    }
+
+    @Test func `an argument arrives as a value`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        #expect(instance.take(1, json: #"{"a": [1, "é"]}"#) == 0)
+        #expect(host.completions.first?.result == #"{"a":[1,"é"]}"#)
+    }
+
+    @Test func `a request suspends the operation until the host answers`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        #expect(instance.ask(3, deadline: 99) == 0)
+        #expect(host.completions.isEmpty)
+        #expect(host.lastRequest?.url == "http://vendor.example/ask")
+        #expect(host.lastRequest?.body == "question")
+        #expect(host.lastRequest?.flags == 1)
+        #expect(host.lastRequest?.deadline == 99)
+        host.answer(1, status: 200, body: #"{"is":"so"}"#)
+        await host.news()
+        #expect(host.completions == [.init(operation: 3, status: 0, result: #"{"is":"so"}"#)])
+    }
+
+    @Test func `an answer that is not JSON breaks the protocol, with its beginning`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        _ = instance.ask(3)
+        host.answer(1, status: 200, body: "<html>")
+        await host.news()
+        #expect(host.completions.first?.status == PluginStatus.protocolViolation.rawValue)
+        #expect(host.completions.first?.message.contains("<html>") == true)
+    }
+
+    @Test func `an operation that the host gave up gives its request up and never completes`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        _ = instance.ask(3)
+        instance.cancel(3)
+        instance.cancel(3)
+        instance.cancel(4)
+        #expect(host.cancelled == [1])
+        _ = instance.ask(5)
+        host.answer(2, status: 200, body: "1")
+        await host.news()
+        #expect(host.completions.map(\.operation) == [5])
+    }
+
+    @Test func `an instance that is destroyed gives up its requests and never completes`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        _ = instance.ask(3)
+        instance.destroy()
+        #expect(host.cancelled == [1])
+        #expect(host.completions.isEmpty)
+    }
+
+    @Test func `closing completes with nothing`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        #expect(instance.close(5) == 0)
+        #expect(host.completions == [.init(operation: 5, status: 0, result: nil)])
+    }
+
+    @Test func `many operations at once complete once each`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        for operation in 1...100 as ClosedRange<UInt64> { _ = instance.ask(operation) }
+        for request in 1...100 as ClosedRange<UInt64> {
+            if request % 3 == 0 { instance.cancel(request) } else { host.answer(request, status: 200, body: "1") }
+        }
+        while host.completions.count < 67 { await Task.yield() }
+        #expect(Set(host.completions.map(\.operation)) == Set((1...100).filter { $0 % 3 != 0 }))
+        #expect(host.cancelled.count == 33)
+    }
+}

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Testing
+
+/// The canonical event.
+@Suite struct AnalyticsEventTests {
+    @Test(arguments: [
+        #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.250Z","userId":"u","event":"E","properties":{"a":1}}"#,
+        #"{"type":"identify","messageId":"m","anonymousId":"a","traits":{"email":"e"},"context":{"ip":"1.2.3.4"}}"#,
+        #"{"type":"group","messageId":"m","userId":"u","groupId":"g"}"#,
+        #"{"type":"alias","messageId":"m","userId":"u","previousId":"p"}"#,
+        #"{"type":"page","messageId":"m","userId":"u","name":"Home","category":"c"}"#,
+    ])
+    func `an event is read and written without loss`(_ text: String) throws {
+        let json = try JSONValue(parsing: text)
+        #expect(try AnalyticsEvent(json: json).json == json)
+    }
+
+    @Test(arguments: [
+        (#"[]"#, "event must be an object, not an array"),
+        (#"{}"#, "event.type is missing"),
+        (#"{"type":"click"}"#, "event.type must be one of track"),
+        (#"{"type":"track","userId":"u"}"#, "event.event is missing"),
+        (#"{"type":"track","event":"E"}"#, "event.userId or event.anonymousId"),
+        (#"{"type":"track","event":"E","userId":""}"#, "event.userId or event.anonymousId"),
+        (#"{"type":"track","event":"E","userId":7}"#, "event.userId must be a string, not 7"),
+        (#"{"type":"track","event":"E","userId":"u","properties":[]}"#, "event.properties must be an object"),
+        (#"{"type":"track","event":"E","userId":"u","timestamp":"yesterday"}"#, "event.timestamp must be a time"),
+        (#"{"type":"track","event":"E","userId":"u","messageId":""}"#, "event.messageId"),
+        (#"{"type":"group","userId":"u"}"#, "event.groupId is missing"),
+        (#"{"type":"alias","userId":"u"}"#, "event.previousId is missing"),
+        (#"{"type":"alias","previousId":"u","anonymousId":"a"}"#, "event.userId is missing"),
+    ])
+    func `an event that lacks what its type needs is refused by member`(_ text: String, _ expected: String) throws {
+        let json = try JSONValue(parsing: text)
+        let error = #expect(throws: ConnectorError.self) { try AnalyticsEvent(json: json) }
+        #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `an event without an identifier gets one of its own`() throws {
+        let json: JSONValue = ["event": "E", "userId": "u"]
+        let first = try AnalyticsEvent(json: json, as: .track)
+        let second = try AnalyticsEvent(json: json, as: .track)
+        #expect(first.messageId.utf8.count == 36)
+        #expect(first.messageId != second.messageId)
+    }
+}
