@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// What a gate proved about the outside world, and when.
 public struct Evidence: Sendable, Hashable {
@@ -41,7 +41,11 @@ extension Evidence {
     /// Whoever completes with nothing claims no more than that the configuration was accepted.
     ///
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if it is anything else than the header says.
-    static func read(_ text: [UInt8], at time: UInt64, duration: Duration) throws(ConnectorError) -> [Evidence] {
+    package static func read(
+        _ text: [UInt8],
+        at time: UInt64,
+        duration: Duration
+    ) throws(ConnectorError) -> [Evidence] {
         guard !text.isEmpty else {
             return [Evidence(kind: .configured, detail: "", at: time, duration: duration)]
         }

@@ -23,7 +23,6 @@ typedef struct gate {
     uint64_t cancels;
     uint64_t running;
     uint64_t most;
-    int32_t probe_status;
 } gate;
 
 /** A call that was taken on and, as far as the plugin knows, not completed. */
@@ -41,11 +40,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static pending_call *calls;
 
-/** How often gates of one name tried to open. */
-static struct {
+/** What outlives the instances of a gate: how often it tried to open, and how its proofs end. */
+typedef struct memory {
     char name[NAME_SIZE];
-    int count;
-} attempts[64];
+    int attempts;
+    int32_t probe_status;
+    struct memory *next;
+} memory;
+
+static memory *memories;
 
 static void copy_name(char *to, const char *text, uint64_t length) {
     if (length > NAME_SIZE - 1) length = NAME_SIZE - 1;
@@ -157,17 +160,23 @@ static int32_t hold(gate *self, const char *step, uint64_t operation) {
     return CONNECTOR_OK;
 }
 
-/** Counts attempts to open by the gate's name, across instances. */
+/** What is remembered of the gates of a name; the lock must be held. */
+static memory *recall(const char *name) {
+    memory *found;
+    for (found = memories; found != NULL && strcmp(found->name, name) != 0;) found = found->next;
+    if (found != NULL) return found;
+    found = calloc(1, sizeof(memory));
+    if (found == NULL) abort();
+    copy_name(found->name, name, strlen(name));
+    found->next = memories;
+    memories = found;
+    return found;
+}
+
 static int attempt(const gate *self) {
-    int index;
-    int count = 0;
+    int count;
     pthread_mutex_lock(&lock);
-    for (index = 0; index < 64; index++) {
-        if (attempts[index].name[0] == 0) memcpy(attempts[index].name, self->name, NAME_SIZE);
-        if (strcmp(attempts[index].name, self->name) != 0) continue;
-        count = ++attempts[index].count;
-        break;
-    }
+    count = ++recall(self->name)->attempts;
     pthread_mutex_unlock(&lock);
     return count;
 }
@@ -201,8 +210,12 @@ static int32_t calls_open(void *instance, const connector_call *call, connector_
 
 static int32_t calls_probe(void *instance, const connector_call *call, connector_error *error) {
     gate *self = instance;
-    if (self->probe_status < 0) return hold(self, "probe", call->operation);
-    if (self->probe_status != CONNECTOR_OK) return fixture_fail(error, self->probe_status, "the vendor is away");
+    int32_t status;
+    pthread_mutex_lock(&lock);
+    status = recall(self->name)->probe_status;
+    pthread_mutex_unlock(&lock);
+    if (status < 0) return hold(self, "probe", call->operation);
+    if (status != CONNECTOR_OK) return fixture_fail(error, status, "the vendor is away");
     complete(self->host, call->operation, "[{\"kind\":\"reachable\",\"detail\":\"probed\"}]");
     return CONNECTOR_OK;
 }
@@ -356,11 +369,16 @@ CONNECTOR_EXPORT int32_t calls_counts(void *instance, uint64_t *cancels, uint64_
     return CONNECTOR_OK;
 }
 
-/** What proofs end with from now on; negative leaves them pending. */
-CONNECTOR_EXPORT int32_t calls_probes(void *instance, int32_t status, connector_error *error) {
-    gate *self = instance;
+/** What the proofs of a gate end with from now on; negative leaves them pending. */
+CONNECTOR_EXPORT int32_t calls_probes(void *instance, const char *text, uint64_t length, int32_t status,
+                                      connector_error *error) {
+    char name[NAME_SIZE];
+    (void)instance;
     (void)error;
-    self->probe_status = status;
+    copy_name(name, text, length);
+    pthread_mutex_lock(&lock);
+    recall(name)->probe_status = status;
+    pthread_mutex_unlock(&lock);
     return CONNECTOR_OK;
 }
 
@@ -393,7 +411,7 @@ CONNECTOR_EXPORT int32_t calls_probes(void *instance, int32_t status, connector_
                     "symbol": "calls_counts",                                                                          \
                     "signature": "(cancels: out u64, running: out u64, most: out u64)"                                 \
                 },                                                                                                     \
-                "probes": {"symbol": "calls_probes", "signature": "(status: i32)"}                                     \
+                "probes": {"symbol": "calls_probes", "signature": "(name: string, status: i32)"}                       \
             }                                                                                                          \
         },                                                                                                             \
         "configuration": {                                                                                             \

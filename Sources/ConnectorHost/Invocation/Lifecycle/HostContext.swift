@@ -60,6 +60,9 @@ final class HostContext: @unchecked Sendable {
         services.withLock { $0 = nil }
     }
 
+    /// Notes a rule that the plugin broke elsewhere than in a callback.
+    func misbehaved(_ what: String) { onMisbehaviour(what) }
+
     private static func from(_ context: UnsafeMutableRawPointer) -> HostContext {
         unsafe Unmanaged<HostContext>.fromOpaque(context).takeUnretainedValue()
     }
@@ -119,7 +122,9 @@ final class HostContext: @unchecked Sendable {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
         case .givenUp:
-            if services.withLock({ $0 == nil }) { onMisbehaviour("\(did) operation \(operation) after it was destroyed") }
+            if services.withLock({ $0 == nil }) {
+                onMisbehaviour("\(did) operation \(operation) after it was destroyed")
+            }
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
             onMisbehaviour("\(did) operation \(operation), which is not pending")

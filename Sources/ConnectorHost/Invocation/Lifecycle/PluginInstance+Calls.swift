@@ -59,7 +59,8 @@ extension PluginInstance {
     /// Ends a call that the plugin did not take on.
     func refuse(_ id: UInt64, _ status: Int32, _ error: connector_error, _ name: String) {
         let failure = ConnectorError(status: status, error: error, attempting: name)
-        operations.complete(id, owner: context.owner, .failure(failure))
+        guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
+        context.misbehaved("refused \(name), which was over by then")
     }
 
     private func run(

@@ -43,7 +43,10 @@ extension PluginInstance {
         for (place, value) in zip(operation.interface.inputs, values) where convention.releases.contains(place.name) {
             guard case .handle(let address) = value, bound[place.name] == nil else { continue }
             guard handles.withdraw(address) else {
-                throw ConnectorError(.invalid, "\(operation.operation.name), \(place.name): the handle was released before")
+                throw ConnectorError(
+                    .invalid,
+                    "\(operation.operation.name), \(place.name): the handle was released before"
+                )
             }
         }
     }

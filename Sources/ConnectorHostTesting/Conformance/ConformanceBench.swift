@@ -1,0 +1,204 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import Logging
+internal import Synchronization
+
+/// Puts one loaded plugin through its paces.
+final class ConformanceBench: Sendable {
+    private let lifecycle: PluginLifecycle
+    private let manifest: Manifest
+    private let configuration: ConformanceConfiguration
+    private let options: PluginConformance.Options
+    private let services: HostServices
+    private let found = Mutex<[PluginConformance.Finding]>([])
+
+    /// Starts nothing.
+    init(
+        _ lifecycle: PluginLifecycle,
+        manifest: Manifest,
+        _ configuration: ConformanceConfiguration,
+        _ options: PluginConformance.Options
+    ) {
+        self.lifecycle = lifecycle
+        self.manifest = manifest
+        self.configuration = configuration
+        self.options = options
+        self.services = HostServices(serving: HostServices.Options())
+    }
+
+    /// Every rule that was broken, once for each way.
+    var findings: [PluginConformance.Finding] { found.withLock(\.self) }
+
+    private func report(_ finding: PluginConformance.Finding) {
+        found.withLock { found in
+            if !found.contains(finding) { found.append(finding) }
+        }
+    }
+
+    /// Ends what the services had started.
+    func shutdown() async {
+        await services.shutdown()
+    }
+
+    // MARK: Checks
+
+    /// `create` refuses what is no JSON object, or copes with it.
+    func checkWrongConfigurations() async {
+        for text in ConformanceConfiguration.wrong {
+            guard let creation = await create(Array(text.utf8)) else { return }
+            if creation.leftInstance {
+                report(.init(.creation, "create failed, but left an instance that nobody will destroy"))
+            }
+            if creation.status == Int32(CONNECTOR_OK) { await destroy(creation.instance) }
+        }
+    }
+
+    /// create → open → probe → close → destroy.
+    ///
+    /// - Returns: Whether an instance could be made, and let its thread go.
+    @discardableResult
+    func checkLife() async -> Bool {
+        guard let instance = await make() else { return false }
+        let isOpen = await run(.open, on: instance)
+        if isOpen == true {
+            _ = await run(.probe, on: instance)
+            await checkCancellation(of: instance)
+        }
+        _ = await run(.close, on: instance)
+        await destroy(instance)
+        return isOpen != nil
+    }
+
+    /// Two instances of one image beside each other.
+    func checkNeighbours() async {
+        guard let first = await make(), let second = await make() else { return }
+        _ = await run(.open, on: first)
+        _ = await run(.open, on: second)
+        _ = await run(.close, on: first)
+        await destroy(first)
+        _ = await run(.probe, on: second)
+        _ = await run(.close, on: second)
+        await destroy(second)
+    }
+
+    /// An open that is given up at once, and destroyed whatever it came to.
+    func checkCancelledOpen() async {
+        guard let instance = await make() else { return }
+        let (operation, answer) = instance.host.begin("open")
+        let deadline = services.clock.now()
+        let isTaken = await onThread("open") { [report] in
+            instance.start(.open, operation, deadline: deadline, report)
+        }
+        guard let isTaken else { return }
+        guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
+        if isTaken { _ = await answer.value(within: options.patience, services.clock) }
+        await destroy(instance)
+    }
+
+    /// An instance that was never opened.
+    func checkUnopened() async {
+        guard let instance = await make() else { return }
+        await destroy(instance)
+    }
+
+    /// Waits for what must not come any more.
+    func listen() async {
+        _ = await OneShot<Void>().value(within: options.patience, services.clock)
+    }
+
+    /// Cancels what is over, and what never was, twice each.
+    private func checkCancellation(of instance: ConformanceInstance) async {
+        let before = findings.count
+        let (operation, answer) = instance.host.begin("a call that it never received")
+        for _ in 0..<2 {
+            guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
+        }
+        let completion = await answer.value(within: options.patience, services.clock)
+        if completion != nil || findings.count > before {
+            report(.init(.cancellation, "cancel completed a call that the plugin was never given"))
+        }
+    }
+
+    // MARK: Steps
+
+    private func make() async -> ConformanceInstance? {
+        guard let creation = await create(configuration.text) else { return nil }
+        guard creation.status == Int32(CONNECTOR_OK) else {
+            report(
+                .init(
+                    .creation,
+                    "create refused the configuration that the suite was given (status \(creation.status))"
+                )
+            )
+            return nil
+        }
+        return creation.instance
+    }
+
+    private func create(_ text: [UInt8]) async -> ConformanceInstance.Creation? {
+        let services = GateServices(
+            host: services,
+            context: GateServices.Context(
+                path: "conformance",
+                services: Set(manifest.requiredServices + manifest.optionalServices),
+                egress: options.allowedHosts,
+                secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
+                logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
+            )
+        )
+        let host = RecordingHost(services) { [weak self] in self?.report($0) }
+        return await onThread("create") { [lifecycle, report] in
+            ConformanceInstance.create(lifecycle, text, host, services, report)
+        }
+    }
+
+    /// Runs a step to its end.
+    ///
+    /// - Returns: Whether it succeeded; nil if the plugin holds the thread or never completes.
+    private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Bool? {
+        guard instance.has(step) else { return true }
+        let (operation, answer) = instance.host.begin(step.rawValue)
+        let deadline = services.clock.now() &+ options.timeout.wholeNanoseconds
+        let isTaken = await onThread(step.rawValue) { [report] in
+            instance.start(step, operation, deadline: deadline, report)
+        }
+        guard let isTaken else { return nil }
+        guard isTaken else { return false }
+        guard let completion = await answer.value(within: options.timeout, services.clock) else {
+            report(.init(.completion, "\(step) did not complete within \(options.timeout)"))
+            return nil
+        }
+        guard completion.status == Int32(CONNECTOR_OK) else { return false }
+        if step != .close { check(completion.result, of: step) }
+        return true
+    }
+
+    private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
+        do throws(ConnectorError) {
+            _ = try Evidence.read(text, at: 0, duration: .zero)
+        } catch {
+            report(.init(.evidence, "\(step): \(error.message)"))
+        }
+    }
+
+    private func destroy(_ instance: ConformanceInstance) async {
+        await instance.services.close()
+        _ = await onThread("destroy") { instance.destroy() }
+    }
+
+    /// Runs a function of the plugin on a thread that it may hold; nil if it does.
+    private func onThread<Value: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value? {
+        let answer = OneShot<Value>()
+        services.run { answer.resolve(body()) }
+        let value = await answer.value(within: options.timeout, services.clock)
+        if value == nil { report(.init(.blocking, "\(name) held its thread for more than \(options.timeout)")) }
+        return value
+    }
+}

@@ -1,0 +1,108 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorHost
+
+/// An instance under test, with the host that it was given.
+///
+/// Sendable: the pointer is the plugin's, which takes it from any thread, and it never changes.
+@safe
+struct ConformanceInstance: Sendable {
+    private nonisolated(unsafe) let pointer: UnsafeMutableRawPointer?
+    private let lifecycle: PluginLifecycle
+    /// What the plugin calls back.
+    let host: RecordingHost
+    /// What the plugin is lent.
+    let services: GateServices
+
+    /// What `create` answered.
+    struct Creation: Sendable {
+        let status: Int32
+        let leftInstance: Bool
+        let instance: ConformanceInstance
+    }
+
+    /// Runs `create`, on this thread.
+    static func create(
+        _ lifecycle: PluginLifecycle,
+        _ configuration: [UInt8],
+        _ host: RecordingHost,
+        _ services: GateServices,
+        _ report: (PluginConformance.Finding) -> Void
+    ) -> Creation {
+        var pointer: UnsafeMutableRawPointer?
+        var error = ErrorObjectCheck.blank
+        // One byte more than is told, so that there is an address even for nothing.
+        let status = unsafe (configuration + [0]).withUnsafeBufferPointer { text in
+            unsafe text.withMemoryRebound(to: CChar.self) { text in
+                guard let start = text.baseAddress else { return Int32(CONNECTOR_FAILED) }
+                return unsafe lifecycle.create(host.table, start, UInt64(configuration.count), &pointer, &error)
+            }
+        }
+        if status != Int32(CONNECTOR_OK) { ErrorObjectCheck.check(error, status: status, of: "create", report) }
+        return Creation(
+            status: status,
+            leftInstance: unsafe status != Int32(CONNECTOR_OK) && pointer != nil,
+            instance: unsafe ConformanceInstance(pointer: pointer, lifecycle: lifecycle, host: host, services: services)
+        )
+    }
+
+    /// A step of an instance's life that completes later.
+    enum Step: String, Sendable {
+        case open
+        case probe
+        case close
+    }
+
+    /// Whether the plugin has a step.
+    func has(_ step: Step) -> Bool {
+        switch step {
+        case .open: true
+        case .probe: unsafe lifecycle.probe != nil
+        case .close: unsafe lifecycle.close != nil
+        }
+    }
+
+    /// Starts a step, on this thread.
+    ///
+    /// - Returns: Whether the plugin took it on.
+    func start(
+        _ step: Step,
+        _ operation: UInt64,
+        deadline: UInt64,
+        _ report: (PluginConformance.Finding) -> Void
+    ) -> Bool {
+        let function =
+            switch step {
+            case .open: unsafe lifecycle.open
+            case .probe: unsafe lifecycle.probe
+            case .close: unsafe lifecycle.close
+            }
+        guard let function = unsafe function else { return false }
+        var call = connector_call(
+            struct_size: UInt32(MemoryLayout<connector_call>.size),
+            flags: 0,
+            operation: operation,
+            deadline_ns: deadline
+        )
+        var error = ErrorObjectCheck.blank
+        let status = unsafe function(pointer, &call, &error)
+        guard status != Int32(CONNECTOR_OK) else { return true }
+        host.refused(operation)
+        ErrorObjectCheck.check(error, status: status, of: step.rawValue, report)
+        return false
+    }
+
+    /// Runs `cancel`, on this thread.
+    func cancel(_ operation: UInt64) {
+        unsafe lifecycle.cancel?(pointer, operation)
+    }
+
+    /// Runs `destroy`, on this thread.
+    func destroy() {
+        unsafe lifecycle.destroy(pointer)
+        host.destroyed()
+        services.invalidate()
+    }
+}

@@ -1,0 +1,145 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorHost
+internal import Synchronization
+
+/// The `connector_host` of one instance under test, which notes what the plugin does with it.
+///
+/// Never freed: a plugin that calls back after `destroy` is to be found out, not to crash the suite.
+@safe
+final class RecordingHost: Sendable {
+    /// How a call was completed.
+    struct Completion: Sendable {
+        let status: Int32
+        let result: [UInt8]
+    }
+
+    /// What the plugin receives: written in `init`, before anybody else can know of it, and never again.
+    nonisolated(unsafe) let table: UnsafeMutablePointer<connector_host>
+
+    private let services: GateServices
+    private let report: @Sendable (PluginConformance.Finding) -> Void
+    private let state = Mutex(State())
+
+    private enum Stage {
+        case pending
+        case refused
+        case completed
+    }
+
+    private struct State {
+        var calls: [UInt64: (name: String, stage: Stage, answer: OneShot<Completion>)] = [:]
+        var isDestroyed = false
+    }
+
+    /// No two hosts give out one id.
+    private static let lastOperation = Atomic<UInt64>(0x5EED_0000)
+
+    /// Makes a table that stays.
+    init(_ services: GateServices, report: @escaping @Sendable (PluginConformance.Finding) -> Void) {
+        self.services = services
+        self.report = report
+        unsafe table = .allocate(capacity: 1)
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        unsafe table.initialize(
+            to: connector_host(
+                struct_size: UInt32(MemoryLayout<connector_host>.size),
+                abi_version: UInt32(CONNECTOR_ABI_VERSION),
+                context: context,
+                service: { unsafe RecordingHost.from($0).service($1, $2) },
+                complete: { unsafe RecordingHost.from($0).complete($1, $2, $3, $4, $5) },
+                progress: { unsafe RecordingHost.from($0).progress($1, $2, $3) }
+            )
+        )
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer) -> RecordingHost {
+        unsafe Unmanaged<RecordingHost>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    // MARK: The suite's side
+
+    /// Gives out an operation.
+    func begin(_ name: String) -> (operation: UInt64, answer: OneShot<Completion>) {
+        let operation = Self.lastOperation.add(1, ordering: .relaxed).newValue
+        let answer = OneShot<Completion>()
+        state.withLock { $0.calls[operation] = (name, .pending, answer) }
+        return (operation, answer)
+    }
+
+    /// Notes that the plugin did not take a call on.
+    func refused(_ operation: UInt64) {
+        let completed = state.withLock { state -> String? in
+            guard let call = state.calls[operation] else { return nil }
+            if call.stage == .completed { return call.name }
+            state.calls[operation]?.stage = .refused
+            return nil
+        }
+        if let completed { report(.init(.completion, "\(completed) was refused after it was completed")) }
+    }
+
+    /// Notes that `destroy` has returned.
+    func destroyed() {
+        state.withLock { $0.isDestroyed = true }
+    }
+
+    // MARK: The plugin's side
+
+    private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
+        unsafe services.table(UnsafeRawBufferPointer(start: id, count: Int(clamping: length)))
+    }
+
+    private func complete(
+        _ operation: UInt64,
+        _ status: Int32,
+        _ result: UnsafePointer<UInt8>?,
+        _ length: UInt64,
+        _ error: UnsafePointer<connector_error>?
+    ) -> Int32 {
+        let (violation, name, answer) = state.withLock {
+            state -> (PluginConformance.Finding?, String, OneShot<Completion>?) in
+            guard let call = state.calls[operation] else {
+                return (.init(.completion, "completed the operation \(operation), which it was never given"), "", nil)
+            }
+            if state.isDestroyed {
+                return (.init(.destruction, "completed \(call.name) after destroy had returned"), call.name, nil)
+            }
+            switch call.stage {
+            case .pending:
+                state.calls[operation]?.stage = .completed
+                return (nil, call.name, call.answer)
+            case .refused: return (.init(.completion, "completed \(call.name), which it had refused"), call.name, nil)
+            case .completed: return (.init(.completion, "completed \(call.name) twice"), call.name, nil)
+            }
+        }
+        if let violation { report(violation) }
+        guard let answer else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
+        if status != Int32(CONNECTOR_OK), let error = unsafe error {
+            unsafe ErrorObjectCheck.check(error.pointee, status: status, of: name, report)
+        } else if status != Int32(CONNECTOR_OK) {
+            ErrorObjectCheck.check(status: status, of: name, report)
+        }
+        answer.resolve(Completion(status: status, result: unsafe copy(result, length, of: name)))
+        return Int32(CONNECTOR_OK)
+    }
+
+    private func copy(_ result: UnsafePointer<UInt8>?, _ length: UInt64, of name: String) -> [UInt8] {
+        guard length > 0 else { return [] }
+        guard unsafe result != nil, length <= 64 << 20 else {
+            report(.init(.completion, "completed \(name) with \(length) bytes, which are not there or too many"))
+            return []
+        }
+        return unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length)))
+    }
+
+    private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>, _ length: UInt64) -> Int32 {
+        let isPending = state.withLock { state in
+            state.calls[operation].map { $0.stage == .pending && !state.isDestroyed } ?? false
+        }
+        guard !isPending else { return Int32(CONNECTOR_OK) }
+        report(.init(.completion, "reported progress of the operation \(operation), which is not pending"))
+        return Int32(CONNECTOR_UNKNOWN_OPERATION)
+    }
+}

@@ -1,0 +1,70 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorHost
+public import Logging
+
+extension ConnectorHost {
+    /// Makes a host without any file but the plugins' own, whose time stands still until a test moves it.
+    ///
+    /// ```swift
+    /// let clock = ManualHostClock()
+    /// let host = try ConnectorHost.testing(
+    ///     #"[{ "name": "geocoder", "plugin": "nominatim", "timeout": "5s" }]"#,
+    ///     plugins: ["Plugins/nominatim/libnominatim.so"],
+    ///     clock: clock
+    /// )
+    /// async let report = host.open()
+    /// await clock.timers(atLeast: 1)
+    /// clock.advance(by: .seconds(5))
+    /// #expect(await report["geocoder"]?.error?.code == .timedOut)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - connectors: The array of connectors, as it stands in `connectors.json`; or that file's whole text.
+    ///   - plugins: Images or sidecars; connectors name them by the ids of their manifests. No directory is searched.
+    ///   - environment: What `${NAME}` and `{"secret": "env:NAME"}` mean; nothing is taken from the process.
+    ///   - clock: The time; nil is a ``ManualHostClock`` that nobody moves.
+    ///   - jitter: Chooses the wait between two attempts to open, from zero to its argument, in nanoseconds; by default the
+    ///     longest, so that tests know it.
+    ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses it gives a directory of its own.
+    ///   - logger: Where the host and the plugins write; nowhere by default.
+    /// - Throws: Everything that is wrong with the text.
+    public static func testing(
+        _ connectors: String,
+        plugins: [String] = [],
+        environment: [String: String] = [:],
+        clock: (any HostClock)? = nil,
+        jitter: @escaping @Sendable (UInt64) -> UInt64 = { $0 },
+        stateDirectory: String? = nil,
+        logger: Logger = Logger(label: "connector-host") { _ in SwiftLogNoOpLogHandler() }
+    ) throws(ConfigurationErrors) -> ConnectorHost {
+        let isWhole = connectors.utf8.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 } == UInt8(ascii: "{")
+        let text = isWhole ? connectors : #"{"version": 1, "connectors": "# + connectors + "}"
+        let environment = Configuration.Environment(environment)
+        let configuration = try Configuration(parsing: text, environment: environment)
+        let lookup = PluginLookup(files: plugins)
+        var options = Options(
+            environment: environment,
+            pluginDirectories: [],
+            clock: clock ?? ManualHostClock(),
+            stateDirectory: stateDirectory
+        )
+        options.jitter = jitter
+        return ConnectorHost(
+            try configuration.resolved(environment: environment, manifest: lookup.manifest),
+            plugins: lookup,
+            options: options,
+            logger: logger
+        )
+    }
+
+    /// The first report, beginning with the one right now, that a condition holds for.
+    ///
+    /// A test waits with this for what the host does on its own, such as a proof that fails. If the task is cancelled, the
+    /// report at that moment.
+    public func report(where isWanted: @Sendable (Report) -> Bool) async -> Report {
+        for await report in reports where isWanted(report) { return report }
+        return report
+    }
+}
