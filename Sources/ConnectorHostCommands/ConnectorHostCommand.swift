@@ -23,7 +23,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
-            SimulateCommand.self, OperationsCommand.self, CallCommand.self,
+            SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
         ]
     )
 

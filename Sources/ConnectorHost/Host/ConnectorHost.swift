@@ -129,6 +129,16 @@ public final class ConnectorHost: Sendable {
         try ClientTarget(path, capability: capability, in: tree)
     }
 
+    /// What plugins tell through `events/1`, from now on.
+    ///
+    /// - Parameters:
+    ///   - path: A connector, or a composite for all below it; nil for all.
+    ///   - capacity: How many events wait to be read before the oldest are dropped; the next one says how many were.
+    /// - Returns: A sequence for one consumer, which ends when the host closes.
+    public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
+        environment.services.events.events(of: path, capacity: capacity)
+    }
+
     /// How every gate stands now.
     public var report: Report { tree.report }
 

@@ -23,6 +23,14 @@ struct Output: Sendable {
         StandardStream.output.write(render(document))
     }
 
+    /// Writes one of many answers: each is a line of its own, also as JSON.
+    func writeLine(_ document: some Document) {
+        switch format {
+        case .text: write(document)
+        case .json: StandardStream.output.write(document.json.serialized() + "\n")
+        }
+    }
+
     /// The answer as it is written, with its last line ended.
     func render(_ document: some Document) -> String {
         switch format {

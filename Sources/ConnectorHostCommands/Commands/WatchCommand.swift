@@ -1,0 +1,83 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorHost
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// `connector-host watch`: opens every gate, and shows what plugins tell until it is interrupted.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Open gates, and show what their plugins tell, one event a line.",
+        discussion: """
+            Runs until it is interrupted, or until as many events were shown as --count says. Exit status: 0; 1 if the connector
+            does not exist; 2 if the configuration is invalid; 64 for wrong usage.
+
+            Examples:
+              connector-host watch
+              connector-host watch sensors/kitchen --count 10 --json
+            """
+    )
+
+    @Argument(help: "The connector, or a composite for all below it; all connectors if there is none.")
+    var path: String?
+
+    @OptionGroup var file: ConfigurationOption
+
+    @Flag(help: "Point every gate at a simulator of its vendor in this process; no vendor is contacted.")
+    var simulate = false
+
+    @Option(help: ArgumentHelp("End after this many events.", valueName: "number"))
+    var count: Int?
+
+    @OptionGroup var answer: OutputOptions
+
+    @OptionGroup var log: LogOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be at least 1") }
+    }
+
+    func run() async throws {
+        let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
+        // Listening begins before the gates open, so that nothing they tell meanwhile is lost.
+        let events = session.host.events(of: path)
+        do {
+            if let path { _ = try await session.open(path) } else { _ = await session.open(timeout: nil) }
+        } catch {
+            answer.report([error])
+            await session.close()
+            throw ExitStatus.failed
+        }
+        let watching = Watching(events: events, limit: count) { event in
+            answer.output.writeLine(EventDocument(event: event))
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: watching, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigint, .sigterm],
+                logger: log.logger
+            )
+        )
+        try await group.run()
+        await session.close()
+    }
+}
+
+/// Shows events until there were enough, or the program is asked to end.
+private struct Watching: Service {
+    let events: ConnectorEvents
+    let limit: Int?
+    let show: @Sendable (ConnectorEvent) -> Void
+
+    func run() async throws {
+        var count = 0
+        for await event in events.cancelOnGracefulShutdown() {
+            show(event)
+            count += 1
+            if count == limit { return }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// Something that a plugin told.
+struct EventDocument: Document {
+    /// What, and whose.
+    var event: ConnectorEvent
+
+    /// One line, and another one before it if events were lost.
+    func lines(_ style: TextStyle) -> [String] {
+        let lost = event.missed > 0 ? [style.shown("(\(event.missed) events were lost)")] : []
+        return lost + [
+            style.shown("\(Timestamp(nanoseconds: event.time))  \(event.connector)  \(event.name)  \(event.payload)")
+        ]
+    }
+
+    var json: JSONValue {
+        [
+            "version": 1,
+            "at": .string(Timestamp(nanoseconds: event.time).description),
+            "connector": .string(event.connector),
+            "name": .string(event.name),
+            "payload": event.payload,
+            "missed": .integer(Int64(event.missed)),
+        ]
+    }
+}
