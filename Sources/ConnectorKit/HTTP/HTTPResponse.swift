@@ -42,7 +42,9 @@ public struct HTTPResponse: Sendable, Hashable {
     /// The beginning of the body as text in one line, for messages.
     public var excerpt: String {
         let text = String(decoding: body.prefix(200), as: UTF8.self)
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+        var scalars = text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }[...]
+        while scalars.last == " " { scalars.removeLast() }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// How long to wait, from `Retry-After` (RFC 9110, section 10.2.3); nil if absent or unreadable.

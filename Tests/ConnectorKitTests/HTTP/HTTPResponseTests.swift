@@ -31,7 +31,7 @@ internal import Testing
         (302, .failed, false), (700, .protocolViolation, false),
     ])
     func `every status has one meaning`(_ status: Int, _ expected: PluginStatus, _ isRetryable: Bool) {
-        let failure = HTTPResponse(status: status, body: Array("words".utf8)).failure(vendor: "acme", now: now)
+        let failure = HTTPResponse(status: status, body: Array("words\n".utf8)).failure(vendor: "acme", now: now)
         #expect(failure.status == expected)
         #expect(failure.isRetryable == isRetryable)
         #expect(failure.message == "acme answered HTTP \(status): words")
