@@ -92,8 +92,15 @@ final class OpenAttempt: Sendable {
 
     /// Runs on a worker thread.
     private func start(_ candidate: PluginCandidate, operation: UInt64, deadline: UInt64) {
+        environment.loader.load(candidate, passOn: environment.workers.run) { plugin in
+            self.start(plugin, operation: operation, deadline: deadline)
+        }
+    }
+
+    /// Makes an instance and lets it open.
+    private func start(_ plugin: Result<Plugin, ConnectorError>, operation: UInt64, deadline: UInt64) {
         do throws(ConnectorError) {
-            let plugin = try environment.loader.load(candidate)
+            let plugin = try plugin.get()
             for id in plugin.manifest.requiredServices where !HostServices.identifiers.contains(id) {
                 throw ConnectorError(
                     .unsupported,
@@ -117,6 +124,12 @@ final class OpenAttempt: Sendable {
             instance.begin(.open, operation: operation, deadline: deadline)
         } catch {
             environment.operations.complete(operation, owner: context.owner, .failure(error))
+            // Nothing was created: what the plugin was lent meanwhile goes back.
+            Task {
+                await services.close()
+                context.withdraw()
+                services.invalidate()
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ internal import Synchronization
 /// try report.requireReady()
 /// ```
 ///
-/// Making a host reads the file and the plugins' manifests, and runs nothing of any plugin. ``open()`` loads the plugins and
+/// Making a host reads the file and the plugins' manifests, and runs nothing of any plugin. ``open(timeout:)`` loads the plugins and
 /// opens every gate; ``report`` tells how each one stands. All of it is safe from any thread.
 public final class ConnectorHost: Sendable {
     /// The file that the host was made from.
@@ -23,6 +23,7 @@ public final class ConnectorHost: Sendable {
     private let tree: Tree
     private let environment: GateEnvironment
     private let changes: ReportChanges
+    private let isClosed = Atomic(false)
 
     /// Reads a file and everything it names.
     ///
@@ -67,11 +68,13 @@ public final class ConnectorHost: Sendable {
         logger: Logger = Logger(label: "connector-host")
     ) {
         let changes = ReportChanges()
+        let workers = WorkerThreads()
+        let services = HostServices.Options(clock: options.clock, stateDirectory: options.stateDirectory)
         let environment = GateEnvironment(
             loader: PluginLoader(),
             operations: OperationTable(),
-            workers: WorkerThreads(),
-            services: HostServices(options: HostServices.Options(clock: options.clock)),
+            workers: workers,
+            services: HostServices(options: services, threads: workers),
             clock: options.clock,
             redactor: resolved.redactor,
             logger: logger,
@@ -106,6 +109,7 @@ public final class ConnectorHost: Sendable {
     }
 
     private func open(of index: Int?, timeout: Duration?) async -> Report {
+        guard !isClosed.load(ordering: .acquiring) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
         await withTaskExecutorPreference(environment.workers) {
             await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
@@ -115,8 +119,9 @@ public final class ConnectorHost: Sendable {
 
     /// Closes every gate, those that waited for others first, and ends what the host had started.
     ///
-    /// Calls that are still pending end with `not-open`. The host can be opened again.
+    /// Calls that are still pending end with `not-open`. A closed host stays closed; another one can be made of the same file.
     public func close() async {
+        isClosed.store(true, ordering: .releasing)
         await withTaskExecutorPreference(environment.workers) {
             await tree.forEachGate(.closing) { await $0.close() }
         }
