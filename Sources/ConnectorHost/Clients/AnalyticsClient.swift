@@ -11,6 +11,9 @@ internal import Synchronization
 /// try await analytics.track("Order Completed", ["total": 42.5])
 /// ```
 ///
+/// Every call returns when the vendor has taken the event, and throws a `ConnectorError` otherwise: what the vendor said, in the
+/// codes of <doc:Errors>; `invalid` for an event that breaks the specification; `not-open`, `timed-out`, `cancelled`.
+///
 /// Remembers who the user is between calls; make one client for each user. From any thread.
 public final class AnalyticsClient: Sendable {
     private let target: ClientTarget

@@ -10,6 +10,9 @@ public import ConnectorManifest
 /// do { try work() } catch { try await crash.report(error) }
 /// ```
 ///
+/// Every call returns when the vendor has taken the report, and throws a `ConnectorError` otherwise: what the vendor said, in the
+/// codes of <doc:Errors>; `not-open`, `timed-out`, `cancelled`.
+///
 /// A value that holds nothing else of the host. From any thread.
 public struct CrashClient: Sendable {
     private let target: ClientTarget

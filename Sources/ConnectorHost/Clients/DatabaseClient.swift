@@ -10,6 +10,9 @@ public import ConnectorManifest
 /// let record = try await database.create(["name": "Ada"], in: "people")
 /// ```
 ///
+/// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
+/// cannot do; `not-open`, `timed-out`, `cancelled`.
+///
 /// A value that holds nothing else of the host. From any thread.
 public struct DatabaseClient: Sendable {
     private let target: ClientTarget
@@ -20,7 +23,12 @@ public struct DatabaseClient: Sendable {
 
     /// Stores a new record.
     ///
-    /// - Parameter id: Its name, for vendors that let the caller choose it; nil lets the vendor choose.
+    /// - Parameters:
+    ///   - data: The members of the record.
+    ///   - collection: Where it goes; vendors that need collections to exist say `missing`.
+    ///   - id: Its name, for vendors that let the caller choose it; nil lets the vendor choose.
+    ///   - options: How long the call may take.
+    /// - Returns: The record as it was stored, with its id, and its version if the vendor knows any.
     /// - Throws: `conflict` if there is one of that name.
     public func create(
         _ data: JSONObject,
@@ -37,6 +45,10 @@ public struct DatabaseClient: Sendable {
 
     /// Reads a record.
     ///
+    /// - Parameters:
+    ///   - id: Its name.
+    ///   - collection: Where it is.
+    ///   - options: How long the call may take.
     /// - Throws: `missing` if there is none.
     public func get(
         _ id: String,
@@ -48,7 +60,12 @@ public struct DatabaseClient: Sendable {
 
     /// Puts a record in the place of another.
     ///
-    /// - Parameter version: The version that it must still have, from ``DatabaseRecord/version``; nil takes any.
+    /// - Parameters:
+    ///   - id: The record's name.
+    ///   - data: All of its members from now on.
+    ///   - collection: Where it is.
+    ///   - version: The version that it must still have, from `DatabaseRecord.version`; nil takes any.
+    ///   - options: How long the call may take.
     /// - Throws: `conflict` if it has another, `unsupported` if the vendor knows no versions.
     public func replace(
         _ id: String,
@@ -60,9 +77,15 @@ public struct DatabaseClient: Sendable {
         try await record("replace", change(id, data, collection, version), options)
     }
 
-    /// Merges members into a record.
+    /// Merges members into a record; those that are not given stay.
     ///
-    /// - Parameter version: As in ``replace(_:with:in:version:options:)``.
+    /// - Parameters:
+    ///   - id: The record's name.
+    ///   - data: The members that change.
+    ///   - collection: Where it is.
+    ///   - version: As in ``replace(_:with:in:version:options:)``.
+    ///   - options: How long the call may take.
+    /// - Throws: As ``replace(_:with:in:version:options:)`` does.
     public func update(
         _ id: String,
         with data: JSONObject,
@@ -75,7 +98,12 @@ public struct DatabaseClient: Sendable {
 
     /// Removes a record.
     ///
-    /// - Parameter version: As in ``replace(_:with:in:version:options:)``.
+    /// - Parameters:
+    ///   - id: The record's name.
+    ///   - collection: Where it is.
+    ///   - version: As in ``replace(_:with:in:version:options:)``.
+    ///   - options: How long the call may take.
+    /// - Throws: `missing` if there is none, and as ``replace(_:with:in:version:options:)`` does.
     public func delete(
         _ id: String,
         in collection: String,
@@ -90,6 +118,12 @@ public struct DatabaseClient: Sendable {
     }
 
     /// Finds records, one page at a time.
+    ///
+    /// - Parameters:
+    ///   - query: Filters, order, limit, and the cursor of the page before; by default everything.
+    ///   - collection: Where to look.
+    ///   - options: How long the call may take.
+    /// - Returns: A page, with the cursor of the next one if there is one.
     public func query(
         _ query: DatabaseQuery = DatabaseQuery(),
         in collection: String,

@@ -34,7 +34,7 @@ public struct GateClient: Sendable {
     ///   - options: How long it may take.
     /// - Returns: The result; null if there is none, an object if there are several. A composite of the policy `all` answers
     ///   with every child's result or error by path.
-    /// - Throws: ``ConnectorError``: `invalid` with the signature and `not-open` with the state before any plugin code runs;
+    /// - Throws: A `ConnectorError`: `invalid` with the signature and `not-open` with the state before any plugin code runs;
     ///   what the plugin says after that. `cancelled` if the task is cancelled.
     public func call(
         _ operation: String,

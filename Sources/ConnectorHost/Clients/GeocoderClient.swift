@@ -9,6 +9,9 @@ public import ConnectorManifest
 /// let places = try await host.geocoder("geocoder").geocode("Brandenburg Gate, Berlin")
 /// ```
 ///
+/// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
+/// cannot do; `not-open`, `timed-out`, `cancelled`. That nothing was found is no error.
+///
 /// A value that holds nothing else of the host. From any thread.
 public struct GeocoderClient: Sendable {
     private let target: ClientTarget
@@ -24,6 +27,7 @@ public struct GeocoderClient: Sendable {
     ///   - limit: How many places at most, 1 to 50.
     ///   - language: As a tag of BCP 47; nil leaves it to the vendor.
     ///   - countries: Two letters of ISO 3166-1 each; empty is everywhere.
+    ///   - options: How long the call may take.
     /// - Returns: The best first; empty if there is nothing.
     public func geocode(
         _ text: String,
@@ -45,6 +49,13 @@ public struct GeocoderClient: Sendable {
     }
 
     /// Finds what is at a coordinate.
+    ///
+    /// - Parameters:
+    ///   - coordinate: In degrees of WGS 84.
+    ///   - limit: How many places at most, 1 to 50.
+    ///   - language: As a tag of BCP 47; nil leaves it to the vendor.
+    ///   - options: How long the call may take.
+    /// - Returns: The nearest first; empty if there is nothing.
     public func reverse(
         _ coordinate: Coordinate,
         limit: Int = 1,

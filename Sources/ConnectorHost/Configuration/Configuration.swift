@@ -5,7 +5,7 @@ package import ConnectorManifest
 
 /// What `connectors.json` says, checked for its form but not yet against the plugins that it names.
 ///
-/// The next step is ``resolved(environment:manifest:)``; ``load(file:environment:manifests:)`` does both.
+/// Making a ``ConnectorHost/ConnectorHost`` of it checks it against the plugins.
 public struct Configuration: Sendable {
     /// The file as the user named it; empty if the text came from no file.
     public let file: String

@@ -5,7 +5,8 @@ public import ConnectorManifest
 
 /// What an application talks to: capabilities, never vendors.
 ///
-/// Each function looks a connector up by its path and throws if there is none, or if nothing in it has the capability. A
+/// Each function looks a connector up by its path and throws `unknown-connector` if there is none, or `unsupported` if nothing in
+/// it has the capability. A
 /// client stays valid while the host lives; its calls fail with `not-open` while the gate is not open.
 extension ConnectorHost {
     /// Records what users do, through a connector that offers `analytics/1`.

@@ -25,6 +25,7 @@ public struct BatchDelivery: Sendable {
     /// Delivers things.
     ///
     /// - Parameters:
+    ///   - items: The things, in the order of the answers.
     ///   - encode: What is sent of one thing; throws if the vendor cannot take it at all.
     ///   - send: Sends one request with some things and their encodings; throws a ``PluginError`` unless the vendor took all.
     /// - Returns: An answer for each thing, in order.

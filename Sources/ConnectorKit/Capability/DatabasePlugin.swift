@@ -7,7 +7,10 @@ public import ConnectorManifest
 public protocol DatabasePlugin: Plugin {
     /// Stores a new record.
     ///
-    /// - Parameter id: The record's id; nil lets the vendor choose.
+    /// - Parameters:
+    ///   - record: Its members.
+    ///   - collection: Where it goes.
+    ///   - id: The record's id; nil lets the vendor choose.
     /// - Throws: A ``PluginError`` of status `conflict` if there is a record of that id.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord
 
@@ -18,7 +21,11 @@ public protocol DatabasePlugin: Plugin {
 
     /// Puts a record in the place of another.
     ///
-    /// - Parameter version: Which version it must still have; nil replaces any.
+    /// - Parameters:
+    ///   - id: Which record.
+    ///   - record: All of its members from now on.
+    ///   - collection: Where it is.
+    ///   - version: Which version it must still have; nil replaces any.
     /// - Throws: A ``PluginError`` of status `conflict` if the version is another, `notFound` if there is no such record,
     ///   `unsupported` if the vendor knows no versions and one is given.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws

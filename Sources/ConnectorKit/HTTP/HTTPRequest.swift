@@ -23,11 +23,17 @@ public struct HTTPRequest: Sendable, Hashable {
 
     /// The methods that vendors use.
     public enum Method: String, Sendable, Hashable {
+        /// Asks for something.
         case get = "GET"
+        /// Asks for the header alone.
         case head = "HEAD"
+        /// Hands something over.
         case post = "POST"
+        /// Puts something in its place.
         case put = "PUT"
+        /// Changes a part.
         case patch = "PATCH"
+        /// Removes something.
         case delete = "DELETE"
     }
 

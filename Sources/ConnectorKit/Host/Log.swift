@@ -7,7 +7,20 @@ public import ConnectorManifest
 public struct Log: Sendable {
     /// How much a line matters; the raw value is the number of `connector/services/log.h`.
     public enum Level: Int32, Sendable, Comparable {
-        case trace, debug, info, notice, warning, error, critical
+        /// Each step of the code.
+        case trace
+        /// For whoever looks for a mistake.
+        case debug
+        /// What happens normally.
+        case info
+        /// What happens normally, and seldom.
+        case notice
+        /// What may become an error.
+        case warning
+        /// What failed.
+        case error
+        /// What needs somebody now.
+        case critical
 
         /// By importance.
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -26,6 +39,7 @@ public struct Log: Sendable {
     /// Writes one line; below the recorded level the arguments are not even made.
     ///
     /// - Parameters:
+    ///   - level: How much it matters.
     ///   - message: A static, lower-case sentence.
     ///   - fields: What changes from line to line.
     public func log(

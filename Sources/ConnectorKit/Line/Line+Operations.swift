@@ -12,7 +12,12 @@ extension Line {
     ///
     /// It starts on the calling thread: an operation that never suspends completes before this returns.
     ///
-    /// - Parameter prepare: Turns the borrowed arguments into values. If it throws, the call is over and is not completed.
+    /// - Parameters:
+    ///   - type: The author's type.
+    ///   - instance: What `create` gave the host.
+    ///   - call: The call, borrowed.
+    ///   - error: Where a failure is explained, borrowed.
+    ///   - prepare: Turns the borrowed arguments into values. If it throws, the call is over and is not completed.
     public static func perform<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,
@@ -35,7 +40,11 @@ extension Line {
 
     /// Runs a synchronous operation.
     ///
-    /// - Parameter body: Reads the arguments, calls the author's method, and writes the results.
+    /// - Parameters:
+    ///   - type: The author's type.
+    ///   - instance: What `create` gave the host.
+    ///   - error: Where a failure is explained, borrowed.
+    ///   - body: Reads the arguments, calls the author's method, and writes the results.
     public static func answer<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,

@@ -15,6 +15,8 @@ extension Line {
     public static func encode(_ value: [UInt8]) -> [UInt8] { value }
 
     /// Writes a scalar result or `out` parameter.
+    ///
+    /// - Throws: `misuse` if the host gave no place for it.
     public static func write<Scalar: BitwiseCopyable>(_ value: Scalar, to pointer: UnsafeMutablePointer<Scalar>?) throws
     {
         guard let pointer = unsafe pointer else {
@@ -23,7 +25,9 @@ extension Line {
         unsafe pointer.pointee = value
     }
 
-    /// Hands over the bytes of a synchronous result, as `connector_bytes_owned`.
+    /// Hands over the bytes of a synchronous result, as `connector_bytes_owned`; the host releases them.
+    ///
+    /// - Throws: `misuse` if the host gave no place for it.
     public static func write(_ value: [UInt8], to result: UnsafeMutableRawPointer?) throws {
         guard let result = unsafe result?.assumingMemoryBound(to: connector_bytes_owned.self),
             unsafe result.pointee.struct_size >= UInt32(MemoryLayout<connector_bytes_owned>.size)

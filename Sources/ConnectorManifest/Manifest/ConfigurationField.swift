@@ -24,9 +24,13 @@ public struct ConfigurationField: Sendable, Hashable {
 
     /// The type of a field's value.
     public enum FieldType: String, Sendable, Hashable, CaseIterable {
+        /// Text.
         case string
+        /// A whole number of 64 bits.
         case integer
+        /// Any finite number.
         case number
+        /// `true` or `false`.
         case boolean
         /// An absolute `http` or `https` URL.
         case url

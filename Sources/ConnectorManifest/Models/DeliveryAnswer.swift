@@ -87,7 +87,10 @@ extension DeliveryAnswer {
 
     /// Reads the answers to a batch.
     ///
-    /// - Parameter count: How many events or reports the batch had.
+    /// - Parameters:
+    ///   - json: An array of answers.
+    ///   - count: How many events or reports the batch had.
+    /// - Throws: A ``ConnectorError`` of code `invalid` if there are more or fewer, or one cannot be read.
     public static func answers(json: JSONValue, count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let elements = json.array, elements.count == count else {
             throw ConnectorError(

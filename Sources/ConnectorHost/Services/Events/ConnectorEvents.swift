@@ -6,7 +6,7 @@
 /// Listening begins when this is made, not when the loop over it begins: nothing in between is lost. Each event is
 /// delivered once, so one loop should take them. Dropping this and its iterators ends the listening.
 public struct ConnectorEvents: AsyncSequence, Sendable {
-    /// The type that ``AsyncSequence`` asks for.
+    /// The type that `AsyncSequence` asks for.
     public typealias Element = ConnectorEvent
     /// Listening cannot fail.
     public typealias Failure = Never

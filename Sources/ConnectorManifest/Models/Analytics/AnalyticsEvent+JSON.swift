@@ -9,6 +9,7 @@ extension AnalyticsEvent {
     /// dropped.
     ///
     /// - Parameters:
+    ///   - json: An object.
     ///   - type: What the operation implies; nil if the event says it in `type`.
     ///   - path: Names the event in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.

@@ -32,7 +32,18 @@ public struct AnalyticsEvent: Sendable, Hashable {
 
     /// The calls of the specification.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case track, identify, screen, page, group, alias
+        /// The user did something.
+        case track
+        /// The user is this one.
+        case identify
+        /// The user saw a screen of an application.
+        case screen
+        /// The user saw a page of a site.
+        case page
+        /// The user belongs to a group.
+        case group
+        /// The user was known by another identity.
+        case alias
     }
 
     /// Makes an event with an identifier of its own.

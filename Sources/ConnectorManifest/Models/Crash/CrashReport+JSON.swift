@@ -15,6 +15,7 @@ extension CrashReport {
     /// Reads a report and checks that it says what the operation needs. Members that the model does not name are dropped.
     ///
     /// - Parameters:
+    ///   - json: An object.
     ///   - kind: What the operation implies.
     ///   - path: Names the report in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.

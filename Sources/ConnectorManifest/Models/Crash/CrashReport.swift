@@ -32,7 +32,16 @@ public struct CrashReport: Sendable, Hashable {
 
     /// How bad it is, worst first.
     public enum Level: String, Sendable, Hashable, CaseIterable {
-        case fatal, error, warning, info, debug
+        /// The application ended.
+        case fatal
+        /// Something failed.
+        case error
+        /// Something may fail.
+        case warning
+        /// Something happened.
+        case info
+        /// Something for whoever looks for a mistake.
+        case debug
     }
 
     /// Makes a report with an identifier of its own.

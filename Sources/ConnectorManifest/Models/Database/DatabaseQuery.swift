@@ -38,11 +38,17 @@ public struct DatabaseQuery: Sendable, Hashable {
 
     /// Ways to compare; the raw value is the key in JSON.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        /// The same value.
         case equal = "eq"
+        /// Another value.
         case notEqual = "ne"
+        /// Before the value.
         case less = "lt"
+        /// Before the value, or the same.
         case lessOrEqual = "le"
+        /// After the value.
         case greater = "gt"
+        /// After the value, or the same.
         case greaterOrEqual = "ge"
         /// One of an array's elements.
         case within = "in"
