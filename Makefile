@@ -11,8 +11,7 @@ SHELL := /bin/bash
 CONFIGURATION ?= debug
 SWIFT_BUILD := swift build --configuration $(CONFIGURATION)
 BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
-# The program on its own: beside it, in the build directory, it would find the images that were built there, and a plugin
-# that somebody put into Plugins/ would have to compete with them.
+# The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
 SOURCES := Package.swift Sources Plugins Tests Examples
 
@@ -49,9 +48,16 @@ schema: plugins
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
-test: packages fixtures
+# The application in Examples/ depends on this package by path, as anybody's does. Its scratch directory is its own, so the
+# dependencies are compiled once more: some minutes, once.
+EXAMPLE := swift build --package-path Examples/Application --scratch-path .build-example
+examples: plugins
+	@$(MAKE) --no-print-directory -s -C Examples/calculator
+	$(EXAMPLE)
+	@scripts/run-example "$$($(EXAMPLE) --show-bin-path)"
+
+test: packages fixtures examples
 	swift build --build-tests
-	@scripts/install-plugins "$$(swift build --show-bin-path)"
 	@scripts/run-tests swift test --skip-build
 
 acceptance: plugins

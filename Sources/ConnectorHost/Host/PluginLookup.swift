@@ -49,7 +49,9 @@ package struct PluginLookup: Sendable {
             do throws(ConnectorError) {
                 return .success(try named.find(plugin.name, version: plugin.version))
             } catch {
-                guard error.code == .unknownPlugin, !bundled.directories.isEmpty else { throw error }
+                // A manifest in its source folder, whose image was built elsewhere, is as good as none.
+                let isAbsent = error.code == .unknownPlugin || error.code == .notFound
+                guard isAbsent, !bundled.directories.isEmpty else { throw error }
                 if let candidate = try? bundled.catalog.find(plugin.name, version: plugin.version) {
                     return .success(candidate)
                 }

@@ -27,17 +27,9 @@ final class Child: Sendable {
     }
 
     /// Starts a program with nothing on its standard input.
-    init(
-        start path: String,
-        _ arguments: [String],
-        _ environment: [String: String],
-        in directory: String,
-        _ workspace: Workspace?
-    ) throws {
-        self.workspace = workspace
-        (identifier, output, error) = try Self.starting.withLock { _ in
-            try Self.spawn(path, arguments, environment, directory)
-        }
+    init(start path: String, _ arguments: [String], _ program: Program) throws {
+        workspace = program.workspace
+        (identifier, output, error) = try Self.starting.withLock { _ in try Self.spawn(path, arguments, program) }
     }
 
     /// Only one at a time: a child that is started while another's pipes are made would keep those open.
@@ -46,10 +38,9 @@ final class Child: Sendable {
     private static func spawn(
         _ path: String,
         _ arguments: [String],
-        _ environment: [String: String],
-        _ directory: String
+        _ program: Program
     ) throws -> (identifier: pid_t, output: Int32, error: Int32) {
-        let output = try Pipe()
+        let output = program.isOnTerminal ? try Pipe.terminal() : try Pipe()
         let error = try Pipe()
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -58,9 +49,9 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
         var identifier: pid_t = 0
-        let variables = environment.map { "\($0.key)=\($0.value)" }
+        let variables = program.environment.map { "\($0.key)=\($0.value)" }
         // The shell changes into the directory and becomes the program.
-        let words = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", directory, path] + arguments
+        let words = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", program.directory, path] + arguments
         let status = unsafe withStrings(words) { words in
             unsafe withStrings(variables) { unsafe posix_spawn(&identifier, "/bin/sh", &actions, nil, words, $0) }
         }
@@ -115,6 +106,26 @@ private struct Pipe {
         guard status == 0 else { throw Child.Failure(number: errno) }
         (reading, writing) = descriptors
         for descriptor in [reading, writing] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+
+    private init(reading: Int32, writing: Int32) {
+        self.reading = reading
+        self.writing = writing
+    }
+
+    /// The two ends of a pseudo-terminal (pts(4)).
+    static func terminal() throws -> Pipe {
+        let reading = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2), macros that Swift does not see.
+        let (unlock, tellNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        var isLocked: Int32 = 0
+        var number: UInt32 = 0
+        guard reading >= 0, unsafe ioctl(reading, unlock, &isLocked) == 0,
+            unsafe ioctl(reading, tellNumber, &number) == 0
+        else { throw Child.Failure(number: errno) }
+        let writing = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard writing >= 0 else { throw Child.Failure(number: errno) }
+        return Pipe(reading: reading, writing: writing)
     }
 }
 

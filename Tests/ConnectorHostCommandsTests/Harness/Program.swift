@@ -17,6 +17,8 @@ struct Program: Sendable {
     /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
     var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
 
+    /// Whether standard output is a terminal.
+    var isOnTerminal = false
     /// Kept while the child may run.
     var workspace: Workspace?
 
@@ -51,6 +53,6 @@ struct Program: Sendable {
 
     /// Starts the program, for tests that talk to it while it runs.
     func start(_ arguments: [String]) throws -> Child {
-        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, environment, in: directory, workspace)
+        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, self)
     }
 }

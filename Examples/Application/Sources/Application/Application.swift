@@ -10,7 +10,7 @@ struct Application {
         try await host.open().requireReady()
 
         let place = try await host.geocoder("geocoder").geocode("Brandenburg Gate").first
-        print("found:", place?.address ?? "nothing")
+        print("found:", place?.formattedAddress ?? "nothing")
 
         let notes = try host.database("database")
         let note = try await notes.create(["title": "Milk", "done": false], in: "notes")

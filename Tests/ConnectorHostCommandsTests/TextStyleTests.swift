@@ -1,0 +1,77 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorHostCommands
+
+/// How text for people looks, and what may not reach their terminal.
+@Suite struct TextStyleTests {
+    @Test(arguments: [
+        (["LANG": "en_US.UTF-8"], true), (["LANG": "C.utf8"], true), (["LC_ALL": "C", "LANG": "en_US.UTF-8"], false),
+        (["LC_ALL": "", "LC_CTYPE": "de_DE.UTF-8", "LANG": "C"], true), (["LANG": "de_DE.ISO-8859-1"], false),
+        ([:], false),
+    ])
+    func `the locale decides about more than ASCII`(variables: [String: String], isUnicode: Bool) {
+        let style = TextStyle.detected(for: .output, environment: Configuration.Environment(variables))
+        #expect(style.isUnicode == isUnicode)
+    }
+
+    @Test func `what could steer a terminal is shown instead of sent`() {
+        let style = TextStyle(isColoured: true, isUnicode: true)
+        #expect(style.shown("red \u{1B}[31m") == "red \\u{1b}[31m")
+        #expect(style.shown("a\u{7}b\u{9B}c\u{7F}") == "a\\u{7}b\\u{9b}c\\u{7f}")
+        #expect(style.shown("file\u{202E}gpj.exe") == "file\\u{202e}gpj.exe")
+        #expect(style.shown("one\ntwo\tthree") == "one two three")
+        #expect(style.shown("Größe 10 µs ✓") == "Größe 10 µs ✓")
+    }
+
+    @Test func `without UTF-8 everything is ASCII`() {
+        let style = TextStyle(isColoured: false, isUnicode: false)
+        #expect(style.shown("10 µs … ok — “Ada” 日本") == "10 us ... ok - \"Ada\" ??")
+        for mark in [TextStyle.Mark.good, .bad, .warning, .none] {
+            #expect(style.sign(mark).utf8.allSatisfy { $0 < 0x80 })
+        }
+    }
+
+    @Test func `colour is only painted where it is wanted`() {
+        #expect(TextStyle(isColoured: false, isUnicode: true).paint("x", .good) == "x")
+        #expect(TextStyle(isColoured: true, isUnicode: true).paint("x", .good) == "\u{1B}[32mx\u{1B}[0m")
+        #expect(TextStyle(isColoured: true, isUnicode: true).paint("", .good) == "")
+    }
+
+    @Test func `a terminal gets colour, unless NO_COLOR or its kind forbids it`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
+        var program = workspace.program
+        program.isOnTerminal = true
+        program.environment["TERM"] = "xterm"
+        #expect(try await program.run("status").output.contains("\u{1B}[32m✓ \u{1B}[0m"))
+        program.environment["NO_COLOR"] = "1"
+        #expect(try await !program.run("status").output.contains("\u{1B}"))
+        program.environment["NO_COLOR"] = nil
+        program.environment["TERM"] = "dumb"
+        #expect(try await !program.run("status").output.contains("\u{1B}"))
+        program.isOnTerminal = false
+        program.environment["TERM"] = "xterm"
+        #expect(try await !program.run("status").output.contains("\u{1B}"))
+    }
+
+    @Test func `the tree is drawn in ASCII where the locale has nothing else`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            [
+                "name": "tools",
+                "connectors": [["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]],
+            ]
+        ])
+        var program = workspace.program
+        program.environment["LANG"] = "C"
+        let result = try await program.run("status")
+        #expect(result.output.utf8.allSatisfy { $0 < 0x80 })
+        #expect(result.lines[0].hasPrefix("+ tools"))
+        #expect(result.lines[1].hasPrefix("`- + calculator"))
+    }
+}
