@@ -120,6 +120,7 @@ let package = Package(
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),

@@ -5,7 +5,7 @@ internal import ConnectorManifest
 
 /// The connector that a client calls: all that a client holds of the host.
 struct ClientTarget: Sendable {
-    private let tree: Tree
+    let tree: Tree
     /// Its place in the tree.
     let index: Int
 

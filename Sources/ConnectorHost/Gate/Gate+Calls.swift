@@ -17,7 +17,9 @@ extension Gate {
         do throws(ConnectorError) {
             let instance = try usableInstance()
             let operation = try instance.operation(named: name)
-            if let objection = instance.plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
+            if let objection = instance.plugin.manifest.lifecycle?.objection(to: operation.operation) {
+                throw objection
+            }
             let values = try arguments.values(
                 for: operation.operation.signature,
                 operation: name,

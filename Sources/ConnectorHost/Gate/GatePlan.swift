@@ -54,7 +54,7 @@ extension RetryPolicy {
 
     /// The longest wait after an attempt: the initial one, doubled every time, up to the maximum.
     func bound(afterAttempt attempt: Int) -> Duration {
-        let doublings = Swift.min(Swift.max(0, attempt - 1), 30)
+        let doublings = Swift.min(Swift.max(1, attempt) - 1, 30)
         return Swift.min(initial * (1 << doublings), max)
     }
 }

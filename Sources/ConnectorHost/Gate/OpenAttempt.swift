@@ -22,10 +22,9 @@ final class OpenAttempt: Sendable {
         var hasFailed = false
     }
 
-    /// Ends the attempt from outside, which then fails with an error.
+    /// Ends the attempt from outside, which then fails with an error, and tells the plugin.
     func giveUp(_ error: ConnectorError) {
-        let instance = state.withLock(\.instance)
-        for operation in environment.operations.giveUpAll(owner: context.owner, error) { instance?.cancel(operation) }
+        _ = environment.operations.giveUpAll(owner: context.owner, error)
     }
 
     /// Prepares what the plugin will be lent.

@@ -34,7 +34,7 @@ final class Comparison: Sendable {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
             state.compared += 1
-            guard expectation != answer else { return }
+            guard !expectation.means(answer) else { return }
             state.different += 1
             state.last = "\(operation): \(path) answered \(answer.brief), not \(expectation.brief)"
         }
@@ -42,9 +42,17 @@ final class Comparison: Sendable {
     }
 
     /// What makes two answers equal.
-    private enum Essence: Equatable {
+    private enum Essence {
         case json(JSONValue)
         case failure(ConnectorError.Code)
+
+        func means(_ other: Essence) -> Bool {
+            switch (self, other) {
+            case (.json(let value), .json(let other)): value.means(other)
+            case (.failure(let code), .failure(let other)): code == other
+            default: false
+            }
+        }
 
         var brief: String {
             switch self {
@@ -59,6 +67,22 @@ final class Comparison: Sendable {
             return .json(try outcome.get().json())
         } catch {
             return .failure(error.code)
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether two values say the same: numbers by their value, objects in any order.
+    fileprivate func means(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.array(let elements), .array(let others)):
+            return elements.count == others.count && zip(elements, others).allSatisfy { $0.means($1) }
+        case (.object(let object), .object(let other)):
+            guard object.members.count == other.members.count else { return false }
+            let others = Dictionary(other.members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+            return object.members.allSatisfy { member in others[member.name].map(member.value.means) ?? false }
+        case (.integer, .number), (.number, .integer): return number == other.number
+        default: return self == other
         }
     }
 }

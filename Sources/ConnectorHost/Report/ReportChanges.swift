@@ -18,6 +18,9 @@ final class ReportChanges: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
+    /// How many watch.
+    var watcherCount: Int { state.withLock { $0.watchers.count } }
+
     /// The value now, and again after every change; the value is only made when it is asked for.
     func stream(_ current: @escaping @Sendable () -> Report) -> AsyncMapSequence<AsyncStream<Void>, Report> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

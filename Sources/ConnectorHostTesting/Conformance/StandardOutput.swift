@@ -19,13 +19,13 @@ enum StandardOutput {
         await turn.lock()
         defer { turn.unlock() }
         guard let file = unsafe tmpfile() else { return await body() }
-        defer { fclose(file) }
-        let watched = fileno(file)
-        unsafe fflush(nil)
+        defer { unsafe fclose(file) }
+        let watched = unsafe fileno(file)
+        fflush(nil)
         let original = dup(STDOUT_FILENO)
         guard original >= 0, dup2(watched, STDOUT_FILENO) >= 0 else { return await body() }
         var findings = await body()
-        unsafe fflush(nil)
+        fflush(nil)
         dup2(original, STDOUT_FILENO)
         close(original)
         let text = content(of: watched)

@@ -1,0 +1,329 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// How gates open: at once, in order, again, and not at all.
+@Suite(.timeLimit(.minutes(2))) struct GateOpeningTests {
+    // MARK: At once
+
+    @Test func `fifty gates that take ten milliseconds each are opening together and take ten milliseconds`()
+        async throws
+    {
+        let leaves = (0..<50).map { TestHost.leaf("gate-\($0)", plugin: "timer") }.joined(separator: ",")
+        let test = try TestHost(leaves)
+        async let opening = test.host.open()
+        // A deadline and the plugin's own timer for each.
+        await test.clock.timers(atLeast: 100)
+        #expect(test.host.report.gates.map(\.state) == Array(repeating: .opening, count: 50))
+        #expect(test.host.report.state == .opening)
+        test.clock.advance(by: .milliseconds(10))
+        let report = await opening
+        #expect(report.gates.count == 50)
+        #expect(report.gates.allSatisfy { $0.state == .open && $0.openDuration == .milliseconds(10) })
+        #expect(report.isReady)
+    }
+
+    @Test
+    func `a plugin that holds its thread for ever does not keep the others from opening, and fails at its deadline`()
+        async throws
+    {
+        let test = try TestHost(
+            TestHost.leaf("stuck", ["opens": "blocks"], settings: #""timeout": "5s", "probe": "off""#),
+            TestHost.leaf("good")
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["good"]?.state == .open }
+        #expect(test.state("stuck") == .opening)
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(5))
+        let report = await opening
+        #expect(report["stuck"]?.state == .failed)
+        #expect(report["stuck"]?.error?.code == .timedOut)
+        #expect(report["good"]?.state == .open)
+        #expect(!report.isReady)
+    }
+
+    // MARK: In order
+
+    @Test func `a gate waits for those it comes after`() async throws {
+        let first = TestHost.unique("first")
+        let test = try TestHost(
+            TestHost.leaf("second", settings: #""after": ["first"], "probe": "off""#),
+            TestHost.leaf("first", ["name": .string(first), "opens": "held"])
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["first"]?.state == .opening }
+        #expect(test.state("second") == .closed)
+        try await TestHost.finish("\(first):open", [])
+        #expect(await opening.gates.map(\.state) == [.open, .open])
+    }
+
+    @Test func `a gate after one that failed opens all the same`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("first", ["opens": "refuses"]),
+            TestHost.leaf("second", settings: #""after": ["first"], "probe": "off""#)
+        )
+        #expect(await test.host.open().gates.map(\.state) == [.failed, .open])
+    }
+
+    @Test func `a gate after a composite waits for everything in it`() async throws {
+        let names = [TestHost.unique(), TestHost.unique()]
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "all",
+                TestHost.leaf("one", ["name": .string(names[0]), "opens": "held"]),
+                TestHost.leaf("two", ["name": .string(names[1]), "opens": "held"])
+            ),
+            TestHost.leaf("last", settings: #""after": ["group"], "probe": "off""#)
+        )
+        async let opening = test.host.open()
+        try await TestHost.finish("\(names[1]):open", [])
+        _ = await test.host.report { $0["group/two"]?.state == .open }
+        #expect(test.state("last") == .closed)
+        try await TestHost.finish("\(names[0]):open", [])
+        #expect(await opening["last"]?.state == .open)
+    }
+
+    @Test func `the children of a sequence open one after the other`() async throws {
+        let name = TestHost.unique()
+        let test = try TestHost(
+            TestHost.composite(
+                "line",
+                "sequence",
+                TestHost.leaf("one", ["name": .string(name), "opens": "held"]),
+                TestHost.leaf("two"),
+                TestHost.leaf("three")
+            )
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["line/one"]?.state == .opening }
+        #expect(test.state("line/two") == .closed)
+        #expect(test.state("line/three") == .closed)
+        #expect(test.state("line") == .opening)
+        try await TestHost.finish("\(name):open", [])
+        #expect(await opening["line"]?.state == .open)
+    }
+
+    // MARK: Again
+
+    @Test func `retries wait what the jitter chooses between zero and the doubled bound`() async throws {
+        let bounds = Journal<UInt64>()
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["name": .string(TestHost.unique()), "opens": "third"],
+                settings: #""retry": {"attempts": 4, "initial": "200ms", "max": "5s"}, "probe": "off""#
+            ),
+            jitter: { bound in
+                bounds.note(bound)
+                return bound / 2
+            }
+        )
+        async let opening = test.host.open()
+        for (attempt, wait) in [(2, 100), (3, 200)] {
+            _ = await test.host.report { $0["gate"]?.attempts == attempt && $0["gate"]?.state == .opening }
+            await test.clock.timers(atLeast: 1)
+            test.clock.advance(by: .milliseconds(wait) - .nanoseconds(1))
+            #expect(test.clock.timerCount == 1)
+            #expect(test.host.report["gate"]?.attempts == attempt)
+            test.clock.advance(by: .nanoseconds(1))
+        }
+        let report = await opening
+        #expect(report["gate"]?.state == .open)
+        #expect(report["gate"]?.attempts == 3)
+        #expect(report["gate"]?.openDuration == .milliseconds(300))
+        #expect(report["gate"]?.error == nil)
+        #expect(bounds.values == [200_000_000, 400_000_000])
+    }
+
+    @Test func `the jitter of a host stays within its bound`() {
+        let jitter = ConnectorHost.Options().jitter
+        #expect((0..<1000).allSatisfy { _ in jitter(1000) <= 1000 })
+        #expect(Set((0..<1000).map { _ in jitter(1_000_000) }).count > 100)
+        #expect(jitter(0) == 0)
+    }
+
+    @Test func `a wait that the vendor asks for is waited`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["opens": "busy"],
+                settings: #""retry": {"attempts": 2, "initial": "1ms", "max": "60s"}, "probe": "off""#
+            )
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["gate"]?.attempts == 2 }
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .milliseconds(1999))
+        #expect(test.state("gate") == .opening)
+        test.clock.advance(by: .milliseconds(1))
+        let report = try #require(await opening["gate"])
+        #expect(report.state == .failed)
+        #expect(report.error?.code == .unavailable)
+        #expect(report.error?.retryAfter == .seconds(2))
+        #expect(report.openDuration == .seconds(2))
+    }
+
+    @Test func `nothing is tried again after the deadline of the whole`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["opens": "fails"],
+                settings: #""retry": {"attempts": 9, "initial": "5s", "max": "5s"}, "probe": "off""#
+            )
+        )
+        let report = await test.host.open(timeout: .seconds(3))
+        #expect(report["gate"]?.state == .failed)
+        #expect(report["gate"]?.attempts == 1)
+        #expect(report["gate"]?.error?.code == .unavailable)
+    }
+
+    @Test func `an attempt ends at the deadline of the whole if that is earlier than its own`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", ["opens": "never"], settings: #""timeout": "60s", "probe": "off""#)
+        )
+        async let opening = test.host.open(timeout: .seconds(1))
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(1))
+        #expect(await opening["gate"]?.error?.code == .timedOut)
+    }
+
+    // MARK: Not at all
+
+    @Test func `a plugin that never completes fails at its deadline, and is tried again if the file says so`()
+        async throws
+    {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["opens": "never"],
+                settings: #""timeout": "2s", "retry": {"attempts": 2, "initial": "1s", "max": "1s"}, "probe": "off""#
+            )
+        )
+        async let opening = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(2))
+        _ = await test.host.report { $0["gate"]?.attempts == 2 }
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(1))
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(2))
+        let report = try #require(await opening["gate"])
+        #expect(report.state == .failed)
+        #expect(report.error?.code == .timedOut)
+        #expect(report.error?.message.contains("2.0 s") == true)
+        #expect(report.openDuration == .seconds(5))
+    }
+
+    @Test func `a refused opening carries the plugin's code and words, and leaves the others open`() async throws {
+        let test = try TestHost(TestHost.leaf("bad", ["opens": "refuses"]), TestHost.leaf("good"))
+        let report = await test.host.open()
+        let error = try #require(report["bad"]?.error)
+        #expect(error.code == .unauthorized)
+        #expect(error.message == "the vendor refused the credentials")
+        #expect(error.cause == "fixture")
+        #expect(error.connector == "bad")
+        #expect(report["good"]?.state == .open)
+        let thrown = #expect(throws: ConnectorError.self) { try report.requireReady() }
+        #expect(thrown?.code == .unauthorized)
+    }
+
+    @Test func `an instance that cannot be created fails the gate`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["opens": "uncreated"]))
+        let error = try #require(await test.host.open()["gate"]?.error)
+        #expect(error.code == .invalid)
+        #expect(error.message == "the configuration says so")
+    }
+
+    @Test func `an optional gate that fails does not keep the host from being ready`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", ["opens": "refuses"], settings: #""required": false, "probe": "off""#),
+            TestHost.leaf("good")
+        )
+        let report = await test.host.open()
+        #expect(report.isReady)
+        #expect(report.state == .degraded)
+        #expect(throws: Never.self) { try report.requireReady() }
+    }
+
+    @Test func `everything in an optional composite is optional`() async throws {
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "all",
+                TestHost.leaf("gate", ["opens": "refuses"]),
+                settings: #""required": false"#
+            ),
+            TestHost.leaf("good")
+        )
+        let report = await test.host.open()
+        #expect(report["group/gate"]?.isRequired == false)
+        #expect(report["group"]?.state == .failed)
+        #expect(report.isReady)
+    }
+
+    @Test func `a disabled connector is not in the report`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("off", ["opens": "refuses"], settings: #""enabled": false"#),
+            TestHost.leaf("good")
+        )
+        #expect(await test.host.open().gates.map(\.path) == ["good"])
+    }
+
+    @Test func `a plugin that cannot be loaded fails its gate with the reason`() async throws {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "bad", "plugin": "\#(Fixtures.broken("not-elf"))"}, {"name": "good", "plugin": "calls"}]"#,
+            plugins: [Fixtures.contract("calls")]
+        )
+        let report = await host.open()
+        #expect(report["bad"]?.state == .failed)
+        #expect(report["bad"]?.error?.code == .notELF)
+        #expect(report["bad"]?.plugin == nil)
+        #expect(report["good"]?.state == .open)
+    }
+
+    @Test func `a plugin that opens twice stays open, and is reported as misbehaving`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", ["opens": "twice"]),
+            TestHost.leaf("other", plugin: "opens-twice")
+        )
+        let report = await test.host.open()
+        #expect(report["gate"]?.state == .open)
+        #expect(report["gate"]?.misbehaviourCount == 1)
+        #expect(report["other"]?.misbehaviourCount == 1)
+    }
+
+    @Test func `an opening that was given up because the host closed leaves nothing behind`() async throws {
+        let name = TestHost.unique()
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
+        async let opening = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        await test.host.close()
+        #expect(await opening["gate"]?.state == .closed)
+        #expect(test.clock.timerCount == 0)
+        #expect(try await TestHost.finish("\(name):open", []) == 100)
+        #expect(test.host.report["gate"]?.target == .closed)
+    }
+
+    @Test func `closing ends the wait between two attempts`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["opens": "fails"],
+                settings: #""retry": {"attempts": 9, "initial": "60s", "max": "60s"}, "probe": "off""#
+            )
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["gate"]?.attempts == 2 }
+        await test.clock.timers(atLeast: 1)
+        await test.host.close()
+        #expect(await opening["gate"]?.state == .closed)
+        #expect(test.clock.timerCount == 0)
+    }
+}

@@ -1,0 +1,116 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Evidence goes stale: gates are proved again at intervals.
+@Suite(.timeLimit(.minutes(2))) struct GateProbingTests {
+    private let name = TestHost.unique("probed")
+    private let settings = #""probe": "30s", "timeout": "10s""#
+
+    /// A gate whose proofs the test decides about, and another one to tell it so.
+    private func opened() async throws -> TestHost {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["name": .string(name), "evidence": #"[{"kind":"authenticated","detail":"opened"}]"#],
+                settings: settings
+            ),
+            TestHost.leaf("other")
+        )
+        await test.host.open()
+        return test
+    }
+
+    private func set(_ status: Int64, _ test: TestHost) async throws {
+        try await test.call("other", "probes", ["name": .string(name), "status": .integer(status)])
+    }
+
+    private func next(_ test: TestHost) async {
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(30))
+    }
+
+    @Test func `a proof replaces the evidence by what it proved, with its time`() async throws {
+        let test = try await opened()
+        let first = try #require(test.gate("gate").strongestEvidence)
+        #expect(first.kind == .authenticated)
+        await next(test)
+        let report = await test.host.report { $0["gate"]?.strongestEvidence?.detail == "probed" }
+        let evidence = try #require(report["gate"]?.strongestEvidence)
+        #expect(evidence.kind == .reachable)
+        #expect(evidence.at == first.at + 30_000_000_000)
+        #expect(report["gate"]?.state == .open)
+    }
+
+    @Test func `a gate whose proofs fail is degraded, then failed, and open again when one succeeds`() async throws {
+        let test = try await opened()
+        try await set(8, test)
+        await next(test)
+        var report = await test.host.report { $0["gate"]?.state == .degraded }
+        #expect(report["gate"]?.error?.code == .unavailable)
+        #expect(report["gate"]?.strongestEvidence?.detail == "opened")
+        #expect(!report.isReady)
+        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
+        for _ in 0..<2 { await next(test); await settle(test) }
+        report = await test.host.report { $0["gate"]?.state == .failed }
+        #expect(report["gate"]?.target == .open)
+        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])
+        }
+        #expect(error.code == .notOpen)
+        #expect(error.message == "the gate is failed")
+        try await set(0, test)
+        await next(test)
+        report = await test.host.report { $0["gate"]?.state == .open }
+        #expect(report["gate"]?.error == nil)
+        #expect(report.isReady)
+    }
+
+    /// Waits until the proof that is under way has ended, and the next one is scheduled.
+    private func settle(_ test: TestHost) async {
+        let stream = test.host.reports
+        for await report in stream {
+            if report["gate"]?.state == .failed || test.clock.timerCount == 1 { return }
+        }
+    }
+
+    @Test func `a proof that does not complete in time has failed`() async throws {
+        let test = try await opened()
+        try await set(-1, test)
+        await next(test)
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(10))
+        let report = await test.host.report { $0["gate"]?.state == .degraded }
+        #expect(report["gate"]?.error?.code == .timedOut)
+    }
+
+    @Test func `a gate that closes while it is proved closes at once, and no proof follows`() async throws {
+        let test = try await opened()
+        try await set(-1, test)
+        await next(test)
+        await test.clock.timers(atLeast: 1)
+        await test.host.close()
+        #expect(test.state("gate") == .closed)
+        #expect(try test.gate("gate").error == nil)
+        #expect(try await TestHost.finish("\(name):probe", []) == 100)
+        #expect(test.clock.timerCount == 0)
+    }
+
+    @Test func `a plugin without a probe is never proved`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "values", settings: settings))
+        await test.host.open()
+        #expect(test.state("gate") == .open)
+        #expect(test.clock.timerCount == 0)
+    }
+
+    @Test func `a gate that failed to open is not proved`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["opens": "refuses"], settings: settings))
+        await test.host.open()
+        #expect(test.state("gate") == .failed)
+        #expect(test.clock.timerCount == 0)
+    }
+}

@@ -1,0 +1,109 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import InMemoryLogging
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import ConnectorHost
+
+/// The host as an application sees it.
+@Suite(.timeLimit(.minutes(2))) struct ConnectorHostTests {
+    @Test func `a host runs as a service until it is cancelled, and closes`() async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        let service = Task { try await test.host.run() }
+        _ = await test.host.report { $0["gate"]?.state == .open }
+        service.cancel()
+        try await service.value
+        #expect(test.state("gate") == .closed)
+    }
+
+    @Test func `a host in a service group closes when the group shuts down`() async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let group = ServiceGroup(services: [test.host], logger: logger)
+        let service = Task { try await group.run() }
+        _ = await test.host.report { $0["gate"]?.state == .open }
+        await group.triggerGracefulShutdown()
+        try await service.value
+        #expect(test.state("gate") == .closed)
+    }
+
+    @Test func `a service whose required gate does not open ends with its error, everything closed`() async throws {
+        let test = try TestHost(TestHost.leaf("bad", ["opens": "refuses"]), TestHost.leaf("good"))
+        let error = await #expect(throws: ConnectorError.self) { try await test.host.run() }
+        #expect(error?.code == .unauthorized)
+        #expect(error?.connector == "bad")
+        #expect(test.host.report.state == .closed)
+    }
+
+    @Test func `one connector can be opened alone, with what it waits for`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("base"),
+            TestHost.leaf("wanted", settings: #""after": ["base"], "probe": "off""#),
+            TestHost.leaf("other")
+        )
+        let report = try await test.host.open("wanted")
+        #expect(report.gates.map(\.state) == [.open, .open, .closed])
+        await #expect(throws: ConnectorError.self) { try await test.host.open("wantd") }
+    }
+
+    @Test func `a plugin's misbehaviour is in the log, with the gate's path`() async throws {
+        let handler = InMemoryLogHandler()
+        let test = try TestHost(
+            TestHost.leaf("gate", ["opens": "twice"]),
+            logger: Logger(label: "test") { _ in handler }
+        )
+        await test.host.open()
+        let line = try #require(handler.entries.first { "\($0.message)" == "plugin misbehaved" })
+        #expect(line.level == .warning)
+        #expect(line.metadata["connector"] == "gate")
+        #expect("\(line.metadata["what"] ?? "")".contains("which is not pending"))
+    }
+
+    @Test func `the same file opens in many hosts at once`() async throws {
+        let hosts = try (0..<10).map { _ in try TestHost(TestHost.leaf("gate"), TestHost.leaf("two", plugin: "sync")) }
+        await withTaskGroup(of: Report.self) { group in
+            for test in hosts { group.addTask { await test.host.open() } }
+            for await report in group { #expect(report.isReady) }
+        }
+        for test in hosts { await test.host.close() }
+        #expect(hosts.allSatisfy { $0.host.report.state == .closed })
+    }
+
+    // MARK: ConnectorHost.testing
+
+    @Test func `a host for tests takes a whole file's text too`() async throws {
+        let host = try ConnectorHost.testing(
+            """
+
+            { "version": 1, "connectors": [{ "name": "gate", "plugin": "calls", "config": { "name": "${NAME}" } }] }
+            """,
+            plugins: [Fixtures.contract("calls")],
+            environment: ["NAME": "given"]
+        )
+        #expect(await host.open().isReady)
+        await host.close()
+    }
+
+    @Test func `a host for tests throws what is wrong with its text`() {
+        let errors = #expect(throws: ConfigurationErrors.self) {
+            try ConnectorHost.testing(#"[{"name": "gate", "plugin": "callz"}]"#, plugins: [Fixtures.contract("calls")])
+        }
+        #expect(errors?.errors.first?.code == .unknownPlugin)
+        #expect(throws: ConfigurationErrors.self) { try ConnectorHost.testing("[") }
+    }
+
+    @Test func `a host for tests looks at no directory and no variable of the process`() {
+        let errors = #expect(throws: ConfigurationErrors.self) {
+            try ConnectorHost.testing(
+                #"[{"name": "gate", "plugin": "calls", "config": {"name": "${PATH}"}}]"#,
+                plugins: [Fixtures.contract("calls")]
+            )
+        }
+        #expect(errors?.errors.map(\.code) == [.missingVariable])
+    }
+}

@@ -1,0 +1,148 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Logging
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+
+/// A host with the plugins of `Tests/Fixtures`, a clock that a test moves, and a second host that completes what the first
+/// one's gates leave pending.
+struct TestHost: Sendable {
+    /// The host under test.
+    let host: ConnectorHost
+    /// Its time.
+    let clock: ManualHostClock
+
+    /// Makes a host; nothing is opened.
+    init(
+        _ leaves: String...,
+        jitter: @escaping @Sendable (UInt64) -> UInt64 = { $0 },
+        environment: [String: String] = [:],
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) throws {
+        clock = ManualHostClock()
+        host = try ConnectorHost.testing(
+            "[\(leaves.joined(separator: ","))]",
+            plugins: Self.plugins,
+            environment: environment,
+            clock: clock,
+            jitter: jitter,
+            logger: logger
+        )
+    }
+
+    private static let plugins =
+        ["calls", "serial", "values"].map(Fixtures.contract) + ["timer", "sync", "http"].map(Fixtures.plugin)
+        + [
+            "never-opens", "opens-late", "opens-twice", "garbage-evidence", "unknown-operation", "foreign-operation",
+            "refuses-to-open", "null-table",
+        ].map(Fixtures.misbehaving)
+
+    // MARK: Connectors
+
+    private static let lastName = Atomic<Int>(0)
+
+    /// A name that no other test uses: the fixtures remember calls by name for the whole process.
+    static func unique(_ name: String = "call") -> String {
+        "\(name)-\(lastName.add(1, ordering: .relaxed).newValue)"
+    }
+
+    /// A leaf that is proved only if the test says so.
+    ///
+    /// - Parameters:
+    ///   - config: Fields of the plugin.
+    ///   - settings: More of the connector, such as `"timeout": "5s"`.
+    static func leaf(
+        _ name: String,
+        plugin: String = "calls",
+        _ config: JSONObject = [:],
+        settings: String = #""probe": "off""#
+    ) -> String {
+        """
+        {"name": "\(name)", "plugin": "\(plugin)", "config": \(JSONValue.object(config)), \(settings)}
+        """
+    }
+
+    /// A composite.
+    static func composite(_ name: String, _ policy: String, _ children: String..., settings: String = "") -> String {
+        let settings = settings.isEmpty ? "" : ", \(settings)"
+        return """
+            {"name": "\(name)", "policy": "\(policy)", "connectors": [\(children.joined(separator: ","))]\(settings)}
+            """
+    }
+
+    // MARK: Calls
+
+    /// The report of a gate right now.
+    func gate(_ path: String) throws -> GateReport { try #require(host.report[path]) }
+
+    /// The state of a gate right now.
+    func state(_ path: String) -> GateState? { host.report[path]?.state }
+
+    /// Calls an operation of a connector.
+    @discardableResult
+    func call(
+        _ path: String,
+        _ operation: String,
+        _ arguments: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> JSONValue {
+        try await host.gate(path).call(operation, arguments, options: options)
+    }
+
+    /// Completes a pending call of any gate of the same image in the name of that gate, as soon as it is pending.
+    ///
+    /// - Returns: What the host answered.
+    @discardableResult
+    static func finish(_ name: String, _ value: JSONValue = true, plugin: String = "calls") async throws -> JSONValue {
+        let other = try TestHost(leaf("other", plugin: plugin))
+        await other.host.open()
+        while true {
+            do throws(ConnectorError) {
+                return try await other.call("other", "finishAsOwner", ["name": .string(name), "value": value])
+            } catch {
+                try #require(error.code == .missing)
+                await Task.yield()
+            }
+        }
+    }
+
+    /// Waits until a gate has counted something.
+    func counts(_ path: String, _ name: String, reach number: Int64) async throws {
+        while try await call(path, "counts")[name]?.integer ?? 0 < number { await Task.yield() }
+    }
+}
+
+extension Fixtures {
+    /// The image of a plugin for the call contract.
+    static func contract(_ name: String) -> String { "\(build)/contract/lib\(name).so" }
+}
+
+/// The error that something throws.
+func failure<Value>(
+    _ body: () async throws(ConnectorError) -> Value,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> ConnectorError {
+    do throws(ConnectorError) {
+        let value = try await body()
+        Issue.record("expected an error, got \(value)", sourceLocation: sourceLocation)
+    } catch {
+        return error
+    }
+    throw ConnectorError(.failed, "nothing was thrown")
+}
+
+/// Values that several threads put down.
+final class Journal<Value: Sendable>: Sendable {
+    private let state = Mutex<[Value]>([])
+
+    /// Everything so far.
+    var values: [Value] { state.withLock(\.self) }
+
+    /// Puts one down.
+    func note(_ value: Value) { state.withLock { $0.append(value) } }
+}

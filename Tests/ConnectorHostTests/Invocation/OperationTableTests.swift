@@ -1,0 +1,97 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// Calls by their ids, without any plugin.
+@Suite(.timeLimit(.minutes(2))) struct OperationTableTests {
+    private let table = OperationTable()
+    private let gone = ConnectorError(.cancelled, "gone")
+
+    private func begin(_ owner: UInt64 = 1) throws -> UInt64 { try #require(table.begin(owner: owner)) }
+
+    @Test func `a call that completes before anybody waits is there at once`() async throws {
+        let id = try begin()
+        #expect(table.endIfNow(of: id) == nil)
+        #expect(table.complete(id, owner: 1, .success([1])) == .accepted)
+        #expect(try table.endIfNow(of: id)?.get() == [1])
+        #expect(table.endIfNow(of: id) == nil)
+    }
+
+    @Test func `an id that was never given out is unknown`() async {
+        #expect(table.complete(0, owner: 1, .success([])) == .unknown)
+        #expect(table.complete(.max, owner: 1, .success([])) == .unknown)
+        #expect(table.progress(7, owner: 1, true) == .unknown)
+        let outcome = await table.end(of: 99)
+        #expect(throws: ConnectorError.self) { try outcome.get() }
+    }
+
+    @Test func `an id is never given out twice, though its slot is`() throws {
+        var ids: Set<UInt64> = []
+        for _ in 0..<1000 {
+            let id = try begin()
+            #expect(ids.insert(id).inserted)
+            table.complete(id, owner: 1, .success([]))
+            _ = table.endIfNow(of: id)
+        }
+        #expect(Set(ids.map { $0 & 0xFFFFF }).count == 1)
+        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .unknown) }
+    }
+
+    @Test func `only its owner completes a call`() throws {
+        let id = try begin(1)
+        #expect(table.complete(id, owner: 2, .success([])) == .foreign)
+        #expect(table.progress(id, owner: 2, true) == .foreign)
+        #expect(table.complete(id, owner: 1, .success([])) == .accepted)
+        #expect(table.complete(id, owner: 1, .success([])) == .unknown)
+    }
+
+    @Test func `what was given up is answered kindly once, and what expired is not`() throws {
+        let given = try begin()
+        #expect(table.giveUp(given, owner: 1, gone))
+        #expect(!table.giveUp(given, owner: 1, gone))
+        #expect(table.progress(given, owner: 1, true) == .givenUp)
+        #expect(table.complete(given, owner: 1, .success([])) == .givenUp)
+        #expect(table.complete(given, owner: 1, .success([])) == .unknown)
+        let expired = try begin()
+        #expect(table.expire(expired, owner: 1, gone))
+        #expect(table.complete(expired, owner: 1, .success([])) == .unknown)
+    }
+
+    @Test func `giving up one owner's calls leaves the others' alone`() throws {
+        let mine = try [begin(1), begin(1)]
+        let other = try begin(2)
+        #expect(Set(table.giveUpAll(owner: 1, gone)) == Set(mine))
+        #expect(table.giveUpAll(owner: 1, gone).isEmpty)
+        #expect(table.pending(owner: 2) == [other])
+        #expect(table.complete(other, owner: 2, .success([])) == .accepted)
+    }
+
+    @Test func `the table has an end, and goes on when calls have ended`() async throws {
+        var ids: [UInt64] = []
+        while let id = table.begin(owner: 1) { ids.append(id) }
+        #expect(ids.count == OperationTable.capacity)
+        let last = try #require(ids.last)
+        table.complete(last, owner: 1, .success([]))
+        _ = table.endIfNow(of: last)
+        #expect(table.begin(owner: 1) != nil)
+    }
+
+    @Test func `of many who complete a call at once one is accepted, and whoever waits resumes once`() async throws {
+        for _ in 0..<200 {
+            let id = try begin()
+            async let outcome = table.end(of: id)
+            let accepted = await withTaskGroup(of: OperationTable.Answer.self) { group in
+                for number in 0..<4 as Range<UInt8> {
+                    group.addTask { table.complete(id, owner: 1, .success([number])) }
+                }
+                return await group.reduce(into: 0) { $0 += $1 == .accepted ? 1 : 0 }
+            }
+            #expect(accepted == 1)
+            #expect(try await outcome.get().count == 1)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// The report, as a value, as a document, and as a stream.
+@Suite(.timeLimit(.minutes(2))) struct ReportTests {
+    // MARK: The document
+
+    @Test func `the document has the form that the format promises`() async throws {
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "all",
+                TestHost.leaf("good", ["evidence": #"[{"kind":"reachable","detail":"seen"}]"#]),
+                TestHost.leaf("bad", ["opens": "busy"], settings: #""required": false, "probe": "off""#)
+            )
+        )
+        let json = await test.host.open().json
+        #expect(json["version"] == 1)
+        #expect(json["state"] == "degraded")
+        #expect(json["ready"] == true)
+        let group = try #require(json["gates"]?[0]?.object)
+        #expect(group.names == ["path", "state", "target", "required", "policy", "openMilliseconds"])
+        #expect(group["policy"] == "all")
+        let good = try #require(json["gates"]?[1]?.object)
+        #expect(
+            good.names == [
+                "path", "state", "target", "required", "plugin", "evidence", "attempts", "capabilities",
+                "openMilliseconds",
+            ]
+        )
+        #expect(good["path"] == "group/good")
+        #expect(good["plugin"]?["id"] == "calls")
+        #expect(good["plugin"]?["version"] == "1.0.0")
+        #expect(good["plugin"]?["sha256"]?.string?.count == 64)
+        #expect(
+            good["evidence"] == [
+                ["kind": "reachable", "detail": "seen", "at": "2026-01-01T00:00:00.000Z", "milliseconds": 0.0]
+            ]
+        )
+        #expect(good["capabilities"]?["calls/1"]?.array?.contains("answer") == true)
+        let bad = try #require(json["gates"]?[2]?.object)
+        #expect(bad["state"] == "failed")
+        #expect(bad["target"] == "open")
+        #expect(bad["required"] == false)
+        #expect(bad["error"]?["code"] == "unavailable")
+        #expect(bad["error"]?["message"] == "the vendor is away")
+        #expect(bad["error"]?["connector"] == "group/bad")
+        #expect(bad["error"]?["retryable"] == true)
+        #expect(bad["error"]?["retryAfterMilliseconds"] == 2000)
+        #expect(json == (try JSONValue(parsing: json.description)))
+    }
+
+    @Test func `misbehaviours are counted in the document, and left out if there were none`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["opens": "twice"]), TestHost.leaf("good"))
+        let json = await test.host.open().json
+        #expect(json["gates"]?[0]?["misbehaviours"] == 1)
+        #expect(json["gates"]?[1]?["misbehaviours"] == nil)
+    }
+
+    @Test func `a host that was not opened is closed, with attempts and evidence of none`() throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        let report = test.host.report
+        #expect(report.state == .closed)
+        #expect(!report.isReady)
+        #expect(report["gate"]?.attempts == 0)
+        #expect(report["gate"]?.evidence == [])
+        #expect(report["gate"]?.openDuration == nil)
+        #expect(report["gate"]?.plugin?.sha256 == nil)
+        let error = #expect(throws: ConnectorError.self) { try report.requireReady() }
+        #expect(error?.code == .notOpen)
+        #expect(error?.connector == "gate")
+    }
+
+    // MARK: The stream
+
+    @Test func `the stream begins with the report as it is, and changes that come faster become one`() async {
+        let changes = ReportChanges()
+        let state = Journal<Int>()
+        let stream = changes.stream { Report(gates: [], state: state.values.isEmpty ? .closed : .open) }
+        var iterator = stream.makeAsyncIterator()
+        #expect(await iterator.next()?.state == .closed)
+        for number in 0..<100 {
+            state.note(number)
+            changes.notify()
+        }
+        #expect(await iterator.next()?.state == .open)
+        let task = Task {
+            var count = 0
+            for await _ in stream { count += 1 }
+            return count
+        }
+        task.cancel()
+        #expect(await task.value == 0)
+    }
+
+    @Test func `everybody who watches sees the last report`() async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        async let first = test.host.report { $0.state == .open }
+        async let second = test.host.report { $0.state == .open }
+        await test.host.open()
+        #expect(await first["gate"]?.state == .open)
+        #expect(await second["gate"]?.state == .open)
+    }
+
+    @Test func `a stream that nobody reads any more is forgotten`() async {
+        let changes = ReportChanges()
+        for _ in 0..<10 {
+            let stream = changes.stream { Report(gates: [], state: .closed) }
+            for await _ in stream { break }
+        }
+        #expect(changes.watcherCount == 0)
+    }
+}

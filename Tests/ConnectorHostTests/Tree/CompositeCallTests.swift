@@ -1,0 +1,248 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// A composite is called like a leaf; its policy decides who answers.
+@Suite(.timeLimit(.minutes(2))) struct CompositeCallTests {
+    /// A child that replies with a text of JSON, fails (`away`, `wrong`), does not open (`closed`), or answers later.
+    private func child(_ name: String, _ behaviour: String) -> String {
+        switch behaviour {
+        case "away", "wrong": TestHost.leaf(name, ["fails": .string(behaviour)])
+        case "closed": TestHost.leaf(name, ["opens": "refuses"])
+        case "later": TestHost.leaf(name, ["replies": "later", "name": .string("\(prefix)-\(name)")])
+        default: TestHost.leaf(name, ["replies": .string(behaviour)])
+        }
+    }
+
+    private let prefix = TestHost.unique()
+
+    private func opened(_ policy: String, _ children: [(String, String)], settings: String = "") async throws
+        -> TestHost
+    {
+        let children = children.map { child($0.0, $0.1) }.joined(separator: ",")
+        let test = try TestHost(TestHost.composite("group", policy, children, settings: settings))
+        await test.host.open()
+        return test
+    }
+
+    private func answer(_ test: TestHost, _ value: JSONValue = "asked") async throws(ConnectorError) -> JSONValue {
+        try await test.call("group", "answer", ["value": value])
+    }
+
+    // MARK: all
+
+    @Test func `with all every child answers, by its path`() async throws {
+        let test = try await opened("all", [("a", "1"), ("b", #"{"two": 2}"#), ("c", "away")])
+        let answer = try await answer(test)
+        #expect(answer["group/a"] == ["result": 1])
+        #expect(answer["group/b"] == ["result": ["two": 2]])
+        #expect(answer["group/c"]?["error"]?["code"] == "unavailable")
+        #expect(answer.object?.names == ["group/a", "group/b", "group/c"])
+    }
+
+    @Test func `with all a call fails only if no child succeeds, and names every reason`() async throws {
+        let test = try await opened("all", [("a", "wrong"), ("b", "away"), ("c", "closed")])
+        let error = try await failure { () throws(ConnectorError) in try await answer(test) }
+        #expect(error.code == .failed)
+        #expect(error.connector == "group")
+        #expect(error.message == "0 of 3 answered answer")
+        let cause = try #require(error.cause)
+        for part in ["group/a", "does not like", "group/b", "the vendor is away", "group/c", "the gate is failed"] {
+            #expect(cause.contains(part))
+        }
+        #expect(error.isRetryable)
+    }
+
+    @Test func `a failure that all children share keeps its code`() async throws {
+        let test = try await opened("all", [("a", "away"), ("b", "away")])
+        #expect(try await failure { () throws(ConnectorError) in try await answer(test) }.code == .unavailable)
+    }
+
+    @Test func `with a quorum that many must succeed`() async throws {
+        let three = [("a", "1"), ("b", "away"), ("c", "3")]
+        let enough = try await opened("all", three, settings: #""quorum": 2"#)
+        #expect(try await answer(enough)["group/c"] == ["result": 3])
+        let test = try await opened("all", three, settings: #""quorum": 3"#)
+        let error = try await failure { () throws(ConnectorError) in try await answer(test) }
+        #expect(error.code == .unavailable)
+        #expect(error.message == "2 of 3 answered answer, 3 are needed")
+    }
+
+    @Test func `with all a child whose result is not JSON fails alone`() async throws {
+        let test = try await opened("all", [("a", "nonsense"), ("b", "2")])
+        let answer = try await answer(test)
+        #expect(answer["group/a"]?["error"]?["code"] == "misbehaved")
+        #expect(answer["group/b"] == ["result": 2])
+    }
+
+    // MARK: first
+
+    @Test func `with first the next child takes over after a failure that can be retried`() async throws {
+        let test = try await opened("first", [("a", "away"), ("b", "2"), ("c", "3")])
+        #expect(try await answer(test) == 2)
+    }
+
+    @Test func `with first a child that is not open is skipped`() async throws {
+        let test = try await opened("first", [("a", "closed"), ("b", "2")])
+        #expect(test.state("group") == .degraded)
+        #expect(try await answer(test) == 2)
+    }
+
+    @Test func `with first a failure that would be the same everywhere ends the call`() async throws {
+        let test = try await opened("first", [("a", "wrong"), ("b", "2")])
+        let error = try await failure { () throws(ConnectorError) in try await answer(test) }
+        #expect(error.code == .invalid)
+        #expect(error.connector == "group/a")
+    }
+
+    @Test func `with first a call fails if every child does, or none is open`() async throws {
+        let away = try await opened("first", [("a", "away"), ("b", "away")])
+        let error = try await failure { () throws(ConnectorError) in try await answer(away) }
+        #expect(error.code == .unavailable)
+        #expect(error.message == "every open child failed")
+        let closed = try await opened("first", [("a", "closed"), ("b", "closed")])
+        #expect(try await failure { () throws(ConnectorError) in try await answer(closed) }.code == .notOpen)
+    }
+
+    @Test func `with first a cancelled call does not go on to the next child`() async throws {
+        let test = try await opened("first", [("a", "later"), ("b", "2")])
+        let task = Task { try await failure { () throws(ConnectorError) in try await answer(test) } }
+        await test.clock.timers(atLeast: 1)
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+    }
+
+    // MARK: fastest
+
+    @Test func `with fastest the first success answers, and the others are cancelled`() async throws {
+        let test = try await opened("fastest", [("a", "later"), ("b", "away"), ("c", "3")])
+        #expect(try await answer(test) == 3)
+        try await test.counts("group/a", "cancels", reach: 1)
+        #expect(try await TestHost.finish("\(prefix)-a:answer", 1) == 100)
+        #expect(try test.gate("group/a").misbehaviourCount == 0)
+    }
+
+    @Test func `with fastest a call fails if every child does`() async throws {
+        let test = try await opened("fastest", [("a", "away"), ("b", "wrong")])
+        let error = try await failure { () throws(ConnectorError) in try await answer(test) }
+        #expect(error.message == "every open child failed")
+        #expect(error.cause?.contains("group/b") == true)
+    }
+
+    // MARK: sequence
+
+    @Test func `with sequence each child gets what the one before it answered`() async throws {
+        let test = try await opened("sequence", [("a", #"{"value": 7, "note": "left out"}"#), ("b", ""), ("c", "")])
+        #expect(try await answer(test) == 7)
+        let plain = try await opened("sequence", [("a", "[1, 2]"), ("b", "")])
+        #expect(try await answer(plain) == [1, 2])
+    }
+
+    @Test func `with sequence a child that fails ends the call`() async throws {
+        let test = try await opened("sequence", [("a", "1"), ("b", "wrong"), ("c", "3")])
+        let error = try await failure { () throws(ConnectorError) in try await answer(test) }
+        #expect(error.code == .invalid)
+        #expect(error.connector == "group/b")
+    }
+
+    @Test func `with sequence an answer that is no object cannot feed several parameters`() async throws {
+        let test = try await opened("sequence", [("a", "1"), ("b", "2")])
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("group", "finish", ["name": "none", "value": 1])
+        }
+        #expect(error.code == .missing)
+        let sums = try TestHost(
+            TestHost.composite(
+                "line",
+                "sequence",
+                TestHost.leaf("one", plugin: "sync"),
+                TestHost.leaf("two", plugin: "sync")
+            )
+        )
+        await sums.host.open()
+        let mismatch = try await failure { () throws(ConnectorError) in
+            try await sums.call("line", "add", ["a": 1, "b": 2])
+        }
+        #expect(mismatch.code == .invalid)
+        #expect(mismatch.connector == "line/two")
+        #expect(mismatch.message == "line/one answered an integer, from which line/two cannot take its arguments")
+    }
+
+    // MARK: compare
+
+    @Test func `with compare the first child answers, and differences are in the report`() async throws {
+        let test = try await opened(
+            "compare",
+            [("a", #"{"x": 1, "y": 2}"#), ("b", #"{"y": 2, "x": 1.0}"#), ("c", #"{"x": 3}"#), ("d", "away")]
+        )
+        #expect(try await answer(test) == ["x": 1, "y": 2])
+        let report = await test.host.report { $0["group"]?.differences?.compared == 3 }
+        let differences = try #require(report["group"]?.differences)
+        #expect(differences.different == 2)
+        #expect(differences.last == "answer: group/d answered the error unavailable, not {\"x\":1,\"y\":2}")
+        #expect(report.json["gates"]?[0]?["differences"]?["different"] == 2)
+    }
+
+    @Test func `with compare the caller does not wait for the others`() async throws {
+        let test = try await opened("compare", [("a", "1"), ("b", "later")])
+        #expect(try await answer(test) == 1)
+        #expect(try test.gate("group").differences?.compared == 0)
+        #expect(try await TestHost.finish("\(prefix)-b:answer", 1) == 0)
+        let report = await test.host.report { $0["group"]?.differences?.compared == 1 }
+        #expect(report["group"]?.differences?.different == 0)
+    }
+
+    @Test func `with compare the first child's failure is the call's`() async throws {
+        let test = try await opened("compare", [("a", "wrong"), ("b", "2")])
+        #expect(try await failure { () throws(ConnectorError) in try await answer(test) }.code == .invalid)
+    }
+
+    // MARK: Nesting
+
+    @Test func `composites nest`() async throws {
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "first",
+                TestHost.composite("both", "all", child("a", "away"), child("b", "away")),
+                TestHost.composite("line", "sequence", child("c", "5"), child("d", "")),
+                child("e", "6")
+            )
+        )
+        await test.host.open()
+        #expect(try await answer(test) == 5)
+        #expect(try await test.call("group/line", "answer", ["value": 1]) == 5)
+        #expect(try await test.call("group/e", "answer", ["value": 1]) == 6)
+    }
+
+    @Test func `an operation that no child offers is suggested, and one that some offer is asked of those`()
+        async throws
+    {
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "all",
+                TestHost.leaf("values", plugin: "values"),
+                TestHost.leaf("calls", ["replies": "1"])
+            )
+        )
+        await test.host.open()
+        #expect(try await answer(test) == ["group/calls": ["result": 1]])
+        let error = try await failure { () throws(ConnectorError) in try await test.call("group", "answr") }
+        #expect(error.code == .unsupported)
+        #expect(error.fix == "did you mean \"answer\"?")
+    }
+
+    @Test func `the arguments are checked at every child before its plugin runs`() async throws {
+        let test = try await opened("first", [("a", "1"), ("b", "2")])
+        let error = try await failure { () throws(ConnectorError) in try await test.call("group", "answer", ["valu": 1])
+        }
+        #expect(error.code == .invalid)
+        #expect(error.message.contains("did you mean \"value\"?"))
+    }
+}
