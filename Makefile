@@ -13,7 +13,7 @@ SWIFT_BUILD := swift build --configuration $(CONFIGURATION)
 BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
 # The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
-SOURCES := Package.swift Sources Plugins Tests Examples
+SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test acceptance examples bench schema format lint clean
 
@@ -22,6 +22,7 @@ help:
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
+	@echo 'make examples  build the application in Examples/ as a package of its own, and run it'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
 	@echo 'make format    format every Swift file'
@@ -67,10 +68,10 @@ bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks
 
 format:
-	@swift format format --in-place --parallel --recursive $(wildcard $(SOURCES) Benchmarks)
+	@swift format format --in-place --parallel --recursive $(SOURCES)
 
 lint:
-	@swift format lint --strict --parallel --recursive $(wildcard $(SOURCES) Benchmarks)
+	@swift format lint --strict --parallel --recursive $(SOURCES)
 
 clean:
 	rm -rf .build .build-* Plugins/*/lib*.so

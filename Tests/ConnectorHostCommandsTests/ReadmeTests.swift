@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorManifest
 import Testing
 
 #if canImport(Glibc)
@@ -56,6 +57,22 @@ import Testing
             if lines.first?.hasPrefix("/*") == true { lines = Array(lines.drop { !$0.hasSuffix("*/") }.dropFirst()) }
             #expect(block.text + "\n" == lines.joined(separator: "\n"), "run: scripts/update-readme")
         }
+    }
+
+    @Test func `the plugin in C is built with the command in README, and greets`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([["name": "hello", "plugin": "hello"]], plugins: ["."])
+        let root = FixturePlugins.root
+        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden"
+        let status = shell(
+            "\(compiler) -I'\(root)/Sources/CConnector/include' '\(root)/Examples/hello/hello.c' -o '\(workspace.path)/libhello.so'"
+        )
+        #expect(status == 0)
+        #expect(try await workspace.program.run("inspect", "libhello.so").status == 0)
+        #expect(try await workspace.program.run("call", "hello", "greet", "Ada").output == "Hello, Ada\n")
+        let refusal = try await workspace.program.run("call", "hello", "greet", "")
+        #expect(refusal.status == 1)
+        #expect(refusal.error.contains("a greeting needs a name"))
     }
 
     @Test func `output in README is what the program prints, but for the times`() async throws {

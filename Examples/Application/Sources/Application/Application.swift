@@ -14,7 +14,7 @@ struct Application {
 
         let notes = try host.database("database")
         let note = try await notes.create(["title": "Milk", "done": false], in: "notes")
-        print("stored:", try await notes.get(note.id, in: "notes").data)
+        print("stored:", try await notes.get(note.id, in: "notes").data["title"] ?? "nothing")
 
         try await host.analytics("analytics").track("Order Completed", ["total": 42.5])
         try await host.crash("crash").report(OutOfStock(article: "Milk"))
