@@ -53,4 +53,11 @@ import Testing
         #expect(result.output.contains("\"greeting\""))
         #expect(result.output.contains("\"sync\""))
     }
+
+    @Test func `the schema beside the example is the one that is printed`() async throws {
+        let program = Program(directory: FixturePlugins.root)
+        let result = try await program.run("schema")
+        #expect(result.status == 0)
+        #expect(result.output == (try readFile("connectors.schema.json")), "run: make schema")
+    }
 }

@@ -4,12 +4,6 @@
 import ConnectorManifest
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// What README shows is what there is.
 @Suite struct ReadmeTests {
     /// A fenced block with the comment in front of it: `<!-- file: PATH -->` or `<!-- output: ARGUMENTS -->`.
@@ -20,7 +14,7 @@ import Testing
     }
 
     private static func blocks() throws -> [Block] {
-        let lines = try read("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try readFile("README.md").split(separator: "\n", omittingEmptySubsequences: false)
         var blocks: [Block] = []
         for (index, line) in lines.enumerated() where line.hasPrefix("<!-- ") && line.hasSuffix(" -->") {
             let parts = line.dropFirst(5).dropLast(4).split(separator: ":", maxSplits: 1)
@@ -36,22 +30,11 @@ import Testing
         return blocks
     }
 
-    /// A file of the project as text.
-    private static func read(_ name: String) throws -> String {
-        let descriptor = unsafe open("\(FixturePlugins.root)/\(name)", O_RDONLY | O_CLOEXEC)
-        try #require(descriptor >= 0, "there is no \(name)")
-        defer { close(descriptor) }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-            count = max(0, unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     @Test func `code in README is a file of the examples, which are built and run`() throws {
         let blocks = try Self.blocks().filter { $0.kind == "file" }
         #expect(blocks.count >= 4)
         for block in blocks {
-            var lines = try Self.read(block.subject).split(separator: "\n", omittingEmptySubsequences: false)
+            var lines = try readFile(block.subject).split(separator: "\n", omittingEmptySubsequences: false)
             // README needs no licence header.
             if lines.first?.hasPrefix("//") == true { lines = Array(lines.drop { $0.hasPrefix("//") }.dropFirst()) }
             if lines.first?.hasPrefix("/*") == true { lines = Array(lines.drop { !$0.hasSuffix("*/") }.dropFirst()) }

@@ -53,7 +53,9 @@ extension CompositePolicy {
     func state(of children: [Standing]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         if children.allSatisfy({ $0.state == .open }) { return .open }
-        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) { return state }
+        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) {
+            return state
+        }
         let usable = children.count { $0.state.isUsable }
         // One that is closed has not had its turn to open yet, or has closed before the others.
         let possible = children.count { $0.state != .failed }

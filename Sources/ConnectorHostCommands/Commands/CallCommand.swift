@@ -19,8 +19,8 @@ struct CallCommand: AsyncParsableCommand {
             invalid; 64 for wrong usage.
 
             Examples:
-              connector-host call geocoder geocode '{"text": "Berlin", "limit": 1}'
-              connector-host call database create notes '{"title": "Milk"}' id=n1
+              connector-host call geocoder geocode query=Berlin limit=1
+              connector-host call database create notes '{"title": "Milk"}'
               connector-host call analytics track '{"event": "Order Completed", "userId": "u1"}' --simulate
               connector-host call calculator add a=1 b=2 --json
             """

@@ -45,7 +45,8 @@ struct WatchCommand: AsyncParsableCommand {
         // Listening begins before the gates open, so that nothing they tell meanwhile is lost.
         let events = session.host.events(of: path)
         do {
-            if let path { _ = try await session.open(path) } else { _ = await session.open(timeout: nil) }
+            let report = if let path { try await session.open(path) } else { await session.open(timeout: nil) }
+            Self.warn(report, below: path)
         } catch {
             answer.report([error])
             await session.close()
@@ -63,6 +64,18 @@ struct WatchCommand: AsyncParsableCommand {
         )
         try await group.run()
         await session.close()
+    }
+
+    /// Says on standard error which gates are not open and will tell nothing.
+    private static func warn(_ report: Report, below path: String?) {
+        let style = TextStyle.detected(for: .error)
+        for gate in report.gates where gate.policy == nil && !gate.state.isUsable {
+            guard var error = gate.error, path.map({ gate.path == $0 || gate.path.hasPrefix($0 + "/") }) ?? true else {
+                continue
+            }
+            error.connector = error.connector ?? gate.path
+            for line in ErrorLines(error: error).lines(style) { StandardStream.error.writeLine(line) }
+        }
     }
 }
 

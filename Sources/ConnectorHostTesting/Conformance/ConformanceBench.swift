@@ -59,18 +59,19 @@ final class ConformanceBench: Sendable {
 
     /// create → open → probe → close → destroy.
     ///
-    /// - Returns: Whether an instance could be made, and let its thread go.
+    /// - Returns: Whether an instance could be made, and its opening came to an end.
     @discardableResult
     func checkLife() async -> Bool {
         guard let instance = await make() else { return false }
-        let isOpen = await run(.open, on: instance)
-        if isOpen == true {
+        let opening = await run(.open, on: instance)
+        if opening == .held { return false }
+        if opening == .succeeded {
             _ = await run(.probe, on: instance)
             await checkCancellation(of: instance)
         }
         _ = await run(.close, on: instance)
         await destroy(instance)
-        return isOpen != nil
+        return opening != .pending
     }
 
     /// Two instances of one image beside each other.
@@ -156,25 +157,33 @@ final class ConformanceBench: Sendable {
         }
     }
 
+    /// What a step came to.
+    private enum Outcome {
+        case succeeded
+        case failed
+        /// It did not complete in time.
+        case pending
+        /// Its function did not return in time, so nobody knows when the instance can be destroyed.
+        case held
+    }
+
     /// Runs a step to its end.
-    ///
-    /// - Returns: Whether it succeeded; nil if the plugin holds the thread or never completes.
-    private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Bool? {
-        guard instance.has(step) else { return true }
+    private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Outcome {
+        guard instance.has(step) else { return .succeeded }
         let (operation, answer) = instance.host.begin(step.rawValue)
         let deadline = services.clock.now() &+ options.timeout.wholeNanoseconds
         let isTaken = await onThread(step.rawValue) { [report] in
             instance.start(step, operation, deadline: deadline, report)
         }
-        guard let isTaken else { return nil }
-        guard isTaken else { return false }
+        guard let isTaken else { return .held }
+        guard isTaken else { return .failed }
         guard let completion = await answer.value(within: options.timeout, services.clock) else {
             report(.init(.completion, "\(step) did not complete within \(options.timeout)"))
-            return nil
+            return .pending
         }
-        guard completion.status == Int32(CONNECTOR_OK) else { return false }
+        guard completion.status == Int32(CONNECTOR_OK) else { return .failed }
         if step != .close { check(completion.result, of: step) }
-        return true
+        return .succeeded
     }
 
     private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {

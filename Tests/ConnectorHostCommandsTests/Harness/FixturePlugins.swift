@@ -33,3 +33,14 @@ enum FixturePlugins {
     /// A plugin that loads, and breaks a rule when it runs.
     static func misbehaving(_ name: String) -> String { "\(build)/misbehaving/lib\(name).so" }
 }
+
+/// A file of the project as text.
+func readFile(_ name: String) throws -> String {
+    let descriptor = unsafe open("\(FixturePlugins.root)/\(name)", O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0, "there is no \(name)")
+    defer { close(descriptor) }
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+        count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
