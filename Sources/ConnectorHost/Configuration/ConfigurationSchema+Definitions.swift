@@ -35,7 +35,7 @@ extension ConfigurationSchema {
         "enabled": ["type": "boolean", "default": true, "description": "Whether it takes part at all."],
         "after": [
             "type": "array", "items": ["type": "string"],
-            "description": "Siblings, or connectors by their path, that must have opened before this one starts to.",
+            "description": "Siblings, or connectors by path, that have opened, or failed to, before this one starts.",
         ],
         "timeout": described(reference("duration"), "How long opening may take."),
         "retry": retry,

@@ -15,7 +15,7 @@ public struct Connector: Sendable {
     public let isRequired: Bool
     /// Whether it takes part at all; a disabled composite disables everything below it.
     public let isEnabled: Bool
-    /// The paths of the connectors that must have opened before this one starts to, disabled ones among them.
+    /// The paths of the connectors that have opened, or failed to, before this one starts; disabled ones among them.
     public package(set) var after: [String]
     /// How long opening may take; nil leaves it to the host.
     public let timeout: Duration?
