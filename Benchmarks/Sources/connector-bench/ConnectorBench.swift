@@ -1,15 +1,25 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The program: `run` measures everything, `open` is what it starts for every sample of opening gates.
+/// The program: `run` measures everything; the others are what it starts for a sample, in a process of its own.
 @main
 enum ConnectorBench {
     /// Does what the arguments name.
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        switch arguments.first {
-        case "open" where arguments.count == 2: try await Opening.measure(file: arguments[2])
-        default: throw Failure("usage: connector-bench open FILE")
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch (arguments.first, arguments.count) {
+        case ("run", 4): try await run(files: arguments[1], programs: arguments[2], results: arguments[3])
+        case ("open", 2): try await Opening.measure(file: arguments[1])
+        case ("steps", 2): try Steps.measure(folder: arguments[1])
+        case ("allocations", 2): try await Allocations.measure(files: arguments[1])
+        default: throw Failure("usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER")
         }
+    }
+
+    private static func run(files: String, programs: String, results: String) async throws {
+        let measurements = try await Suite(files: files, programs: programs, rounds: 20).run()
+        try ResultsFile.write(Suite.document(measurements), to: results)
+        let missed = measurements.filter { $0.isMet == false }.map(\.id)
+        print(missed.isEmpty ? "Every goal was reached." : "Missed: \(missed.joined(separator: ", "))")
     }
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * benchmark.h: calls of a plugin's operations as C makes them, to measure the host's calls beside.
+ *
+ * Each function makes `count` calls, and answers how many nanoseconds they took; 0 if one of them failed.
  */
 #ifndef CONNECTOR_BENCHMARK_H
 #define CONNECTOR_BENCHMARK_H
@@ -10,8 +12,14 @@
 
 CONNECTOR_BEGIN_DECLS
 
-/** Nanoseconds that `count` calls of `function` take through a function pointer. */
-uint64_t benchmark_add_direct(const void *CONNECTOR_NONNULL function, uint64_t count);
+/** Calls `quick_add` through a function pointer. */
+uint64_t benchmark_add(const void *CONNECTOR_NONNULL function, uint64_t count);
+
+/** Calls `quick_add` through an interface that libffi prepared once. */
+uint64_t benchmark_add_ffi(const void *CONNECTOR_NONNULL function, uint64_t count);
+
+/** Calls `quick_invert` with a kibibyte through a function pointer. */
+uint64_t benchmark_invert(const void *CONNECTOR_NONNULL function, uint64_t count);
 
 CONNECTOR_END_DECLS
 
