@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
+internal import ConnectorManifest
 internal import ServiceLifecycle
 internal import UnixSignals
 
