@@ -46,8 +46,8 @@ internal import ConnectorManifest
         try await host.open().requireReady()
         gate = try host.gate("gate-0000")
         add = try gate.typed("add", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)
-        invert = unsafe try gate.typed("invert", "(bytes: bytes, into: out bytes)", as: Invert.self)
-        answer = unsafe try gate.typed("answer", "(request: json) async -> json", as: Answer.self)
+        unsafe invert = try gate.typed("invert", "(bytes: bytes, into: out bytes)", as: Invert.self)
+        unsafe answer = try gate.typed("answer", "(request: json) async -> json", as: Answer.self)
         let path = "\(files)/1/plugins/libquick-0000.so"
         guard let image = unsafe dlopen(path, RTLD_NOW), let addition = unsafe dlsym(image, "quick_add"),
             let inversion = unsafe dlsym(image, "quick_invert")

@@ -34,7 +34,17 @@ enum ErrorObject {
         _ error: UnsafeMutablePointer<connector_error>,
         _ status: Int32,
         _ name: String
-    ) -> ConnectorError {
-        unsafe ConnectorError(status: status, error: error.pointee, attempting: name)
+    ) -> Failure {
+        Failure(unsafe ConnectorError(status: status, error: error.pointee, attempting: name))
+    }
+
+    /// An error behind a reference: calls that succeed move no more than a null pointer around.
+    @usableFromInline
+    final class Failure {
+        @usableFromInline let error: ConnectorError
+
+        init(_ error: ConnectorError) {
+            self.error = error
+        }
     }
 }

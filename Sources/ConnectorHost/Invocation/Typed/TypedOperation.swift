@@ -172,11 +172,11 @@ public struct OperationLease<Function>: ~Copyable {
     public func call(
         _ body: (Function, UnsafeMutableRawPointer?, UnsafeMutablePointer<connector_error>) -> Int32
     ) throws(ConnectorError) {
-        var failure: ConnectorError?
+        var failure: ErrorObject.Failure?
         unsafe ErrorObject.with { error in
             let status = unsafe body(function, instance, error)
             if status != 0 { failure = unsafe ErrorObject.read(error, status, name) }
         }
-        if let failure { throw failure }
+        if let failure { throw failure.error }
     }
 }
