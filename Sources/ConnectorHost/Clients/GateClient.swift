@@ -36,6 +36,7 @@ public struct GateClient: Sendable {
     ///   with every child's result or error by path.
     /// - Throws: A `ConnectorError`: `invalid` with the signature and `not-open` with the state before any plugin code runs;
     ///   what the plugin says after that. `cancelled` if the task is cancelled.
+    @discardableResult
     public func call(
         _ operation: String,
         _ arguments: JSONObject = [:],

@@ -32,8 +32,15 @@ extension Gate {
 
     /// Drains, closes and frees an instance that calls no longer reach.
     func end(_ instance: PluginInstance) async {
-        await instance.drain(by: environment.deadline(after: plan.timeout))
+        let isEmpty = await instance.drain(by: environment.deadline(after: plan.timeout))
         instance.giveUpAll(closed)
+        if isEmpty || !instance.isForeign { await disconnect(instance) }
+        let isDestroyed = await instance.disposed(by: environment.deadline(after: plan.timeout))
+        if !isDestroyed { logger.warning("the plugin holds a thread of the host: its instance stays in memory") }
+    }
+
+    /// Lets the plugin close. A foreign library knows nothing of that, so it must not while one of its functions still runs.
+    private func disconnect(_ instance: PluginInstance) async {
         let deadline = environment.deadline(after: plan.timeout)
         let outcome = await environment.call(
             "close",
@@ -45,8 +52,6 @@ extension Gate {
         if case .failure(let error) = outcome {
             logger.warning("close failed", metadata: ["error": "\(described(error))"])
         }
-        let isDestroyed = await instance.disposed(by: environment.deadline(after: plan.timeout))
-        if !isDestroyed { logger.warning("the plugin holds a thread of the host: its instance stays in memory") }
     }
 
     private var closed: ConnectorError {

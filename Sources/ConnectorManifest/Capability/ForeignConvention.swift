@@ -12,7 +12,7 @@ public struct ForeignConvention: Sendable, Hashable {
 
     /// A way to tell success by the value that a function returns; the raw value stands in the manifest.
     public enum Status: String, Sendable, Hashable, CaseIterable {
-        /// It cannot fail: the value, if the signature has one, is the result.
+        /// It cannot fail, but with a number that `codes` names: the value, if the signature has one, is the result.
         case none
         /// Zero is success, anything else a number that says why not.
         case zero

@@ -78,6 +78,13 @@ extension JSONReader {
             }
         case .none: break
         }
+        let isLength = result.map { $0.isScalar && ![.f32, .f64, .handle].contains($0) } ?? false
+        for parameter in signature.parameters where parameter.direction == .out && !parameter.type.isScalar {
+            guard parameter.type != .cstring, convention.status == .zero || !isLength else { continue }
+            objections.append(
+                "how many bytes are in \"\(parameter.name)\" must be the result, such as \"-> i64\"; or use out cstring"
+            )
+        }
         if let result, !result.isScalar, result != .cstring {
             objections.append(
                 "a foreign function cannot return \(result): use cstring, a number, a handle or an out buffer"

@@ -16,7 +16,7 @@ import Testing
         Set(await PluginConformance.check(path, options: options ?? self.options).map(\.rule))
     }
 
-    @Test(arguments: ["sync", "timer", "frozen-c", "http"])
+    @Test(arguments: ["sync", "timer", "frozen-c"])
     func `a plugin that keeps the rules conforms`(_ name: String) async {
         let findings = await PluginConformance.check(Fixtures.plugin(name), options: options)
         #expect(findings.isEmpty)
@@ -30,6 +30,12 @@ import Testing
     @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
     func `a plugin in Rust conforms`() async {
         #expect(await PluginConformance.check(Fixtures.plugin("frozen-rust"), options: options).isEmpty)
+    }
+
+    @Test func `a gate whose server is not there conforms`() async {
+        var options = options
+        options.config = ["endpoint": "http://127.0.0.1:1/"]
+        #expect(await PluginConformance.check(Fixtures.plugin("http"), options: options).isEmpty)
     }
 
     @Test func `a gate that its vendor refuses conforms`() async {

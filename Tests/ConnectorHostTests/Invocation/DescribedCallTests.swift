@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("words", 1, 1), ("open", 2, 7), ("latin", 1, 5), ("nan", 1, 1), ("twice", 1, 8),
+        ("words", 1, 1), ("open", 2, 7), ("latin", 1, 2), ("nan", 1, 1), ("twice", 1, 8),
     ])
     func `JSON that is not JSON is the plugin's misbehaviour, with the position`(
         _ which: String,

@@ -91,12 +91,17 @@ struct CallFrame: ~Copyable {
     /// Lends a buffer for every `out` text.
     mutating func lendBuffers() {
         for place in interface.buffers {
-            guard let argument = place.argument, let offset = place.storage else { continue }
+            guard let argument = place.argument else { continue }
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
+            unsafe buffer.storeBytes(of: 0, as: UInt8.self)
             unsafe copies.append(buffer)
             unsafe setPointer(buffer, at: argument)
-            set(UInt64(Self.bufferSize), at: argument + 1)
-            unsafe setPointer(storage + offset, at: argument + 2)
+            if place.type == .bytes32 {
+                set(UInt32(Self.bufferSize), at: argument + 1)
+            } else {
+                set(UInt64(Self.bufferSize), at: argument + 1)
+            }
+            if let offset = place.storage { unsafe setPointer(storage + offset, at: argument + 2) }
         }
     }
 
@@ -141,8 +146,9 @@ struct CallFrame: ~Copyable {
     ///
     /// What the callee owns is copied and released here, exactly once for each call that succeeded.
     ///
+    /// - Parameter returned: What a foreign function returned: how many bytes it wrote into its buffer.
     /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
-    func takeOutputs() throws(ConnectorError) -> [CallOutput] {
+    func takeOutputs(returned: CallValue = .none) throws(ConnectorError) -> [CallOutput] {
         var outputs: [CallOutput] = []
         for place in interface.outputs {
             outputs.append((place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0))))
@@ -150,7 +156,7 @@ struct CallFrame: ~Copyable {
         var failure: ConnectorError?
         for place in interface.buffers {
             do throws(ConnectorError) {
-                outputs.append((place.name, place.type, .bytes(try buffer(place))))
+                outputs.append((place.name, place.type, .bytes(try buffer(place, returned))))
             } catch {
                 failure = failure ?? error
             }
@@ -172,16 +178,26 @@ struct CallFrame: ~Copyable {
         return outputs
     }
 
-    private func buffer(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
-        guard let argument = place.argument, let offset = place.storage else { return [] }
-        let length = unsafe storage.load(fromByteOffset: offset, as: UInt64.self)
+    private func buffer(_ place: CallInterface.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
+        guard let argument = place.argument else { return [] }
+        let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
+        guard let start = unsafe start else { return [] }
+        let length: UInt64
+        if let offset = place.storage {
+            length = unsafe storage.load(fromByteOffset: offset, as: UInt64.self)
+        } else if place.type == .cstring {
+            length = unsafe UInt64(
+                UnsafeRawBufferPointer(start: start, count: Self.bufferSize).prefix { $0 != 0 }.count
+            )
+        } else {
+            length = returned.count
+        }
         guard length <= UInt64(Self.bufferSize) else {
             throw ConnectorError(
                 .tooLarge,
                 "\(place.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
             )
         }
-        guard let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
     }
 
@@ -235,6 +251,17 @@ struct CallFrame: ~Copyable {
         case .f64: unsafe .floating(address.load(as: Double.self))
         case .handle: unsafe .handle(address.load(as: UInt.self))
         case .string, .bytes, .bytes32, .json, .cstring: .none
+        }
+    }
+}
+
+extension CallValue {
+    /// The value as a number of bytes; a negative one is none.
+    fileprivate var count: UInt64 {
+        switch self {
+        case .signed(let value): UInt64(max(0, value))
+        case .unsigned(let value): value
+        default: 0
         }
     }
 }

@@ -57,7 +57,7 @@ final class CallInterface: @unchecked Sendable {
     ///
     /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
     init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
-        var layout = Layout()
+        var layout = Layout(isForeign: isForeign)
         var frame = Frame()
         if !isForeign { frame.instance = unsafe layout.argument(cffi_type_pointer()) }
         if !isForeign, signature.isAsync { frame.call = unsafe layout.argument(cffi_type_pointer()) }
@@ -112,8 +112,14 @@ final class CallInterface: @unchecked Sendable {
     /// Counts arguments and storage while the signature is walked.
     @safe
     private struct Layout {
+        /// Whether a buffer's length comes back as the returned value, or with its NUL.
+        let isForeign: Bool
         var types: [UnsafeMutablePointer<ffi_type>?] = unsafe []
         var storageSize = 0
+
+        init(isForeign: Bool) {
+            self.isForeign = isForeign
+        }
 
         mutating func argument(_ type: UnsafeMutablePointer<ffi_type>?) -> Int {
             unsafe types.append(type)
@@ -140,6 +146,9 @@ final class CallInterface: @unchecked Sendable {
             case (let type, .out) where type.isScalar:
                 argument = unsafe self.argument(cffi_type_pointer())
                 storage = self.storage(8)
+            case (let type, .out) where isForeign:
+                argument = unsafe self.argument(cffi_type_pointer())
+                _ = unsafe self.argument(type == .bytes32 ? cffi_type_uint32() : cffi_type_uint64())
             case (_, .out):
                 argument = unsafe self.argument(cffi_type_pointer())
                 _ = unsafe self.argument(cffi_type_uint64())

@@ -75,6 +75,9 @@ final class InstanceLife: Sendable {
         for drain in drains { drain.resume() }
     }
 
+    /// Whether no call is inside.
+    var isEmpty: Bool { count.load(ordering: .acquiring) & ~Self.doors == 0 }
+
     /// Waits for ``destroyed()``, or for ``endWait()``.
     func waitForEnd() async {
         await withCheckedContinuation { continuation in

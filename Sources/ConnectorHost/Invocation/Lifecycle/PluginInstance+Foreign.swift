@@ -24,13 +24,12 @@ extension PluginInstance {
         let returned = unsafe frame.call(operation.function)
         let number = errno
         try check(returned, errno: number, convention, operation.operation)
-        var outputs = try frame.takeOutputs()
-        if convention.returnsValue(of: operation.operation.signature),
-            let type = operation.operation.signature.results.first?.type
-        {
-            outputs.append(("", type, returnedValue(returned, type)))
+        let signature = operation.operation.signature
+        guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
+            return try frame.takeOutputs()
         }
-        return outputs
+        let value = returnedValue(returned, type)
+        return try frame.takeOutputs(returned: value) + [("", type, value)]
     }
 
     /// Takes back the handles that the function frees, so that of two calls at once only one gets through.
@@ -65,14 +64,16 @@ extension PluginInstance {
             default: Int64(Int32(truncatingIfNeeded: returned))
             }
         func failure(_ number: Int64, _ what: String) -> ConnectorError {
-            ConnectorError(
-                convention.codes[number] ?? .failed,
+            let code = convention.codes[number] ?? .failed
+            return ConnectorError(
+                code,
                 "\(operation.symbol) \(what)",
-                cause: "\(operation.symbol): \(number)"
+                cause: "\(operation.symbol): \(number)",
+                isRetryable: [.unavailable, .rateLimited, .timedOut].contains(code)
             )
         }
         switch convention.status {
-        case .none: return
+        case .none: if convention.codes[value] != nil { throw failure(value, "returned \(value)") }
         case .zero: if value != 0 { throw failure(value, "returned \(value)") }
         case .negative: if value < 0 { throw failure(value, "returned \(value)") }
         case .null: if returned == 0 { throw failure(0, "returned null") }

@@ -160,6 +160,9 @@ final class PluginInstance: @unchecked Sendable {
         return made
     }
 
+    /// Whether it stands for a library that knows nothing of connectors.
+    var isForeign: Bool { plugin.lifecycle == nil }
+
     /// Whether the plugin can prove that the outside world is still there.
     var canProbe: Bool { unsafe plugin.lifecycle?.probe != nil }
 
@@ -212,10 +215,13 @@ final class PluginInstance: @unchecked Sendable {
     }
 
     /// Lets no further operation in, and waits for those that are inside to leave, but no longer than to a deadline.
-    func drain(by deadline: UInt64) async {
+    ///
+    /// - Returns: Whether they have left.
+    func drain(by deadline: UInt64) async -> Bool {
         let timer = schedule(at: deadline) { [life] in life.endDrain() }
         await life.drain()
         environment.clock.cancel(timer)
+        return life.isEmpty
     }
 
     private func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {

@@ -1,0 +1,318 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Existing libraries as gates, by a sidecar alone.
+@Suite(.timeLimit(.minutes(2))) struct ForeignLibraryTests {
+    private static func has(_ library: String) -> Bool { unsafe dlopen(library, RTLD_NOW | RTLD_LOCAL) != nil }
+
+    private static func example(_ name: String) -> String {
+        "\(Fixtures.sources.parentPath.parentPath)/Examples/Foreign/\(name).connector.json"
+    }
+
+    private func opened(_ leaf: String, _ sidecar: String, clock: ManualHostClock = ManualHostClock()) async throws
+        -> Opened
+    {
+        let host = try ConnectorHost.testing("[\(leaf)]", plugins: [sidecar], clock: clock)
+        let report = await host.open()
+        return Opened(host: host, gate: try host.gate("gate"), report: try #require(report["gate"]))
+    }
+
+    private struct Opened {
+        let host: ConnectorHost
+        let gate: GateClient
+        let report: GateReport
+    }
+
+    // MARK: zlib
+
+    @Test(.enabled("libz.so.1 is not installed") { has("libz.so.1") })
+    func `zlib's checksums and version are called without an adapter`() async throws {
+        let zlib = try await opened(TestHost.leaf("gate", plugin: "zlib"), Self.example("zlib"))
+        #expect(zlib.report.state == .open)
+        #expect(zlib.report.strongestEvidence?.kind == .configured)
+        #expect(try await zlib.gate.call("crc32", ["crc": 0, "data": "123456789"]) == 0xCBF4_3926)
+        #expect(try await zlib.gate.call("adler32", ["adler": 1, "data": "Wikipedia"]) == 0x11E6_0398)
+        #expect(try await zlib.gate.call("adler32", ["adler": 1, "data": ["base64": ""]]) == 1)
+        let version = try #require(try await zlib.gate.call("zlibVersion").string)
+        #expect(version.first == "1")
+        #expect(version.contains("."))
+        await zlib.host.close()
+    }
+
+    // MARK: SQLite
+
+    private static let sqlite: Comment = "libsqlite3.so.0 is not installed"
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
+    func `SQLite is opened, queried and closed as a gate`() async throws {
+        let file = "/tmp/connector-sqlite-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
+        defer { unsafe unlink(file) }
+        let leaf = TestHost.leaf("gate", plugin: "sqlite", ["filename": .string(file)])
+        for round in 1...2 as ClosedRange<Int64> {
+            let sqlite = try await opened(leaf, Self.example("sqlite"))
+            #expect(sqlite.report.state == .open)
+            let db = Statements(gate: sqlite.gate)
+            try await db.run("CREATE TABLE IF NOT EXISTS place(id INTEGER PRIMARY KEY, name TEXT, height REAL)")
+            try await db.run("INSERT INTO place(name, height) VALUES ('Zürich', 408.5), (NULL, -1)")
+            #expect(try await sqlite.gate.call("changes") == 2)
+            let statement = try await db.prepare("SELECT count(*), name, height FROM place GROUP BY name ORDER BY name")
+            #expect(try await sqlite.gate.call("step", ["statement": statement]) == 100)
+            #expect(
+                try await sqlite.gate.call("columnInt64", ["statement": statement, "column": 0]) == .integer(round)
+            )
+            #expect(try await sqlite.gate.call("columnText", ["statement": statement, "column": 1]) == nil)
+            #expect(try await sqlite.gate.call("step", ["statement": statement]) == 100)
+            #expect(try await sqlite.gate.call("columnText", ["statement": statement, "column": 1]) == "Zürich")
+            #expect(try await sqlite.gate.call("columnDouble", ["statement": statement, "column": 2]) == 408.5)
+            #expect(try await sqlite.gate.call("step", ["statement": statement]) == 101)
+            try await sqlite.gate.call("finalize", ["statement": statement])
+            await sqlite.host.close()
+            #expect(sqlite.host.report["gate"]?.state == .closed)
+        }
+    }
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
+    func `what SQLite refuses is an error with its number`() async throws {
+        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+        let db = Statements(gate: sqlite.gate)
+        let syntax = try await failure { () throws(ConnectorError) in try await db.prepare("SELEKT 1") }
+        #expect(syntax.code == .invalid)
+        #expect(syntax.cause == "sqlite3_prepare_v2: 1")
+        #expect(try await sqlite.gate.call("errmsg") == "near \"SELEKT\": syntax error")
+        try await db.run("CREATE TABLE one(id INTEGER PRIMARY KEY)")
+        try await db.run("INSERT INTO one VALUES (1)")
+        let conflict = try await failure { () throws(ConnectorError) in try await db.run("INSERT INTO one VALUES (1)") }
+        #expect(conflict.code == .conflict)
+        #expect(conflict.message == "sqlite3_step returned 19")
+        await sqlite.host.close()
+    }
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
+    func `a file that SQLite cannot open fails the gate`() async throws {
+        let leaf = TestHost.leaf("gate", plugin: "sqlite", ["filename": "/nowhere/at/all.db"])
+        let sqlite = try await opened(leaf, Self.example("sqlite"))
+        #expect(sqlite.report.state == .failed)
+        #expect(sqlite.report.error?.code == .unavailable)
+        #expect(sqlite.report.error?.message == "sqlite3_open returned 14")
+    }
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
+    func `what the host fills in or calls itself is nothing for an application`() async throws {
+        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+        for name in ["open", "close", "sqlite/close"] {
+            let error = try await failure { () throws(ConnectorError) in try await sqlite.gate.call(name) }
+            #expect(error.code == .invalid)
+            #expect(error.message.contains("is called by the host when the gate"))
+        }
+        let bound = try await failure { () throws(ConnectorError) in
+            try await sqlite.gate.call("errmsg", ["db": ["handle": 1]])
+        }
+        #expect(bound.message == "errmsg has no parameter \"db\"")
+        let made = try await failure { () throws(ConnectorError) in
+            try await sqlite.gate.call("step", ["statement": ["handle": 1]])
+        }
+        #expect(made.code == .invalid)
+        await sqlite.host.close()
+    }
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
+    func `a handle that was released means nothing any more`() async throws {
+        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+        let statement = try await Statements(gate: sqlite.gate).prepare("SELECT 1")
+        try await sqlite.gate.call("finalize", ["statement": statement])
+        for name in ["finalize", "step", "reset"] {
+            let error = try await failure { () throws(ConnectorError) in
+                try await sqlite.gate.call(name, ["statement": statement])
+            }
+            #expect(error.message.contains("is not a handle that this gate gave out"))
+        }
+        // Of many who free one handle at once one gets through.
+        let other = try await Statements(gate: sqlite.gate).prepare("SELECT 2")
+        let freed = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask { (try? await sqlite.gate.call("finalize", ["statement": other])) != nil }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(freed == 1)
+        await sqlite.host.close()
+    }
+
+    private struct Statements {
+        let gate: GateClient
+
+        func prepare(_ sql: String) async throws(ConnectorError) -> JSONValue {
+            let answer = try await gate.call("prepare", ["sql": .string(sql)])
+            // A single named out parameter is an object of one member.
+            return answer["statement"] ?? answer
+        }
+
+        func run(_ sql: String) async throws(ConnectorError) {
+            let statement = try await prepare(sql)
+            do throws(ConnectorError) {
+                try await gate.call("step", ["statement": statement])
+            } catch {
+                try await gate.call("finalize", ["statement": statement])
+                throw error
+            }
+            try await gate.call("finalize", ["statement": statement])
+        }
+    }
+
+    // MARK: Conventions
+
+    /// A gate of a library of the system, by a sidecar that a test writes.
+    private func sidecar(
+        _ library: String,
+        _ operations: String,
+        clock: ManualHostClock = ManualHostClock()
+    ) async throws -> Opened {
+        let path = "/tmp/connector-foreign-\(getpid())-\(UInt64.random(in: 0 ... .max)).connector.json"
+        defer { unsafe unlink(path) }
+        try Fixtures.write(
+            Array(
+                """
+                {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "\(library)",
+                 "capabilities": {"library/1": {\(operations)}}}
+                """.utf8
+            ),
+            to: path
+        )
+        let leaf = TestHost.leaf("gate", plugin: "library", settings: #""timeout": "5s", "probe": "off""#)
+        let opened = try await opened(leaf, path, clock: clock)
+        #expect(opened.report.state == .open, "\(opened.report.error?.treeDescription ?? "")")
+        return opened
+    }
+
+    @Test func `each convention tells success in its way`() async throws {
+        let operations = """
+            "absolute": {"symbol": "abs", "signature": "(value: i32) -> i32"},
+            "table": {"symbol": "abs", "signature": "(value: i32) -> i32", "codes": {"5": "conflict"}},
+            "zero": {"symbol": "abs", "signature": "(value: i32)", "status": "zero", "codes": {"7": "denied"}},
+            "negative": {"symbol": "toupper", "signature": "(value: i32) -> i32", "status": "negative"},
+            "variable": {"symbol": "getenv", "signature": "(name: cstring) -> cstring", "status": "null",
+                         "codes": {"0": "missing"}},
+            "close": {"symbol": "close", "signature": "(file: i32) -> i32", "status": "errno",
+                      "codes": {"9": "invalid"}}
+            """
+        let libc = try await sidecar("libc.so.6", operations)
+        #expect(try await libc.gate.call("absolute", ["value": -3]) == 3)
+        #expect(try await libc.gate.call("table", ["value": 4]) == 4)
+        let tableError = try await failure { () throws(ConnectorError) in
+            try await libc.gate.call("table", ["value": -5])
+        }
+        #expect(tableError.code == .conflict)
+        #expect(try await libc.gate.call("zero", ["value": 0]) == nil)
+        let denied = try await failure { () throws(ConnectorError) in try await libc.gate.call("zero", ["value": 7]) }
+        #expect(denied.code == .denied)
+        #expect(denied.message == "abs returned 7")
+        #expect(try await libc.gate.call("negative", ["value": 97]) == 65)
+        let negativeError = try await failure { () throws(ConnectorError) in
+            try await libc.gate.call("negative", ["value": -1])
+        }
+        #expect(negativeError.code == .failed)
+        #expect(try await libc.gate.call("variable", ["name": "PATH"]).string?.isEmpty == false)
+        let variableError = try await failure { () throws(ConnectorError) in
+            try await libc.gate.call("variable", ["name": "NO_SUCH_VARIABLE_AT_ALL"])
+        }
+        #expect(variableError.code == .missing)
+        let closed = try await failure { () throws(ConnectorError) in try await libc.gate.call("close", ["file": -1]) }
+        #expect(closed.code == .invalid)
+        #expect(closed.message == "close failed: Bad file descriptor (errno 9)")
+    }
+
+    @Test func `out parameters and buffers come back with the result`() async throws {
+        let libm = try await sidecar(
+            "libm.so.6",
+            #""split": {"symbol": "modf", "signature": "(value: f64, whole: out f64) -> f64"}"#
+        )
+        #expect(try await libm.gate.call("split", ["value": -3.25]) == ["whole": -3.0, "result": -0.25])
+        let operations = """
+            "host": {"symbol": "gethostname", "signature": "(name: out cstring) -> i32", "status": "errno"},
+            "link": {"symbol": "readlink", "signature": "(path: cstring, target: out bytes) -> i64", "status": "errno"}
+            """
+        let libc = try await sidecar("libc.so.6", operations)
+        let host = try await libc.gate.call("host")
+        #expect(host["name"]?.string?.isEmpty == false)
+        #expect(host["result"] == 0)
+        let link = try await libc.gate.call("link", ["path": "/proc/self/exe"])
+        #expect(link["target"]?["base64"]?.string?.isEmpty == false)
+        #expect(link["result"]?.integer ?? 0 > 0)
+        let linkError = try await failure { () throws(ConnectorError) in
+            try await libc.gate.call("link", ["path": "/nowhere"])
+        }
+        #expect(linkError.message == "readlink failed: No such file or directory (errno 2)")
+    }
+
+    @Test func `a function that blocks for ever holds neither its caller nor its gate`() async throws {
+        let clock = ManualHostClock()
+        let operations = """
+            "wait": {"symbol": "poll", "signature": "(files: handle?, count: u64, timeout: i32) -> i32", "status": "errno"}
+            """
+        let libc = try await sidecar("libc.so.6", operations, clock: clock)
+        let arguments: JSONObject = ["count": 0, "timeout": -1]
+        async let stuck = failure { () throws(ConnectorError) in
+            try await libc.gate.call("wait", arguments, options: CallOptions(timeout: .seconds(1)))
+        }
+        await clock.timers(atLeast: 1)
+        #expect(try await libc.gate.call("wait", ["count": 0, "timeout": 0]) == 0)
+        clock.advance(by: .seconds(1))
+        #expect(try await stuck.code == .timedOut)
+        async let closing: Void = libc.host.close()
+        // What drains waits no longer than the timeout, and what waits for the end no longer than another.
+        for _ in 0..<2 {
+            await clock.timers(atLeast: 1)
+            clock.advance(by: .seconds(5))
+        }
+        await closing
+        #expect(libc.host.report["gate"]?.state == .closed)
+    }
+
+    @Test(arguments: [
+        (#""signature": "() async -> json""#, "never async"),
+        (#""signature": "() -> (a: i32, b: i32)""#, "at most one value"),
+        (#""signature": "() -> bytes""#, "cannot return bytes"),
+        (#""signature": "() -> i32", "status": "zero""#, "use out parameters"),
+        (#""signature": "() -> i32", "status": "null""#, "needs \"-> handle\""),
+        (#""signature": "() -> u32", "status": "errno""#, "needs a signed integer"),
+        (#""signature": "()", "status": "nul""#, "did you mean \"null\"?"),
+        (#""signature": "()", "codes": {"x": "failed"}"#, "codes maps numbers"),
+        (#""signature": "(a: handle)", "releases": ["b"]"#, "which is no handle"),
+        (#""signature": "(a: out bytes)""#, "must be the result"),
+    ])
+    func `a sidecar that makes no sense is refused with the reason`(_ keys: String, _ reason: String) {
+        let text = """
+            {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+             "capabilities": {"library/1": {"call": {"symbol": "abs", \(keys)}}}}
+            """
+        let error = #expect(throws: ConnectorError.self) { try Manifest(parsing: Array(text.utf8)) }
+        #expect(error?.code == .invalidManifest)
+        #expect(error.map { "\($0)".contains(reason) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test func `a library that is not on the system fails its gate, and says what to install`() async throws {
+        let path = "/tmp/connector-absent-\(getpid()).connector.json"
+        defer { unsafe unlink(path) }
+        try Fixtures.write(
+            Array(
+                #"{"manifest": 1, "id": "absent", "version": "1.0.0", "abi": [1, 1], "library": "libabsent.so.7"}"#.utf8
+            ),
+            to: path
+        )
+        let absent = try await opened(TestHost.leaf("gate", plugin: "absent"), path)
+        #expect(absent.report.error?.code == .missingDependency)
+        #expect(absent.report.error?.fix?.contains("libabsent.so.7") == true)
+    }
+}
