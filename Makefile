@@ -6,8 +6,8 @@
 #   make help     the rest
 
 SHELL := /bin/bash
-# Debug: from nothing, on two cores, it is built in about half the time of release, which optimises every dependency as a
-# whole. `make status CONFIGURATION=release` builds what is to be installed.
+# Debug: six to seven minutes of processor time from nothing, and tests use the same. Release optimises every dependency as a
+# whole, which takes longer; `make status CONFIGURATION=release` builds what is to be installed.
 CONFIGURATION ?= debug
 SWIFT_BUILD := swift build --configuration $(CONFIGURATION)
 BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
