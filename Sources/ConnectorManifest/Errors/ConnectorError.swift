@@ -6,32 +6,62 @@
 /// Every failure that a file, a plugin or a server causes is one of these. Switch on ``code``; show ``description``, which
 /// names the place and the remedy; ``treeDescription`` adds the causes below it.
 public struct ConnectorError: Error, Sendable {
+    /// What the error says; on the heap, so that results and calls that carry no error move one pointer, not 168 bytes.
+    private var box: Box
+
     /// The kind of failure, stable between versions.
-    public var code: Code
+    public var code: Code {
+        get { fields.code }
+        set { fields.code = newValue }
+    }
 
     /// One sentence: what failed, and with which value.
-    public var message: String
+    public var message: String {
+        get { fields.message }
+        set { fields.message = newValue }
+    }
 
     /// One line on how to mend it, if there is anything to say that the message does not.
-    public var fix: String?
+    public var fix: String? {
+        get { fields.fix }
+        set { fields.fix = newValue }
+    }
 
     /// The path of the connector in the tree, such as `analytics/segment`.
-    public var connector: String?
+    public var connector: String? {
+        get { fields.connector }
+        set { fields.connector = newValue }
+    }
 
     /// The place in a file.
-    public var position: FilePosition?
+    public var position: FilePosition? {
+        get { fields.position }
+        set { fields.position = newValue }
+    }
 
     /// What a library, the system or the vendor said, unchanged but for secrets.
-    public var cause: String?
+    public var cause: String? {
+        get { fields.cause }
+        set { fields.cause = newValue }
+    }
 
     /// Whether the same attempt may succeed later.
-    public var isRetryable: Bool
+    public var isRetryable: Bool {
+        get { fields.isRetryable }
+        set { fields.isRetryable = newValue }
+    }
 
     /// How long to wait before trying again, if the other side said so.
-    public var retryAfter: Duration?
+    public var retryAfter: Duration? {
+        get { fields.retryAfter }
+        set { fields.retryAfter = newValue }
+    }
 
     /// Where in the source the error was made.
-    public var location: SourceLocation
+    public var location: SourceLocation {
+        get { fields.location }
+        set { fields.location = newValue }
+    }
 
     /// Makes an error; the location is that of the caller.
     public init(
@@ -46,15 +76,44 @@ public struct ConnectorError: Error, Sendable {
         fileID: String = #fileID,
         line: Int = #line
     ) {
-        self.code = code
-        self.message = message
-        self.fix = fix
-        self.connector = connector
-        self.position = position
-        self.cause = cause
-        self.isRetryable = isRetryable
-        self.retryAfter = retryAfter
-        self.location = SourceLocation(fileID: fileID, line: line)
+        box = .fields(
+            Fields(
+                code: code,
+                message: message,
+                fix: fix,
+                connector: connector,
+                position: position,
+                cause: cause,
+                isRetryable: isRetryable,
+                retryAfter: retryAfter,
+                location: SourceLocation(fileID: fileID, line: line)
+            )
+        )
+    }
+
+    private var fields: Fields {
+        get {
+            switch box {
+            case .fields(let fields): fields
+            }
+        }
+        set { box = .fields(newValue) }
+    }
+
+    private indirect enum Box: Sendable {
+        case fields(Fields)
+    }
+
+    private struct Fields: Sendable {
+        var code: Code
+        var message: String
+        var fix: String?
+        var connector: String?
+        var position: FilePosition?
+        var cause: String?
+        var isRetryable: Bool
+        var retryAfter: Duration?
+        var location: SourceLocation
     }
 
     /// A place in the source of this project.
