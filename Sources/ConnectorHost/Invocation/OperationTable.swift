@@ -62,6 +62,14 @@ final class OperationTable: Sendable {
     private static let slotBits: UInt64 = 20
 
     private let state = Mutex(State())
+    private let capacity: Int
+
+    /// A table without calls.
+    ///
+    /// - Parameter capacity: The most calls that can be pending at once, up to the usual number.
+    init(capacity: Int = OperationTable.capacity) {
+        self.capacity = min(capacity, Self.capacity)
+    }
 
     /// Takes on a call.
     ///
@@ -75,7 +83,7 @@ final class OperationTable: Sendable {
             if let free = state.free.popLast() {
                 index = free
             } else {
-                guard state.slots.count < Self.capacity else { return nil }
+                guard state.slots.count < capacity else { return nil }
                 index = state.slots.count
                 state.slots.append(Slot())
             }

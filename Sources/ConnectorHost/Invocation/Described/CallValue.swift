@@ -51,22 +51,22 @@ extension CallValue {
             self = .floating(number)
         case .string:
             guard let string = value.string else { throw Self.mismatch(value, type) }
-            self = .bytes(Array(string.utf8))
+            self = try Self.text(string)
         case .cstring:
             guard let string = value.string else { throw Self.mismatch(value, type) }
             guard !string.utf8.contains(0) else {
                 throw ConnectorError(.invalid, "a cstring must not contain NUL")
             }
-            self = .bytes(Array(string.utf8))
+            self = try Self.text(string)
         case .bytes, .bytes32:
             if let string = value.string {
-                self = .bytes(Array(string.utf8))
+                self = try Self.text(string)
             } else if let text = value["base64"]?.string, let bytes = Base64.decode(text) {
-                self = .bytes(bytes)
+                self = try Self.checked(bytes)
             } else {
                 throw Self.mismatch(value, type)
             }
-        case .json: self = .bytes(value.utf8())
+        case .json: self = try Self.checked(value.utf8())
         case .handle:
             guard let number = value["handle"]?.integer, let address = handles?.address(number) else {
                 throw ConnectorError(
@@ -77,9 +77,20 @@ extension CallValue {
             }
             self = .handle(address)
         }
-        if case .bytes(let bytes) = self, bytes.count > Self.sizeLimit {
-            throw ConnectorError(.tooLarge, "\(bytes.count) bytes are more than \(Self.sizeLimit >> 20) MiB")
-        }
+    }
+
+    private static func text(_ string: String) throws(ConnectorError) -> CallValue {
+        guard string.utf8.count <= sizeLimit else { throw tooLarge(string.utf8.count) }
+        return .bytes(Array(string.utf8))
+    }
+
+    private static func checked(_ bytes: [UInt8]) throws(ConnectorError) -> CallValue {
+        guard bytes.count <= sizeLimit else { throw tooLarge(bytes.count) }
+        return .bytes(bytes)
+    }
+
+    private static func tooLarge(_ count: Int) -> ConnectorError {
+        ConnectorError(.tooLarge, "\(count) bytes are more than \(sizeLimit >> 20) MiB")
     }
 
     /// A whole number from zero; nil if it is one, but does not fit 64 bits or is negative.
