@@ -91,15 +91,8 @@ final class OpenAttempt: Sendable {
 
     /// Runs on a worker thread.
     private func start(_ candidate: PluginCandidate, operation: UInt64, deadline: UInt64) {
-        environment.loader.load(candidate, passOn: environment.workers.run) { plugin in
-            self.start(plugin, operation: operation, deadline: deadline)
-        }
-    }
-
-    /// Makes an instance and lets it open.
-    private func start(_ plugin: Result<Plugin, ConnectorError>, operation: UInt64, deadline: UInt64) {
         do throws(ConnectorError) {
-            let plugin = try plugin.get()
+            let plugin = try environment.loader.load(candidate)
             for id in plugin.manifest.requiredServices where !HostServices.identifiers.contains(id) {
                 throw ConnectorError(
                     .unsupported,

@@ -30,15 +30,6 @@ package struct PluginLoader: Sendable {
             case .file: try loadFile(candidate)
             case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
             }
-        return try plugin(candidate, digest, image)
-    }
-
-    /// Calls the entry function of a loaded image.
-    func plugin(
-        _ candidate: PluginCandidate,
-        _ digest: ImageDigest,
-        _ image: LoadedImage
-    ) throws(ConnectorError) -> Plugin {
         var lifecycle: PluginLifecycle?
         if let entry = candidate.manifest.entry {
             lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)

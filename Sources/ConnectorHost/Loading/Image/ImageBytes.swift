@@ -109,9 +109,6 @@ final class ImageBytes {
         return try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
     }
 
-    /// The bytes that were read: the whole file, once ``readAll()`` has answered true. Valid as long as this object lives.
-    var all: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: storage, count: available) }
-
     /// The integer at an offset as it stands in memory; nil outside the file.
     func integer<Integer: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Integer.Type) -> Integer? {
         guard contains(offset, MemoryLayout<Integer>.size) else { return nil }

@@ -32,7 +32,7 @@ struct SealedImage: ~Copyable {
     /// Seals the bytes of an image.
     ///
     /// - Parameters:
-    ///   - bytes: The image, which must stay where it is as long as this value lives, unless it ``isInMemory`` then.
+    ///   - bytes: The image, which must stay where it is as long as this value lives.
     ///   - digest: Of the bytes.
     ///   - path: The file that they were read from; its last part is the name that debuggers and crash reports show.
     ///   - relatives: Libraries that the image finds relative to its own file.
@@ -62,15 +62,6 @@ struct SealedImage: ~Copyable {
         #endif
     }
 
-    /// Whether the bytes were copied to memory already, so that nobody needs to keep them.
-    var isInMemory: Bool {
-        #if os(Linux)
-            return memory.descriptor >= 0
-        #else
-            return false
-        #endif
-    }
-
     /// Loads the image; its constructors run.
     ///
     /// Where memory is refused, for want of the call, of `/proc`, or of the right to execute such memory, from a directory.
@@ -90,17 +81,13 @@ struct SealedImage: ~Copyable {
                     refusal = error
                 }
                 do throws(DynamicLinker.Failure) {
-                    let image = unsafe try memory.withBytes(count: bytes.count) { bytes throws(DynamicLinker.Failure) in
-                        unsafe try loadFromDirectory(bytes)
-                    }
-                    if let image = unsafe image { return unsafe image }
+                    return unsafe try loadFromDirectory()
                 } catch {
                     throw refusal
                 }
-                throw refusal
             }
         #endif
-        return unsafe try loadFromDirectory(bytes)
+        return unsafe try loadFromDirectory()
     }
 
     #if os(Linux)
@@ -121,9 +108,7 @@ struct SealedImage: ~Copyable {
 
     /// Loads from a new directory that only this user can enter, where the image and its relatives stand as they stood
     /// towards each other.
-    private func loadFromDirectory(
-        _ bytes: UnsafeRawBufferPointer
-    ) throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
+    private func loadFromDirectory() throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
         var directory = try PrivateDirectory(below: parent)
         guard !relatives.isEmpty else {
             return unsafe try DynamicLinker.load(path: directory.add(bytes, as: "\(digest).so"))

@@ -48,17 +48,6 @@
             return file
         }
 
-        /// Runs code on the content, which nobody can change or shorten; answers nil if it cannot be mapped.
-        func withBytes<Result, Failure: Error>(
-            count: Int,
-            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-        ) throws(Failure) -> Result? {
-            guard let start = unsafe mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), unsafe start != MAP_FAILED
-            else { return nil }
-            defer { unsafe munmap(start, count) }
-            return try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
-        }
-
         deinit {
             if descriptor >= 0 { close(descriptor) }
         }

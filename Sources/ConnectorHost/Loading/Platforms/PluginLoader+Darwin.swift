@@ -23,14 +23,5 @@
                 throw ConnectorError(.loadFailed, "the dynamic linker refused \(candidate.path)", cause: error.text)
             }
         }
-
-        /// Loads a plugin, here and now: nothing is to be got ready for others meanwhile.
-        func load(
-            _ candidate: PluginCandidate,
-            passOn: (@escaping @Sendable () -> Void) -> Void,
-            completion: @escaping @Sendable (Result<Plugin, ConnectorError>) -> Void
-        ) {
-            completion(Result { () throws(ConnectorError) in try load(candidate) })
-        }
     }
 #endif

@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
@@ -7,42 +7,37 @@
     extension PluginLoader {
         /// Checks an image, seals what was checked, and loads that.
         func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> (ImageDigest, LoadedImage) {
-            let prepared = try PreparedImage(candidate, storage: storage)
-            return (prepared.digest, try prepared.load())
-        }
-
-        /// Loads a plugin as ``load(_:)`` does, without waiting while another thread loads one.
-        ///
-        /// - Parameters:
-        ///   - passOn: Runs code on another thread.
-        ///   - completion: Runs here or on another thread that may block.
-        func load(
-            _ candidate: PluginCandidate,
-            passOn: (@escaping @Sendable () -> Void) -> Void,
-            completion: @escaping @Sendable (Result<Plugin, ConnectorError>) -> Void
-        ) {
-            guard case .file = candidate.image else {
-                return completion(Result { () throws(ConnectorError) in try load(candidate) })
-            }
-            let prepared: PreparedImage
-            do throws(ConnectorError) {
-                prepared = try PreparedImage(candidate, storage: storage)
-            } catch {
-                return completion(.failure(error))
-            }
-            LoadingLane.shared.run(
-                {
-                    let image = Result(catching: prepared.load)
-                    return {
-                        completion(
-                            Result { () throws(ConnectorError) in
-                                try plugin(candidate, prepared.digest, image.get())
-                            }
-                        )
+            let bytes = try ImageBytes(path: candidate.path)
+            guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
+            let image = try ELFImage(bytes)
+            let dynamic = try Preflight.linkable(image)
+            guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
+            if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
+            do throws(DynamicLinker.Failure) {
+                let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                    let digest = unsafe ImageDigest(of: content)
+                    if let known = LoadedImages.shared[digest] { return (digest, known) }
+                    // Sealed before the lock is taken, so that several threads do it at once.
+                    let sealed = unsafe SealedImage(
+                        content,
+                        digest: digest,
+                        path: candidate.path,
+                        relatives: OriginRelatives.files(of: image, dynamic),
+                        storage: storage
+                    )
+                    let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
+                        if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, digest) {
+                            return unsafe existing
+                        }
+                        return unsafe try sealed.load()
                     }
-                },
-                passOn: passOn
-            )
+                    return (digest, loaded)
+                }
+                if let result { return result }
+            } catch {
+                throw Self.refused(image, dynamic, error)
+            }
+            throw Preflight.changed(candidate.path)
         }
     }
 #endif
