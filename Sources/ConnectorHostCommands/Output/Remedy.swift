@@ -15,7 +15,6 @@ enum Remedy {
         case .denied: "add the host to the connector's \"allow.hosts\" if it is meant to go there"
         case .protocolViolation: "check that the endpoint belongs to this vendor's API"
         case .misbehaved: "upgrade or replace the plugin, and tell its author"
-        case .dependencyFailed: "mend the connector that it waits for"
         case .missing: "create it at the vendor, or correct its name in the connector's \"config\""
         case .loadFailed: "run connector-host inspect on the file"
         default: nil

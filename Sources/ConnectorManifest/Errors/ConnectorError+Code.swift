@@ -119,6 +119,4 @@ extension ConnectorError.Code {
     public static let notOpen = Self(rawValue: "not-open")
     /// The plugin broke a rule of the ABI.
     public static let misbehaved = Self(rawValue: "misbehaved")
-    /// A connector that this one waits for did not open.
-    public static let dependencyFailed = Self(rawValue: "dependency-failed")
 }
