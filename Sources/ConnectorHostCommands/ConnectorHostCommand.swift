@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorHost
 
 /// The command line of the host: each command is a file in `Commands/`.
 struct ConnectorHostCommand: AsyncParsableCommand {
@@ -20,7 +21,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
             """,
-        version: "0.1.0",
+        version: ConnectorHost.version,
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHost
 import Testing
 
 /// Arguments, help and completions.
@@ -28,6 +29,14 @@ import Testing
         #expect(result.output.contains("USAGE: connector-host \(command)"))
         #expect(result.output.contains("Examples:\n"))
         #expect(result.output.contains("  connector-host \(command)"))
+    }
+
+    @Test func `the version is the one that README and CHANGELOG name`() async throws {
+        let result = try await Program(directory: "/").run("--version")
+        #expect(result.status == 0)
+        #expect(result.output == ConnectorHost.version + "\n")
+        #expect(try readFile("README.md").contains("from: \"\(ConnectorHost.version)\""))
+        #expect(try readFile("CHANGELOG.md").contains("\n## \(ConnectorHost.version)\n"))
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

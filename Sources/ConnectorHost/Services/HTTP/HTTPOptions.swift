@@ -16,7 +16,7 @@ package struct HTTPOptions: Sendable {
     /// How many requests one gate may have under way.
     package var concurrencyLimit = 4096
     /// Sent unless the plugin sets its own.
-    package var userAgent = "connector-host/0.1.0"
+    package var userAgent = "connector-host/\(ConnectorHost.version)"
 
     /// The limits above.
     package init() {}
