@@ -80,6 +80,23 @@ import Testing
         #expect(error?.description.contains("absent_go") == true)
     }
 
+    /// A status that a call ends with, and what to do about it; nil for nothing.
+    static let remedies: [(status: Int, remedy: String?)] = [
+        (5, "check the names and ids among the arguments"), (6, "read it again, and make the change to what is there"),
+        (9, "see why the server is slow, or raise --timeout"), (1, nil),
+    ]
+
+    @Test(arguments: remedies)
+    func `what to do about a failed call is about the call`(status: Int, remedy: String?) async throws {
+        let workspace = try Workspace()
+        try workspace.configure([["name": "calls", "plugin": .string(FixturePlugins.contract("calls"))]])
+        let result = try await workspace.program.run("call", "calls", "refuse", "\(status)")
+        #expect(result.status == 1)
+        #expect(result.error.contains("calls: refused ["))
+        #expect(result.error.split(separator: "\n").last { $0.contains("→ ") } == remedy.map { "    → \($0)" })
+        #expect(!result.error.contains("\"config\""))
+    }
+
     @Test func `operations are listed with signature and documentation`() async throws {
         let program = try workspace().program
         let result = try await program.run("operations")

@@ -75,6 +75,15 @@ import Testing
         #expect(result.output.contains("ready: 1 of 2 gates open"))
     }
 
+    @Test func `what to do about a gate that did not open is about its connector`() async throws {
+        let workspace = try Workspace()
+        let plugin = JSONValue.string(FixturePlugins.contract("calls"))
+        try workspace.configure([["name": "calls", "plugin": plugin, "config": ["opens": "refuses"]]])
+        let result = try await workspace.program.run("status")
+        #expect(result.status == 1)
+        #expect(result.output.contains("→ check the credentials in the connector's \"config\""))
+    }
+
     @Test func `a gate that never opens fails when the time is up`() async throws {
         let workspace = try Workspace()
         try workspace.configure([

@@ -57,7 +57,7 @@ struct CallCommand: AsyncParsableCommand {
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
             await session.close()
         } catch {
-            answer.report([error])
+            answer.report([error], of: .call)
             await session.close()
             throw ExitStatus.failed
         }

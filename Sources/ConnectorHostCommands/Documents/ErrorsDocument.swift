@@ -8,9 +8,11 @@ internal import ConnectorManifest
 struct ErrorsDocument: Document {
     /// In the order to be shown; never empty.
     var errors: [ConnectorError]
+    /// What failed.
+    var occasion = Remedy.Occasion.opening
 
     func lines(_ style: TextStyle) -> [String] {
-        errors.flatMap { ErrorLines(error: $0).lines(style) }
+        errors.flatMap { ErrorLines(error: $0, occasion: occasion).lines(style) }
     }
 
     var json: JSONValue {

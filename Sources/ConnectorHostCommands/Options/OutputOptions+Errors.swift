@@ -20,8 +20,8 @@ extension OutputOptions {
     }
 
     /// Shows errors where they belong.
-    func report(_ errors: [ConnectorError]) {
-        let document = ErrorsDocument(errors: errors)
+    func report(_ errors: [ConnectorError], of occasion: Remedy.Occasion = .opening) {
+        let document = ErrorsDocument(errors: errors, occasion: occasion)
         guard !isJSON else { return output.write(document) }
         let text = Output(format: .text, style: .detected(for: .error)).render(document)
         StandardStream.error.write(text)

@@ -7,6 +7,8 @@ internal import ConnectorManifest
 struct ErrorLines {
     /// What is shown.
     var error: ConnectorError
+    /// What failed, which decides what usually helps.
+    var occasion = Remedy.Occasion.opening
 
     /// The lines of a listing of its own, as compilers print errors.
     func lines(_ style: TextStyle) -> [String] {
@@ -30,7 +32,7 @@ struct ErrorLines {
             lines.append(style.paint("cause: \(style.shown(cause))", .faint))
         }
         if let after = error.retryAfter { lines.append("the server asks to wait \(style.shown(after.brief))") }
-        if let fix = error.fix ?? Remedy.usual(for: error.code) {
+        if let fix = error.fix ?? Remedy.usual(for: error.code, of: occasion) {
             lines.append("\(style.arrow) \(style.shown(fix))")
         }
         return lines

@@ -30,6 +30,9 @@ enum FixturePlugins {
     /// A plugin that does not load.
     static func broken(_ name: String) -> String { "\(build)/broken/lib\(name).so" }
 
+    /// A plugin that does what a test tells it to.
+    static func contract(_ name: String) -> String { "\(build)/contract/lib\(name).so" }
+
     /// A plugin that loads, and breaks a rule when it runs.
     static func misbehaving(_ name: String) -> String { "\(build)/misbehaving/lib\(name).so" }
 }
