@@ -53,16 +53,36 @@ CONNECTOR_EXPORT int32_t calculator_divide(void *instance, double a, double b, d
     return CONNECTOR_OK;
 }
 
+/* A number as JSON has it. printf writes the decimal separator of the process's locale, and the locale is the application's to
+ * choose: whatever is neither digit, sign nor exponent becomes a point. */
+static void number_text(double value, char text[32]) {
+    char printed[32];
+    const char *next = printed;
+    snprintf(printed, sizeof printed, "%.17g", value);
+    while (*next != 0) {
+        size_t length = strspn(next, "0123456789+-e");
+        memcpy(text, next, length);
+        text += length;
+        next += length;
+        if (*next == 0) break;
+        *text++ = '.';
+        next += strcspn(next, "0123456789");
+    }
+    *text = 0;
+}
+
 /* An asynchronous operation completes through the host, exactly once. This one is quick and does so before it returns; one
  * that waits would keep call_borrowed->operation and complete later, from any thread, instead of blocking this one. */
 CONNECTOR_EXPORT int32_t calculator_evaluate(void *instance, const connector_call *call_borrowed, const char *expression,
                                              uint64_t length, connector_error *error) {
     const connector_host *host = *(const connector_host **)instance;
+    char number[32];
     char json[64];
     double value;
     const char *problem = expression_value(expression, length, &value);
     if (problem != NULL) return failed(error, problem); /* The call is over: it must not be completed any more. */
-    int count = snprintf(json, sizeof json, "{\"value\": %.17g}", value);
+    number_text(value, number);
+    int count = snprintf(json, sizeof json, "{\"value\": %s}", number);
     return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)json, (uint64_t)count,
                           NULL);
 }
