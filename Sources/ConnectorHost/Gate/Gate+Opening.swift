@@ -8,19 +8,48 @@ internal import Synchronization
 extension Gate {
     /// Tries to open until it works, fails for good, the deadline passes, or the gate is closed.
     ///
+    /// A gate that is opening already is waited for instead.
+    ///
     /// - Parameter deadline: On the clock's monotonic time; no attempt lasts longer or starts later.
     func open(by deadline: UInt64 = .max) async {
         let clock = environment.clock
-        var (action, round) = storage.withLock { storage in
+        let (action, round, pause) = storage.withLock { storage in
             let action = storage.machine.open()
-            if action != .nothing {
+            let round = storage.machine.round
+            guard action == .nothing else {
                 storage.openStart = clock.now()
                 storage.openDuration = nil
                 storage.error = nil
+                return (action, round, Pause?.none)
             }
-            return (action, storage.machine.round)
+            guard storage.machine.isOpening(round: round) else { return (action, round, nil) }
+            let pause = Pause()
+            storage.followers.append((round, pause))
+            return (action, round, pause)
         }
         environment.onChange()
+        if let pause { return await end(of: pause, by: deadline) }
+        await proceed(with: action, by: deadline, round)
+        let followers = storage.withLock { storage in
+            let followers = storage.followers.filter { $0.round == round }
+            storage.followers.removeAll { $0.round == round }
+            return followers
+        }
+        for follower in followers { follower.pause.end() }
+    }
+
+    /// Waits for a pause that somebody else ends, but not for ever.
+    private func end(of pause: Pause, by deadline: UInt64) async {
+        guard deadline < .max else { return await pause.ended() }
+        let now = environment.clock.now()
+        let timer = environment.clock.schedule(after: deadline > now ? deadline - now : 0) { pause.end() }
+        await pause.ended()
+        environment.clock.cancel(timer)
+    }
+
+    /// Makes attempts, with pauses between them, until there is nothing more to do.
+    private func proceed(with first: GateStateMachine.OpenAction, by deadline: UInt64, _ round: Int) async {
+        var action = first
         while true {
             switch action {
             case .attempt: break

@@ -44,6 +44,8 @@ final class Gate: Sendable {
         var attempt: OpenAttempt?
         /// Ends the pause between two attempts.
         var pause: Pause?
+        /// Those who want the gate open while it opens already, and the round that they wait for.
+        var followers: [(round: Int, pause: Pause)] = []
     }
 
     /// Loads and starts nothing.

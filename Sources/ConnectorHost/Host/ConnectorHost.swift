@@ -92,6 +92,8 @@ public final class ConnectorHost: Sendable {
 
     /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
     ///
+    /// A gate that opens already, because somebody else asked for it, is waited for: both get the same truth.
+    ///
     /// - Parameter timeout: After this nothing is waited for or tried again; nil leaves it to each connector.
     /// - Returns: The report right after; a required gate that is not open does not throw: see ``Report/requireReady()``.
     @discardableResult

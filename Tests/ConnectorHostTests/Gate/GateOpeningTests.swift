@@ -48,6 +48,70 @@ import Testing
         #expect(!report.isReady)
     }
 
+    // MARK: Twice
+
+    @Test func `who opens while others do waits for the same end`() async throws {
+        let name = TestHost.unique()
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
+        async let first = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        async let second = test.host.open(timeout: .seconds(3600))
+        async let third = test.host.open("gate", timeout: .seconds(3600))
+        await test.clock.timers(atLeast: 3)
+        try await TestHost.finish("\(name):open", [])
+        #expect(await first.gates.map(\.state) == [.open])
+        #expect(await second.gates.map(\.state) == [.open])
+        #expect(try await third.gates.map(\.state) == [.open])
+        #expect(try test.gate("gate").attempts == 1)
+        #expect(test.clock.timerCount == 0)
+    }
+
+    @Test func `who opens while others do waits no longer than to the deadline given`() async throws {
+        let name = TestHost.unique()
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
+        async let first = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        async let second = test.host.open(timeout: .seconds(1))
+        await test.clock.timers(atLeast: 2)
+        test.clock.advance(by: .seconds(1))
+        #expect(await second.gates.map(\.state) == [.opening])
+        try await TestHost.finish("\(name):open", [])
+        #expect(await first.gates.map(\.state) == [.open])
+    }
+
+    @Test func `who opens while others do sees all their attempts through`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                ["name": .string(TestHost.unique()), "opens": "third"],
+                settings: #""retry": {"attempts": 3, "initial": "200ms", "max": "5s"}, "probe": "off""#
+            )
+        )
+        async let first = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        async let second = test.host.open(timeout: .seconds(3600))
+        for attempt in 2...3 {
+            _ = await test.host.report { $0["gate"]?.attempts == attempt && $0["gate"]?.state == .opening }
+            await test.clock.timers(atLeast: 2)
+            test.clock.advance(by: .milliseconds(400))
+        }
+        #expect(await first["gate"]?.state == .open)
+        #expect(await second["gate"]?.state == .open)
+        #expect(try test.gate("gate").attempts == 3)
+    }
+
+    @Test func `nobody waits on for a gate that is closed while it opens`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(TestHost.unique()), "opens": "held"]))
+        async let first = test.host.open()
+        await test.clock.timers(atLeast: 1)
+        async let second = test.host.open(timeout: .seconds(3600))
+        await test.clock.timers(atLeast: 2)
+        await test.host.close()
+        #expect(await first["gate"]?.state.isUsable == false)
+        #expect(await second["gate"]?.state.isUsable == false)
+        #expect(test.state("gate") == .closed)
+    }
+
     // MARK: In order
 
     @Test func `a gate waits for those it comes after`() async throws {
