@@ -84,6 +84,22 @@ import Testing
         #expect(result.output.contains("→ check the credentials in the connector's \"config\""))
     }
 
+    @Test func `what a vendor calls its own error, although asking again is in vain, is tried once`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            [
+                "name": "analytics", "plugin": "influxdb", "retry": ["attempts": 3],
+                "config": ["endpoint": "http://127.0.0.1:8086", "database": "demo", "retentionPolicy": "monthly"],
+            ]
+        ])
+        let result = try await workspace.program.run("status", "--simulate", "--json")
+        #expect(result.status == 1)
+        let gate = try JSONValue(parsing: result.output)["gates"]?[0]
+        #expect(gate?["error"]?["code"] == "missing")
+        #expect(gate?["error"]?["message"]?.string?.hasSuffix("retention policy not found: monthly") == true)
+        #expect(gate?["attempts"] == 1)
+    }
+
     @Test func `a gate that never opens fails when the time is up`() async throws {
         let workspace = try Workspace()
         try workspace.configure([

@@ -45,6 +45,11 @@ struct InfluxDB: AnalyticsPlugin {
     /// The failure, with InfluxDB's own `error`.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let words = (try? response.json())?["error"]?.string ?? response.headers["X-Influxdb-Error"]
-        return response.failure(vendor: "influxdb", words: words, now: host.clock.now)
+        var failure = response.failure(vendor: "influxdb", words: words, now: host.clock.now)
+        // An unknown policy is a 500 to InfluxDB, although, unlike an unknown database, it is the client who errs.
+        if response.status == 500, words?.hasPrefix("retention policy not found") == true {
+            (failure.status, failure.isRetryable) = (.notFound, false)
+        }
+        return failure
     }
 }

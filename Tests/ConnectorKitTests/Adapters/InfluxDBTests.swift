@@ -94,4 +94,19 @@ internal import Testing
         #expect(error?.status == .notFound)
         #expect(error?.message.contains("database not found") == true)
     }
+
+    @Test func `an unknown retention policy is not found, and not tried again`() async throws {
+        let answer = (500, #"{"error":"retention policy not found: monthly"}"#)
+        let error = await #expect(throws: PluginError.self) {
+            try await influxdb(ScriptedHTTP(answer)).track(event: ["event": "E", "userId": "u"])
+        }
+        #expect(error?.status == .notFound)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message == "influxdb answered HTTP 500: retention policy not found: monthly")
+        let other = await #expect(throws: PluginError.self) {
+            try await influxdb(ScriptedHTTP((500, #"{"error":"engine is closed"}"#))).open()
+        }
+        #expect(other?.status == .unavailable)
+        #expect(other?.isRetryable == true)
+    }
 }

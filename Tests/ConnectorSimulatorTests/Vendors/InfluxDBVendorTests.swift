@@ -94,6 +94,17 @@ import Testing
         )
     }
 
+    @Test func `an unknown retention policy is the server's error, also without points`() {
+        #expect(write("m v=1 1", "db=demo&rp=autogen").status == 204)
+        #expect(write("m v=1 1", "db=demo&rp=").status == 204)
+        for lines in ["", "m v=1 1"] {
+            let unknown = write(lines, "db=demo&rp=monthly")
+            #expect(unknown.status == 500)
+            #expect(unknown.json["error"] == "retention policy not found: monthly")
+        }
+        #expect(write("m v=1 1", "db=other&rp=monthly").status == 404)
+    }
+
     @Test(arguments: [
         "", "SELEC", "SELECT", "SELECT *", "SELECT * FROM m WHERE", "SELECT * FROM m LIMIT x", "SELECT 'a", "SHOW",
     ])

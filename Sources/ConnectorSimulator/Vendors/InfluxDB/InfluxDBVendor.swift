@@ -96,6 +96,10 @@ package final class InfluxDBVendor: Vendor {
             guard var database = databases[name] else {
                 return failure(status: 404, message: "database not found: \"\(name)\"")
             }
+            // The one policy that there is; InfluxDB calls any other one an error of its own.
+            if let policy = request.query["rp"], !policy.isEmpty, policy != InfluxDatabase.retentionPolicy {
+                return failure(status: 500, message: "retention policy not found: \(policy)")
+            }
             let (points, failures) = LineProtocol.parse(request.text, precision: request.query["precision"])
             var dropped: [String] = []
             databases[name] = nil

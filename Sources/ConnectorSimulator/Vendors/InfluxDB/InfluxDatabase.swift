@@ -3,6 +3,8 @@
 
 /// The points of one database.
 struct InfluxDatabase: Sendable {
+    /// The name of its retention policy, the only one.
+    static let retentionPolicy = "autogen"
     /// The most points kept; InfluxDB has a limit of its own on what it holds in memory.
     static let capacity = 200_000
 

@@ -53,7 +53,7 @@ struct InfluxQLContext {
         case .showRetentionPolicies(let name):
             guard databases[name ?? database] != nil else { throw missing(name ?? database) }
             let columns = ["name", "duration", "shardGroupDuration", "replicaN", "default"]
-            return [table(nil, columns, [["autogen", "0s", "168h0m0s", 1, true]])]
+            return [table(nil, columns, [[.string(InfluxDatabase.retentionPolicy), "0s", "168h0m0s", 1, true]])]
         case .select(let selection):
             return try InfluxQLSelect(selection: selection, epoch: epoch).series(from: try known(databases))
         case .showMeasurements, .showSeries, .showTagKeys, .showFieldKeys, .showTagValues:
