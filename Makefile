@@ -22,7 +22,7 @@ help:
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
-	@echo 'make examples  build the application in Examples/ as a package of its own, and run it'
+	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
 	@echo 'make format    format every Swift file'
@@ -49,13 +49,14 @@ schema: plugins
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
-# The application in Examples/ depends on this package by path, as anybody's does. Its scratch directory is its own, so the
-# dependencies are compiled once more: some minutes, once.
-EXAMPLE := swift build --package-path Examples/Application --scratch-path .build-example
+# The applications in Examples/ depend on this package by path, as anybody's do. They share a scratch directory of their own, so
+# the dependencies are compiled once more: some minutes, once. What is to be built is planned anew for each of the two.
+EXAMPLE := swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
-	$(EXAMPLE)
-	@scripts/run-example "$$($(EXAMPLE) --show-bin-path)"
+	$(EXAMPLE)/Application
+	$(EXAMPLE)/calculator
+	@scripts/run-example "$$($(EXAMPLE)/Application --show-bin-path)"
 
 test: packages fixtures examples
 	swift build --build-tests

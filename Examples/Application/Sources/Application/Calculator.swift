@@ -5,22 +5,20 @@ import ConnectorHost
 
 /// A typed client of `calculator/1`, a capability that only this application and its plugin know.
 struct Calculator {
-    private let gate: GateClient
+    private let sum: TypedOperation<OperationFunction.Numbers2>
+    private let quotient: TypedOperation<OperationFunction.Numbers2>
 
-    init(_ gate: GateClient) {
-        self.gate = gate
+    /// Fails if the plugin declares other signatures than these.
+    init(_ gate: GateClient) throws {
+        sum = try gate.typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
+        quotient = try gate.typed("divide", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
     }
 
     func add(_ a: Double, _ b: Double) async throws -> Double {
-        try await number("add", a, b)
+        try await sum(a, b)
     }
 
     func divide(_ a: Double, by b: Double) async throws -> Double {
-        try await number("divide", a, b)
-    }
-
-    private func number(_ operation: String, _ a: Double, _ b: Double) async throws -> Double {
-        let answer = try await gate.call(operation, ["a": .number(a), "b": .number(b)])
-        return answer.number ?? .nan
+        try await quotient(a, b)
     }
 }
