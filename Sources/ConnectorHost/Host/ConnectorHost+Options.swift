@@ -18,20 +18,24 @@ extension ConnectorHost {
         public var clock: any HostClock
         /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
         public var stateDirectory: String?
+        /// Through which proxies plugins' requests go.
+        public var http: HTTPOptions
         /// Chooses a wait between two attempts to open, from zero to its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 
-        /// The process's environment, the executable's directory, the system's clock.
+        /// The process's environment, the executable's directory, the system's clock; for HTTP nil is what the environment says.
         public init(
             environment: Configuration.Environment = .process,
             pluginDirectories: [String] = [Self.executableDirectory].compactMap(\.self),
             clock: any HostClock = SystemHostClock(),
-            stateDirectory: String? = nil
+            stateDirectory: String? = nil,
+            http: HTTPOptions? = nil
         ) {
             self.environment = environment
             self.pluginDirectories = pluginDirectories
             self.clock = clock
             self.stateDirectory = stateDirectory
+            self.http = http ?? HTTPOptions(environment: environment)
         }
     }
 }

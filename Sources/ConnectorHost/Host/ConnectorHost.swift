@@ -69,7 +69,11 @@ public final class ConnectorHost: Sendable {
     ) {
         let changes = ReportChanges()
         let workers = WorkerThreads()
-        let services = HostServices.Options(clock: options.clock, stateDirectory: options.stateDirectory)
+        let services = HostServices.Options(
+            clock: options.clock,
+            http: options.http,
+            stateDirectory: options.stateDirectory
+        )
         let environment = GateEnvironment(
             loader: PluginLoader(),
             operations: OperationTable(),

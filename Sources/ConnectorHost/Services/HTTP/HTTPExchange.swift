@@ -26,7 +26,7 @@ struct HTTPExchange: Sendable {
     func run() async -> Outcome {
         var outcome = Outcome(result: .failure(.notOpen))
         var current = request
-        do {
+        do throws(ServiceFailure) {
             for _ in 0...transport.options.redirectLimit {
                 try egress.check(current.url)
                 outcome.bytesSent += UInt64(current.body.count)
@@ -46,7 +46,7 @@ struct HTTPExchange: Sendable {
                 )
             )
         } catch {
-            outcome.result = .failure(ServiceFailure(error, url: current.url))
+            outcome.result = .failure(error)
         }
         return outcome
     }

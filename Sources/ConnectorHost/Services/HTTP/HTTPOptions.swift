@@ -1,11 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits of `http/1`, and what it says of itself.
-package struct HTTPOptions: Sendable {
+/// How the requests of plugins leave the host: `http/1`.
+public struct HTTPOptions: Sendable {
+    /// Through which proxies requests go.
+    public var proxies: HTTPProxies
     /// How long a request may take that sets no deadline.
     package var timeout: Duration = .seconds(30)
-    /// How long it may take to connect, TLS included.
+    /// How long it may take to connect, proxy and TLS included.
     package var connectTimeout: Duration = .seconds(10)
     /// How many bytes the body of a response may have, before and after it is decompressed.
     package var responseLimit = 16 << 20
@@ -18,6 +20,13 @@ package struct HTTPOptions: Sendable {
     /// Sent unless the plugin sets its own.
     package var userAgent = "connector-host/\(ConnectorHost.version)"
 
-    /// The limits above.
-    package init() {}
+    /// Without proxies unless said otherwise.
+    public init(proxies: HTTPProxies = HTTPProxies()) {
+        self.proxies = proxies
+    }
+
+    /// As other programs take it from the environment: the proxies of ``HTTPProxies/init(environment:)``.
+    public init(environment: Configuration.Environment) {
+        self.init(proxies: HTTPProxies(environment: environment))
+    }
 }

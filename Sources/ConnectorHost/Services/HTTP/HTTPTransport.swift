@@ -7,18 +7,17 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The HTTP client of all gates: one pool of connections, made by the first request.
+/// The HTTP clients of all gates: a pool of connections for each way out, made by the first request that goes there.
 final class HTTPTransport: Sendable {
-    /// Where the client is in its life.
+    /// Where the clients are in their life.
     private enum State {
-        case idle
-        case running(HTTPClient)
+        case running([HTTPProxy?: HTTPClient])
         case shutDown
     }
 
     /// Limits.
     let options: HTTPOptions
-    private let state = Mutex(State.idle)
+    private let state = Mutex(State.running([:]))
 
     /// Connects nothing.
     init(options: HTTPOptions) {
@@ -26,34 +25,43 @@ final class HTTPTransport: Sendable {
     }
 
     deinit {
-        // The client traps if it is forgotten while it has connections: a host that nobody closed is no reason to.
-        let client = state.withLock { state in
-            if case .running(let client) = state { client } else { nil as HTTPClient? }
-        }
-        if let client { Task { try? await client.shutdown() } }
+        // A client traps if it is forgotten while it has connections: a host that nobody closed is no reason to.
+        for client in takeClients() { Task { try? await client.shutdown() } }
     }
 
     /// Closes every connection.
     func shutdown() async {
-        let client = state.withLock { state -> HTTPClient? in
-            defer { state = .shutDown }
-            if case .running(let client) = state { return client }
-            return nil
-        }
         // Requests were cancelled when their gates closed; one that was not ends with an error that its task reports.
-        try? await client?.shutdown()
+        for client in takeClients() { try? await client.shutdown() }
+    }
+
+    private func takeClients() -> [HTTPClient] {
+        state.withLock { state in
+            defer { state = .shutDown }
+            if case .running(let clients) = state { return Array(clients.values) }
+            return []
+        }
     }
 
     /// Sends one request and reads its response; follows no redirect.
     ///
-    /// - Throws: A ``ServiceFailure`` for a limit of the host's, otherwise what the client threw.
-    func send(_ request: OutgoingRequest) async throws -> HTTPReply {
+    /// - Throws: Why there is no response, and whether it was the proxy.
+    func send(_ request: OutgoingRequest) async throws(ServiceFailure) -> HTTPReply {
+        let proxy = try options.proxies.proxy(for: request.url)
+        do {
+            return try await send(request, by: client(for: proxy))
+        } catch {
+            throw ServiceFailure(error, url: request.url, proxy: proxy)
+        }
+    }
+
+    private func send(_ request: OutgoingRequest, by client: HTTPClient) async throws -> HTTPReply {
         var outgoing = HTTPClientRequest(url: request.url.description)
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
         // The deadline is the gate's, on the host's clock: it cancels the task.
-        let response = try await client().execute(outgoing, deadline: .distantFuture)
+        let response = try await client.execute(outgoing, deadline: .distantFuture)
         var reply = HTTPReply(status: UInt32(response.status.code))
         reply.fields = response.headers.map { HTTPField(name: $0.name, value: $0.value) }
         if let length = reply.fields.first(named: "content-length").flatMap({ Int($0) }), request.method != "HEAD" {
@@ -73,22 +81,18 @@ final class HTTPTransport: Sendable {
         }
     }
 
-    private func client() throws -> HTTPClient {
-        try state.withLock { state in
-            switch state {
-            case .running(let client):
-                return client
-            case .shutDown:
-                throw ServiceFailure.notOpen
-            case .idle:
-                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-                state = .running(client)
-                return client
-            }
+    private func client(for proxy: HTTPProxy?) throws(ServiceFailure) -> HTTPClient {
+        try state.withLock { state throws(ServiceFailure) in
+            guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
+            if let client = clients[proxy] { return client }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration(for: proxy))
+            clients[proxy] = client
+            state = .running(clients)
+            return client
         }
     }
 
-    private var configuration: HTTPClient.Configuration {
+    private func configuration(for proxy: HTTPProxy?) -> HTTPClient.Configuration {
         let (seconds, attoseconds) = options.connectTimeout.components
         let timeout = TimeAmount.nanoseconds(min(seconds, 86_400) * 1_000_000_000 + attoseconds / 1_000_000_000)
         var configuration = HTTPClient.Configuration(
@@ -98,6 +102,13 @@ final class HTTPTransport: Sendable {
         )
         // A refused connection is an answer; who wants another attempt has a deadline of his own to plan with.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.proxy = proxy.map { proxy in
+            .server(
+                host: proxy.host,
+                port: proxy.port,
+                authorization: proxy.credentials.map { .basic(credentials: Base64.encode(Array($0.reveal().utf8))) }
+            )
+        }
         return configuration
     }
 }

@@ -31,14 +31,17 @@ extension ServiceFailure {
     }
 
     /// What the HTTP client threw, in the ABI's terms.
-    init(_ error: any Error, url: URLParts) {
-        let place = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
+    ///
+    /// - Parameter proxy: What the request went through: what fails before there is a tunnel is its doing.
+    init(_ error: any Error, url: URLParts, proxy: HTTPProxy? = nil) {
+        let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
+        let place = proxy.map { "\(target) through \($0)" } ?? target
         self =
             switch error {
             case let failure as ServiceFailure: failure
             case is CancellationError: .cancelled("the request was given up")
-            case let error as HTTPClientError: Self(error, place)
-            case let error as NIOConnectionError: Self(error, place)
+            case let error as HTTPClientError: Self(error, place, target, proxy)
+            case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
             case let error as IOError:
                 .unavailable(
                     "the connection to \(place) broke: \(SystemError(error.errnoCode))",
@@ -55,9 +58,18 @@ extension ServiceFailure {
             }
     }
 
-    private init(_ error: HTTPClientError, _ place: String) {
+    private init(_ error: HTTPClientError, _ place: String, _ target: String, _ proxy: HTTPProxy?) {
         self =
             switch error {
+            case .proxyAuthenticationRequired:
+                Self(
+                    status: Int32(CONNECTOR_UNAVAILABLE),
+                    message: "\(proxy?.description ?? "the proxy") wants other credentials than it was given",
+                    domain: "proxy",
+                    detail: 407
+                )
+            case .invalidProxyResponse:
+                .unavailable("\(proxy?.description ?? "the proxy") refuses to connect to \(target)")
             case .cancelled: .cancelled("the request was given up")
             case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
                 .timedOut("no connection to \(place) within the time for connecting")

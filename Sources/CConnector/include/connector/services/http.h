@@ -6,6 +6,10 @@
  * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses hosts that are not allowed before it
  * connects, and on every redirect.
  *
+ * Where the host has a proxy for a URL, by default of the variables https_proxy, http_proxy and no_proxy of its environment, the
+ * request goes through a tunnel (CONNECT) that the proxy is asked for; the plugin sees no difference. A proxy that is not
+ * there or refuses is CONNECTOR_UNAVAILABLE, and the message names it.
+ *
  * It follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 as they were. Towards another
  * scheme, host or port the request loses Authorization, Cookie and every header with a secret, and a body with a secret
  * is not sent there. Compressed responses are decompressed. Host, Content-Length and what else belongs to the connection
