@@ -185,9 +185,12 @@ import Testing
     }
 
     @Test func `a host takes its proxies from the environment it is given, and shows no password`() {
-        let environment = Configuration.Environment(["https_proxy": "http://ada:topsecret@proxy"])
+        let environment = Configuration.Environment([
+            "https_proxy": "http://ada:topsecret@proxy", "SSL_CERT_FILE": "/ca.pem",
+        ])
         let options = ConnectorHost.Options(environment: environment)
         #expect(options.http.proxies.https?.reveal() == "http://ada:topsecret@proxy")
+        #expect(options.http.additionalTrustRoots == ["/ca.pem"])
         var text = ""
         dump(options.http, to: &text)
         #expect(!text.contains("topsecret"))

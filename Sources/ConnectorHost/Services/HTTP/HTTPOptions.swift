@@ -5,6 +5,10 @@
 public struct HTTPOptions: Sendable {
     /// Through which proxies requests go.
     public var proxies: HTTPProxies
+    /// Files with the certificates, in PEM, of authorities that are trusted beside the system's own.
+    ///
+    /// They are read before the first `https` request; one that cannot be read fails every such request.
+    public var additionalTrustRoots: [String]
     /// How long a request may take that sets no deadline.
     package var timeout: Duration = .seconds(30)
     /// How long it may take to connect, proxy and TLS included.
@@ -20,13 +24,19 @@ public struct HTTPOptions: Sendable {
     /// Sent unless the plugin sets its own.
     package var userAgent = "connector-host/\(ConnectorHost.version)"
 
-    /// Without proxies unless said otherwise.
-    public init(proxies: HTTPProxies = HTTPProxies()) {
+    /// Without proxies, and with the system's authorities, unless said otherwise.
+    public init(proxies: HTTPProxies = HTTPProxies(), additionalTrustRoots: [String] = []) {
         self.proxies = proxies
+        self.additionalTrustRoots = additionalTrustRoots
     }
 
-    /// As other programs take it from the environment: the proxies of ``HTTPProxies/init(environment:)``.
+    /// As other programs take it from the environment: the proxies of ``HTTPProxies/init(environment:)``, and the authorities in
+    /// the file that `SSL_CERT_FILE` names.
     public init(environment: Configuration.Environment) {
-        self.init(proxies: HTTPProxies(environment: environment))
+        let roots = environment["SSL_CERT_FILE"] ?? ""
+        self.init(
+            proxies: HTTPProxies(environment: environment),
+            additionalTrustRoots: roots.isEmpty ? [] : [roots]
+        )
     }
 }

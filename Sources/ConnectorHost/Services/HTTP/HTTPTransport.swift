@@ -5,13 +5,22 @@ import AsyncHTTPClient
 import ConnectorManifest
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Synchronization
 
 /// The HTTP clients of all gates: a pool of connections for each way out, made by the first request that goes there.
 final class HTTPTransport: Sendable {
+    /// What requests of one client have in common.
+    private struct Way: Hashable {
+        /// What they go through.
+        var proxy: HTTPProxy?
+        /// Whether they go over TLS, for which the trust roots are read.
+        var isSecure: Bool
+    }
+
     /// Where the clients are in their life.
     private enum State {
-        case running([HTTPProxy?: HTTPClient])
+        case running([Way: HTTPClient])
         case shutDown
     }
 
@@ -49,7 +58,7 @@ final class HTTPTransport: Sendable {
     func send(_ request: OutgoingRequest) async throws(ServiceFailure) -> HTTPReply {
         let proxy = try options.proxies.proxy(for: request.url)
         do {
-            return try await send(request, by: client(for: proxy))
+            return try await send(request, by: client(for: Way(proxy: proxy, isSecure: request.url.scheme == "https")))
         } catch {
             throw ServiceFailure(error, url: request.url, proxy: proxy)
         }
@@ -81,18 +90,18 @@ final class HTTPTransport: Sendable {
         }
     }
 
-    private func client(for proxy: HTTPProxy?) throws(ServiceFailure) -> HTTPClient {
+    private func client(for way: Way) throws(ServiceFailure) -> HTTPClient {
         try state.withLock { state throws(ServiceFailure) in
             guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
-            if let client = clients[proxy] { return client }
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration(for: proxy))
-            clients[proxy] = client
+            if let client = clients[way] { return client }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(for: way))
+            clients[way] = client
             state = .running(clients)
             return client
         }
     }
 
-    private func configuration(for proxy: HTTPProxy?) -> HTTPClient.Configuration {
+    private func configuration(for way: Way) throws(ServiceFailure) -> HTTPClient.Configuration {
         let (seconds, attoseconds) = options.connectTimeout.components
         let timeout = TimeAmount.nanoseconds(min(seconds, 86_400) * 1_000_000_000 + attoseconds / 1_000_000_000)
         var configuration = HTTPClient.Configuration(
@@ -102,13 +111,31 @@ final class HTTPTransport: Sendable {
         )
         // A refused connection is an answer; who wants another attempt has a deadline of his own to plan with.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.proxy = proxy.map { proxy in
+        configuration.proxy = way.proxy.map { proxy in
             .server(
                 host: proxy.host,
                 port: proxy.port,
                 authorization: proxy.credentials.map { .basic(credentials: Base64.encode(Array($0.reveal().utf8))) }
             )
         }
+        if way.isSecure, !options.additionalTrustRoots.isEmpty {
+            var security = TLSConfiguration.makeClientConfiguration()
+            security.additionalTrustRoots = [.certificates(try certificates())]
+            configuration.tlsConfiguration = security
+        }
         return configuration
+    }
+
+    /// The authorities that are trusted beside the system's.
+    private func certificates() throws(ServiceFailure) -> [NIOSSLCertificate] {
+        var certificates: [NIOSSLCertificate] = []
+        for file in options.additionalTrustRoots {
+            do {
+                certificates += try NIOSSLCertificate.fromPEMFile(file)
+            } catch {
+                throw .invalid("no certificates can be read from \(file), which names the authorities to trust")
+            }
+        }
+        return certificates
     }
 }

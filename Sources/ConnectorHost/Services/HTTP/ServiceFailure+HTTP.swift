@@ -49,8 +49,7 @@ extension ServiceFailure {
                 )
             case let error as ChannelError: Self(error, place)
             case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
-            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-                .unavailable("no TLS connection to \(place): \(Self.reason(of: error))")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
@@ -102,6 +101,22 @@ extension ServiceFailure {
             } else {
                 .unavailable("the connection to \(place) broke: \(Self.brief(error))")
             }
+    }
+
+    /// TLS did not come about; what is wrong with a certificate stays wrong.
+    private static func untrusted(_ error: any Error, _ place: String) -> Self {
+        let reason = reason(of: error)
+        var failure = unavailable("no TLS connection to \(place): \(reason)")
+        if (error as? NIOSSLExtraError) == .failedToValidateHostname {
+            failure.message = "the certificate of \(place) is for another host"
+            failure.isRetryable = false
+        } else if reason.hasPrefix("CERTIFICATE_VERIFY_FAILED") {
+            failure.message =
+                "the certificate of \(place) is not valid or its authority not trusted (\(reason)); "
+                + "the file of a private authority can be named by SSL_CERT_FILE"
+            failure.isRetryable = false
+        }
+        return failure
     }
 
     /// The reason of a TLS failure without where in the library's source it was found, for example

@@ -8,7 +8,8 @@
  *
  * Where the host has a proxy for a URL, by default of the variables https_proxy, http_proxy and no_proxy of its environment, the
  * request goes through a tunnel (CONNECT) that the proxy is asked for; the plugin sees no difference. A proxy that is not
- * there or refuses is CONNECTOR_UNAVAILABLE, and the message names it.
+ * there or refuses is CONNECTOR_UNAVAILABLE, and the message names it. A server's certificate must be valid, for the host of the
+ * URL, and of an authority that the system trusts or the host was told of, by default in SSL_CERT_FILE.
  *
  * It follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 as they were. Towards another
  * scheme, host or port the request loses Authorization, Cookie and every header with a secret, and a body with a secret
