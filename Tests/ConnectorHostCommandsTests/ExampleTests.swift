@@ -6,11 +6,7 @@ import Testing
 
 /// The plugins in `Examples/`, where applications of another kind than theirs load them.
 @Suite struct ExampleTests {
-    @Test(arguments: [("1 / 8", "0.125"), ("0 - 9 / 4", "-2.25"), ("6 * 7", "42"), ("1 / 3", "0.3333333333333333")])
-    func `the calculator answers with a point in a locale that has a comma`(
-        formula: String,
-        value: String
-    ) async throws {
+    @Test func `the calculator answers with a point in a locale that has a comma`() async throws {
         let workspace = try Workspace()
         try workspace.configure([["name": "calculator", "plugin": "calculator"]], plugins: ["."])
         let root = FixturePlugins.root
@@ -22,8 +18,11 @@ import Testing
             """
         )
         #expect(status == 0)
-        let result = try await workspace.program.run("call", "calculator", "evaluate", formula)
-        #expect(result.status == 0, "\(result.error)")
-        #expect(result.output == "{\n  \"value\": \(value)\n}\n")
+        let values = ["1 / 8": "0.125", "0 - 9 / 4": "-2.25", "6 * 7": "42", "1 / 3": "0.3333333333333333"]
+        for (formula, value) in values {
+            let result = try await workspace.program.run("call", "calculator", "evaluate", formula)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(result.output == "{\n  \"value\": \(value)\n}\n")
+        }
     }
 }

@@ -177,9 +177,9 @@ import Testing
 }
 
 extension HTTPOptions {
-    /// The usual limits, but for the size of a response.
+    /// No limits but the size of a response.
     static func limited(toResponse limit: Int) -> HTTPOptions {
-        var options = HTTPOptions()
+        var options = HTTPOptions.patient
         options.responseLimit = limit
         return options
     }

@@ -21,7 +21,7 @@ import Testing
         exceptions: [String] = [],
         egress: [String] = ["vendor.example"]
     ) -> PluginSide {
-        var options = HostServices.Options()
+        var options = HostServices.Options(http: .patient)
         options.http.proxies = HTTPProxies(http: Secret(url), https: Secret(url), exceptions: exceptions)
         return PluginSide(host: HostServices(options: options), egress: egress)
     }
@@ -66,7 +66,7 @@ import Testing
 
         let proxy = proxy()
         defer { proxy.stop() }
-        var options = HostServices.Options()
+        var options = HostServices.Options(http: .patient)
         options.http.proxies.http = Secret(proxy.url(""))
         options.http.proxies.includesLoopback = true
         let end = await PluginSide(host: HostServices(options: options)).request("GET", server.url())

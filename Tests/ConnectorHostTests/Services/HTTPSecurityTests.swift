@@ -13,7 +13,7 @@ import Testing
         trusting roots: [String] = [HTTPSServer.authority],
         proxies: HTTPProxies = HTTPProxies()
     ) -> PluginSide {
-        var options = HostServices.Options()
+        var options = HostServices.Options(http: .patient)
         options.http.additionalTrustRoots = roots
         options.http.proxies = proxies
         return PluginSide(host: HostServices(options: options), egress: ["localhost", "127.0.0.1"])

@@ -17,7 +17,7 @@ final class PluginSide: Sendable {
 
     /// A gate that may do everything on the loopback interface.
     init(
-        host: HostServices = HostServices(),
+        host: HostServices = HostServices(options: .init(http: .patient)),
         path: String = "analytics/segment",
         services: Set<String> = Set(HostServices.identifiers),
         egress: [String] = ["127.0.0.1"],
