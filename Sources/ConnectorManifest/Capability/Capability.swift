@@ -18,11 +18,10 @@ public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `name/version`; nil for anything else.
     public init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let version = UInt32(parts[1]), version > 0, isIdentifier(parts[0]),
-            parts[1] == "\(version)"
-        else { return nil }
-        self.name = String(parts[0])
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let (name, digits) = (String(text[..<slash]), text[text.utf8.index(after: slash)...])
+        guard let version = UInt32(digits), version > 0, isIdentifier(name), digits == "\(version)" else { return nil }
+        self.name = name
         self.version = version
     }
 
@@ -46,7 +45,7 @@ public struct Operation: Sendable, Hashable {
 
 /// Whether a text may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`, starting with
 /// a letter or digit, at most 64.
-package func isIdentifier(_ text: some StringProtocol) -> Bool {
+package func isIdentifier(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
     func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
     return isLetterOrDigit(first)

@@ -22,19 +22,18 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
 
     /// Reads `1.2.3` or `1.2.3-beta.1`; nil for anything else.
     public init?(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        let numbers = parts[0].split(separator: ".", omittingEmptySubsequences: false).map { part -> UInt32? in
-            let isCanonical =
-                !part.isEmpty && (part == "0" || part.first != "0")
-                && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            return isCanonical ? UInt32(part) : nil
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
+        let dot = UInt8(ascii: ".")
+        let numbers = parts[0].split(separator: dot, omittingEmptySubsequences: false).map { part -> UInt32? in
+            let isCanonical = (part.count == 1 || part.first != 0x30) && part.allSatisfy { (0x30...0x39).contains($0) }
+            return isCanonical ? UInt32(Substring(part)) : nil
         }
         guard numbers.count == 3, let major = numbers[0], let minor = numbers[1], let patch = numbers[2] else {
             return nil
         }
         self.init(major, minor, patch)
         guard parts.count == 2 else { return }
-        prerelease = parts[1].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        prerelease = parts[1].split(separator: dot, omittingEmptySubsequences: false).map { String(Substring($0)) }
         let isValid = prerelease.allSatisfy { identifier in
             let isNumber = identifier.utf8.allSatisfy { (0x30...0x39).contains($0) }
             return !identifier.isEmpty && !(isNumber && identifier.count > 1 && identifier.first == "0")

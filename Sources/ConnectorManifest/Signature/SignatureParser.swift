@@ -116,7 +116,8 @@ private struct SignatureParser {
 
     private mutating func consumeWord(_ wanted: String) -> Bool {
         let start = index
-        if let found = try? word(wanted), found == wanted { return true }
+        guard consume(wanted) else { return false }
+        guard index < text.count, isWordByte(text[index], isFirst: false) else { return true }
         index = start
         return false
     }
