@@ -209,6 +209,7 @@ extension JSONReader {
         from environment: Configuration.Environment,
         at path: JSONPath
     ) -> (text: String, isOneVariable: Bool)? {
+        guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, false) }
         do throws(Template.Malformed) {
             let template = try Template(parsing: text)
             let (filled, missing) = template.filled(from: environment)

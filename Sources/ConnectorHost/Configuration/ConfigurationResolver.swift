@@ -154,7 +154,6 @@ struct ConfigurationResolver {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
         case .string(let text):
-            guard text.utf8.contains(UInt8(ascii: "$")) else { return Evaluated(value: value) }
             return json.filled(text, from: environment, at: path).map {
                 Evaluated(value: .string($0.text), isOneVariable: $0.isOneVariable)
             }

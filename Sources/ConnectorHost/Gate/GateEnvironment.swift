@@ -12,6 +12,11 @@ struct GateEnvironment: Sendable {
     let operations: OperationTable
     /// Where plugin code runs that might block.
     let workers: WorkerThreads
+    /// Where gates open, are proved and close: one thread, and more while a plugin holds it.
+    ///
+    /// Several threads load images more slowly than one: they wait for the dynamic linker's lock, and every page that one maps
+    /// interrupts the processors of the others.
+    let lifecycle: WorkerThreads
     /// HTTP, timers, events, storage.
     let services: HostServices
     /// The time.
@@ -46,7 +51,7 @@ extension GateEnvironment {
             return .failure(ConnectorError(.unavailable, "\(OperationTable.capacity) calls are pending; no more fit"))
         }
         let timer = expire(what, operation, owner: owner, deadline: deadline, onDeadline)
-        workers.run { start(operation) }
+        lifecycle.run { start(operation) }
         let outcome = await operations.end(of: operation)
         clock.cancel(timer)
         return outcome

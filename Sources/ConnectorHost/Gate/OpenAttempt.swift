@@ -80,7 +80,7 @@ final class OpenAttempt: Sendable {
         case (.failure(let error), let instance):
             if let instance, let operation {
                 // Told to stop before its requests end under it, so that it does not answer a call that nobody waits for.
-                environment.workers.run {
+                environment.lifecycle.run {
                     instance.cancel(operation)
                     instance.dispose()
                 }
@@ -117,7 +117,7 @@ final class OpenAttempt: Sendable {
         } catch {
             environment.operations.complete(operation, owner: context.owner, .failure(error))
             // Nothing was created: what the plugin was lent meanwhile goes back.
-            Task {
+            Task(executorPreference: environment.lifecycle) { [self] in
                 await services.close()
                 context.withdraw()
                 services.invalidate()

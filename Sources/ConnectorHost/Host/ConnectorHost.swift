@@ -78,6 +78,7 @@ public final class ConnectorHost: Sendable {
             loader: PluginLoader(),
             operations: OperationTable(),
             workers: workers,
+            lifecycle: WorkerThreads(eager: 1),
             services: HostServices(options: services, threads: workers),
             clock: options.clock,
             redactor: resolved.redactor,
@@ -117,7 +118,7 @@ public final class ConnectorHost: Sendable {
     private func open(of index: Int?, timeout: Duration?) async -> Report {
         guard !isClosed.load(ordering: .acquiring) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
-        await withTaskExecutorPreference(environment.workers) {
+        await withTaskExecutorPreference(environment.lifecycle) {
             await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
         }
         return report
@@ -128,7 +129,7 @@ public final class ConnectorHost: Sendable {
     /// Calls that are still pending end with `not-open`. A closed host stays closed; another one can be made of the same file.
     public func close() async {
         isClosed.store(true, ordering: .releasing)
-        await withTaskExecutorPreference(environment.workers) {
+        await withTaskExecutorPreference(environment.lifecycle) {
             await tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.shutdown()

@@ -13,9 +13,8 @@ internal import NIOCore
 /// Threads on which the host loads plugins and calls them where they might block.
 ///
 /// A plugin must not block, but the host must not depend on that: neither the cooperative pool nor another gate may wait
-/// for one that does. So jobs run on as many threads as there are processors, and more are added only while none of those
-/// takes a job for a millisecond: threads that only wait for the dynamic linker's lock would slow each other down, and a
-/// wake-up across processors costs 20 µs.
+/// for one that does. So jobs run on as many threads as there are processors, or as many as are asked for, and more are added
+/// only while none of those takes a job for a millisecond: a wake-up across processors costs 20 µs.
 ///
 /// They are a task executor, too: what the host does between two steps of a gate runs here, ahead of the jobs that wait, so
 /// that opening many gates wakes no thread of the cooperative pool.
@@ -47,7 +46,7 @@ final class WorkerThreads: Sendable {
 
     private let monitor = Monitor(State())
     private let limit: Int
-    private let coreCount: Int
+    private let eager: Int
 
     /// How long jobs may wait before threads are added, in microseconds.
     private static let patience: UInt32 = 1000
@@ -56,10 +55,12 @@ final class WorkerThreads: Sendable {
 
     /// Starts nothing.
     ///
-    /// - Parameter limit: The most threads at once; jobs wait beyond that.
-    init(limit: Int = 512) {
+    /// - Parameters:
+    ///   - limit: The most threads at once; jobs wait beyond that.
+    ///   - eager: How many threads are started as soon as there are jobs for them; nil for as many as there are processors.
+    init(limit: Int = 512, eager: Int? = nil) {
         self.limit = limit
-        self.coreCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        self.eager = min(limit, eager ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
     /// Runs a job on one of the threads, soon. Jobs begin in the order they were given.
@@ -72,7 +73,7 @@ final class WorkerThreads: Sendable {
         let next = monitor.withLock { state -> Next in
             add(&state)
             if state.idle >= state.waiting { return .wake }
-            if state.threads < min(coreCount, limit) {
+            if state.threads < eager {
                 state.threads += 1
                 return .addThread
             }

@@ -8,7 +8,8 @@ final class LoadedImages: Sendable {
     /// The one table; the dynamic linker's is one for the process, too.
     static let shared = LoadedImages()
 
-    private let images = Mutex<[ImageDigest: LoadedImage]>([:])
+    /// In the order of loading. A list, for walking it is nothing beside loading an image, which walks all of them, too.
+    private let images = Mutex<[(digest: ImageDigest, image: LoadedImage)]>([])
     /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
     private let loading = Monitor<Void>(())
 
@@ -24,13 +25,13 @@ final class LoadedImages: Sendable {
         try loading.withLock { _ throws(Failure) in
             if let known = self[digest] { return known }
             let image = unsafe LoadedImage(try load())
-            images.withLock { $0[digest] = image }
+            images.withLock { $0.append((digest, image)) }
             return image
         }
     }
 
     /// The image of a digest, if it is loaded.
     subscript(digest: ImageDigest) -> LoadedImage? {
-        images.withLock { $0[digest] }
+        images.withLock { $0.first { $0.digest == digest }?.image }
     }
 }

@@ -230,9 +230,9 @@ final class PluginInstance: @unchecked Sendable {
     }
 
     private func destroy() {
-        Task {
+        Task(executorPreference: environment.lifecycle) { [self] in
             await services.close()
-            environment.workers.run { [self] in
+            environment.lifecycle.run { [self] in
                 context.withdraw()
                 unsafe plugin.lifecycle?.destroy(pointer)
                 services.invalidate()

@@ -27,6 +27,7 @@ package struct PluginCandidate: Sendable {
     /// Whether an image still carries the manifest that this candidate was chosen by.
     func isDescribed(by image: some ManifestCarrier) -> Bool {
         let texts = image.manifestTexts()
-        return texts.first == embeddedText && (embeddedText == nil || texts.allSatisfy { $0 == embeddedText })
+        guard let embeddedText else { return texts.isEmpty }
+        return !texts.isEmpty && texts.allSatisfy { $0 == embeddedText }
     }
 }

@@ -12,7 +12,7 @@ struct TimerQueue: Sendable {
     /// A place in the heap.
     private struct Entry: Sendable {
         let deadline: UInt64
-        let id: UInt64
+        let id: Int
 
         /// Timers of one moment fire in the order they were made.
         func precedes(_ other: Entry) -> Bool {
@@ -21,8 +21,8 @@ struct TimerQueue: Sendable {
     }
 
     private var heap: [Entry] = []
-    private var actions: [UInt64: Action] = [:]
-    private var lastID: UInt64 = 0
+    private var actions: [Int: Action] = [:]
+    private var lastID = 0
 
     /// No timers.
     init() {}
@@ -38,12 +38,12 @@ struct TimerQueue: Sendable {
         actions[lastID] = action
         heap.append(Entry(deadline: deadline, id: lastID))
         siftUp(heap.count - 1)
-        return (HostTimer(rawValue: lastID), heap[0].id == lastID)
+        return (HostTimer(rawValue: UInt64(lastID)), heap[0].id == lastID)
     }
 
     /// Takes a timer out; nil if it is not there any more.
     mutating func remove(_ timer: HostTimer) -> Action? {
-        guard let action = actions.removeValue(forKey: timer.rawValue) else { return nil }
+        guard let action = actions.removeValue(forKey: Int(clamping: timer.rawValue)) else { return nil }
         if heap.count > 64, heap.count / 2 > actions.count {
             heap.removeAll { actions[$0.id] == nil }
             for index in heap.indices.prefix(heap.count / 2).reversed() { siftDown(index) }
