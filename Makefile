@@ -9,7 +9,7 @@ SHELL := /bin/bash
 # Debug: six to seven minutes of processor time from nothing, and tests use the same. Release optimises every dependency as a
 # whole, which takes longer; `make status CONFIGURATION=release` builds what is to be installed.
 CONFIGURATION ?= debug
-SWIFT_BUILD := swift build --configuration $(CONFIGURATION)
+SWIFT_BUILD := swift build --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
 BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
 # The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
