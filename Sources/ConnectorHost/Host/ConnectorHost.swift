@@ -78,7 +78,7 @@ public final class ConnectorHost: Sendable {
             loader: PluginLoader(),
             operations: OperationTable(),
             workers: workers,
-            lifecycle: WorkerThreads(eager: 1),
+            lifecycle: WorkerThreads(isLean: true),
             services: HostServices(options: services, threads: workers),
             clock: options.clock,
             redactor: resolved.redactor,

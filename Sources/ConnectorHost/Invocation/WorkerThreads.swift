@@ -13,8 +13,8 @@ internal import NIOCore
 /// Threads on which the host loads plugins and calls them where they might block.
 ///
 /// A plugin must not block, but the host must not depend on that: neither the cooperative pool nor another gate may wait
-/// for one that does. So jobs run on as many threads as there are processors, or as many as are asked for, and more are added
-/// only while none of those takes a job for a millisecond: a wake-up across processors costs 20 µs.
+/// for one that does. So jobs run on as many threads as there are processors, or on one, and more are added only while none of
+/// those takes a job for a millisecond: a wake-up across processors costs 20 µs.
 ///
 /// They are a task executor, too: what the host does between two steps of a gate runs here, ahead of the jobs that wait, so
 /// that opening many gates wakes no thread of the cooperative pool.
@@ -47,6 +47,7 @@ final class WorkerThreads: Sendable {
     private let monitor = Monitor(State())
     private let limit: Int
     private let eager: Int
+    private let isLean: Bool
 
     /// How long jobs may wait before threads are added, in microseconds.
     private static let patience: UInt32 = 1000
@@ -57,10 +58,11 @@ final class WorkerThreads: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The most threads at once; jobs wait beyond that.
-    ///   - eager: How many threads are started as soon as there are jobs for them; nil for as many as there are processors.
-    init(limit: Int = 512, eager: Int? = nil) {
+    ///   - isLean: Whether one thread is enough, unless a job holds it: a further one ends as soon as others go on.
+    init(limit: Int = 512, isLean: Bool = false) {
         self.limit = limit
-        self.eager = min(limit, eager ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        self.isLean = isLean
+        self.eager = isLean ? 1 : max(1, min(limit, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
     /// Runs a job on one of the threads, soon. Jobs begin in the order they were given.
@@ -113,7 +115,8 @@ final class WorkerThreads: Sendable {
     /// Takes jobs until there has been none for a while.
     private func work() {
         let executor = unsafe asUnownedTaskExecutor()
-        while let work = nextWork() {
+        var begun = Int.max
+        while let work = nextWork(after: &begun) {
             switch work {
             case .task(let part): unsafe part.runSynchronously(on: executor)
             case .job(let job): job()
@@ -121,12 +124,20 @@ final class WorkerThreads: Sendable {
         }
     }
 
-    private func nextWork() -> Work? {
+    /// What to do next; nil to end.
+    ///
+    /// - Parameter begun: The number of what this thread did last, of all that were begun; then of what it does next.
+    private func nextWork(after begun: inout Int) -> Work? {
         var end: UInt64?
         return monitor.wait { state in
+            if isLean, end == nil, state.threads > eager, state.begun > begun {
+                state.threads -= 1
+                return .proceed(nil)
+            }
             if let work = state.tasks.popFirst().map(Work.task) ?? state.jobs.popFirst().map(Work.job) {
                 if end != nil { state.idle -= 1 }
                 state.begun += 1
+                begun = state.begun
                 return .proceed(work)
             }
             let now = SystemTime.monotonic()
