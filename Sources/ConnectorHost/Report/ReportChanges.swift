@@ -6,7 +6,7 @@ internal import Synchronization
 /// Wakes those who watch the report.
 final class ReportChanges: Sendable {
     private struct State {
-        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var watchers: [(key: Int, continuation: AsyncStream<Void>.Continuation)] = []
         var next = 0
     }
 
@@ -14,8 +14,8 @@ final class ReportChanges: Sendable {
 
     /// Something changed. From any thread; costs a lock if nobody watches.
     func notify() {
-        let watchers = state.withLock { Array($0.watchers.values) }
-        for watcher in watchers { watcher.yield() }
+        let watchers = state.withLock(\.watchers)
+        for watcher in watchers { watcher.continuation.yield() }
     }
 
     /// How many watch.
@@ -26,11 +26,11 @@ final class ReportChanges: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = state.withLock { state in
             state.next += 1
-            state.watchers[state.next] = continuation
+            state.watchers.append((state.next, continuation))
             return state.next
         }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.watchers.removeValue(forKey: key) }
+            self?.state.withLock { $0.watchers.removeAll { $0.key == key } }
         }
         continuation.yield()
         return stream.map { _ in current() }

@@ -100,34 +100,36 @@ struct Tree: Sendable {
     ) async {
         let waits = order == .opening ? leafWaits : reversed(leafWaits)
         let waiting = reversed(waits)
-        let wanted = index.map { reachable(from: leaves(of: $0), by: waits) }
+        let wanted = wanted(index, waits)
         await withTaskGroup(of: Int.self) { group in
-            var missing = waits.mapValues { $0.count { wanted?.contains($0) ?? true } }
+            var missing = waits.map { $0.count { wanted[$0] } }
             func start(_ leaf: Int) {
-                guard let gate = nodes[leaf].gate, wanted?.contains(leaf) ?? true else { return }
+                guard let gate = nodes[leaf].gate, wanted[leaf] else { return }
                 group.addTask {
                     await body(gate)
                     return leaf
                 }
             }
-            for leaf in nodes.indices where missing[leaf, default: 0] == 0 { start(leaf) }
+            for leaf in nodes.indices where missing[leaf] == 0 { start(leaf) }
             for await done in group {
-                for leaf in waiting[done] ?? [] {
-                    missing[leaf, default: 0] -= 1
+                for leaf in waiting[done] {
+                    missing[leaf] -= 1
                     if missing[leaf] == 0 { start(leaf) }
                 }
             }
         }
     }
 
-    /// Leaves, those they wait for, those these wait for, and so on.
-    private func reachable(from leaves: [Int], by waits: [Int: [Int]]) -> Set<Int> {
-        var found = Set(leaves)
-        var open = leaves
+    /// Whether a node is one of the leaves of another, or one that these wait for, and so on; all are, of nil.
+    private func wanted(_ index: Int?, _ waits: [[Int]]) -> [Bool] {
+        var wanted = Array(repeating: index == nil, count: nodes.count)
+        var open = index.map(leaves) ?? []
         while let leaf = open.popLast() {
-            for target in waits[leaf] ?? [] where found.insert(target).inserted { open.append(target) }
+            guard !wanted[leaf] else { continue }
+            wanted[leaf] = true
+            open += waits[leaf]
         }
-        return found
+        return wanted
     }
 
     /// Which way ``forEachGate(_:_:)`` goes.
@@ -138,10 +140,10 @@ struct Tree: Sendable {
         case closing
     }
 
-    /// For each leaf that waits: the leaves that it waits for, by itself or by a composite above it.
-    private var leafWaits: [Int: [Int]] {
-        guard !waits.isEmpty else { return [:] }
-        var result: [Int: [Int]] = [:]
+    /// For each leaf: the leaves that it waits for, by itself or by a composite above it.
+    private var leafWaits: [[Int]] {
+        var result: [[Int]] = Array(repeating: [], count: nodes.count)
+        guard !waits.isEmpty else { return result }
         func walk(_ index: Int, inherited: [Int]) {
             let targets = inherited + (waits[index] ?? [])
             if nodes[index].gate != nil, !targets.isEmpty {
@@ -158,9 +160,11 @@ struct Tree: Sendable {
         nodes[index].gate == nil ? nodes[index].children.flatMap(leaves) : [index]
     }
 
-    private func reversed(_ waits: [Int: [Int]]) -> [Int: [Int]] {
-        waits.reduce(into: [:]) { result, wait in
-            for target in wait.value { result[target, default: []].append(wait.key) }
+    private func reversed(_ waits: [[Int]]) -> [[Int]] {
+        var result: [[Int]] = Array(repeating: [], count: waits.count)
+        for (waiting, targets) in waits.enumerated() {
+            for target in targets { result[target].append(waiting) }
         }
+        return result
     }
 }

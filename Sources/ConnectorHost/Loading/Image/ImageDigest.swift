@@ -4,22 +4,27 @@
 import Crypto
 
 /// The SHA-256 of an image's bytes: what an image is, whatever it is called.
-struct ImageDigest: Sendable, Hashable, CustomStringConvertible {
-    /// The 32 bytes, in the order of the standard, as they lie in memory.
-    private let words: SIMD4<UInt64>
+struct ImageDigest: Sendable, Equatable, CustomStringConvertible {
+    /// The first 16 bytes, in the order of the standard, as they lie in memory.
+    private let first: UInt128
+    /// The other 16.
+    private let second: UInt128
 
     /// Hashes bytes.
     init(of bytes: UnsafeRawBufferPointer) {
         var hash = SHA256()
         unsafe hash.update(bufferPointer: bytes)
-        words = unsafe hash.finalize().withUnsafeBytes { unsafe $0.loadUnaligned(as: SIMD4<UInt64>.self) }
+        (first, second) = unsafe hash.finalize().withUnsafeBytes { digest in
+            unsafe (digest.loadUnaligned(as: UInt128.self), digest.loadUnaligned(fromByteOffset: 16, as: UInt128.self))
+        }
     }
 
     /// 64 hexadecimal digits in lower case, as sha256sum(1) prints them.
     var description: String {
         unsafe String(unsafeUninitializedCapacity: 64) { target in
             for index in 0..<32 {
-                let byte = UInt8(truncatingIfNeeded: words[index / 8].littleEndian >> UInt64(index % 8 * 8))
+                let half = (index < 16 ? first : second).littleEndian
+                let byte = UInt8(truncatingIfNeeded: half >> UInt128(index % 16 * 8))
                 unsafe target[2 * index] = Self.digit(byte >> 4)
                 unsafe target[2 * index + 1] = Self.digit(byte & 15)
             }
