@@ -11,8 +11,12 @@ enum ConnectorBench {
         case ("run", 4): try await run(files: arguments[1], programs: arguments[2], results: arguments[3])
         case ("open", 2): try await Opening.measure(file: arguments[1])
         case ("steps", 2): try Steps.measure(folder: arguments[1])
+        case ("calls", 2):
+            Table.printHead()
+            try await Suite(files: arguments[1], programs: "", rounds: 20).calls().forEach(Table.printRow)
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
-        default: throw Failure("usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER")
+        default:
+            throw Failure("usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES")
         }
     }
 

@@ -18,7 +18,9 @@ extension Suite {
             Measurement("call/typed-1KiB", "typed call, 1 KiB in and out", beside: "C pointer", goal: .ratio(1.5)),
             Measurement("call/lease", "typed call, with its own lease", beside: "C pointer"),
             Measurement("call/inline", "typed call, completes inline", goal: .value(150)),
-            Measurement("call/json", "call by name, with JSON", beside: "C libffi"),
+            Measurement("call/prepared", "described call, prepared slots", beside: "C libffi", goal: .ratio(1.5)),
+            Measurement("call/named", "described call, by name with values", beside: "C libffi", goal: .ratio(3)),
+            Measurement("call/json", "  the same, with JSON by parameter", beside: "C libffi"),
         ]
         return try await alternate(measurements, rounds: 2 * rounds) { measurement in
             try await sample(measurement.id, target)
@@ -53,6 +55,28 @@ extension Suite {
             let start = ContinuousClock.now
             for _ in 0..<count { try await answer(target, request) }
             return (Double((ContinuousClock.now - start).nanoseconds) / Double(count), nil)
+        case "call/prepared":
+            let reference = unsafe benchmark_add_ffi(target.functions.add, UInt64(count))
+            let host = try await target.gate.withPrepared("add") { add throws(ConnectorError) in
+                var sum = 0 as Int64
+                let start = ContinuousClock.now
+                for number in 0..<Int64(count) {
+                    try add.set(sum, at: 0)
+                    try add.set(number, at: 1)
+                    try add()
+                    sum = try add.integer()
+                }
+                let duration = ContinuousClock.now - start
+                return sum == 0 ? 0 : duration.nanoseconds
+            }
+            return (Double(host) / Double(count), Double(reference) / Double(count))
+        case "call/named":
+            let reference = unsafe benchmark_add_ffi(target.functions.add, UInt64(count))
+            let start = ContinuousClock.now
+            for number in 0..<Int64(count) { _ = try await target.gate.call("add", number, 1) }
+            return (
+                Double((ContinuousClock.now - start).nanoseconds) / Double(count), Double(reference) / Double(count)
+            )
         default:
             let reference = unsafe benchmark_add_ffi(target.functions.add, UInt64(count))
             let start = ContinuousClock.now

@@ -8,6 +8,8 @@ struct ClientTarget: Sendable {
     let tree: Tree
     /// Its place in the tree.
     let index: Int
+    /// The gate, if the connector is a leaf.
+    let gate: Gate?
 
     /// Finds a connector.
     ///
@@ -22,6 +24,7 @@ struct ClientTarget: Sendable {
         }
         self.tree = tree
         self.index = index
+        gate = tree.nodes[index].gate
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
         throw ConnectorError(
@@ -38,10 +41,12 @@ struct ClientTarget: Sendable {
     var capabilities: [Capability] { tree.capabilities(index) }
 
     /// Calls an operation with JSON.
-    func call(_ operation: String, _ arguments: JSONObject, _ options: CallOptions) async throws(ConnectorError)
-        -> CallResult
-    {
-        try await tree.call(index, operation, CallArguments(arguments), options)
+    func call(
+        _ operation: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> JSONValue {
+        try await tree.call(index, operation, arguments, options).json()
     }
 
     /// Calls an operation whose parameters are all texts, already in the form in which they cross the line.
@@ -77,7 +82,4 @@ struct ClientTarget: Sendable {
             )
         }
     }
-
-    /// The gate, if the connector is a leaf.
-    var gate: Gate? { tree.nodes[index].gate }
 }

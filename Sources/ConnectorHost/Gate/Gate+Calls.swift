@@ -26,7 +26,7 @@ extension Gate {
                 bound: instance.bound,
                 handles: instance.handles
             )
-            let deadline = environment.deadline(after: options.timeout)
+            let deadline = environment.deadline(after: options.timeoutNanoseconds)
             try await instance.admit(name, by: deadline)
             let outputs: [CallOutput]
             if operation.foreign != nil {
@@ -127,6 +127,7 @@ extension Gate {
 
     /// The instance, if calls may pass.
     func usableInstance() throws(ConnectorError) -> PluginInstance {
+        if let instance = openInstance { return instance }
         let (instance, state, error) = usable
         guard let instance, state.isUsable else {
             throw ConnectorError(

@@ -53,7 +53,7 @@ extension Gate {
         if case .failure(let error) = result {
             logger.warning("probe failed", metadata: ["error": "\(described(error))"])
         }
-        environment.onChange()
         scheduleProbe()
+        environment.onChange()
     }
 }

@@ -68,6 +68,11 @@ final class Gate: Sendable {
         storage.withLock { ($0.instance, $0.machine.state, $0.error) }
     }
 
+    /// The instance that calls go to; nil if none may pass.
+    var openInstance: PluginInstance? {
+        storage.withLock { $0.machine.state.isUsable ? $0.instance : nil }
+    }
+
     /// The error as it may be shown: with the gate's path, and without secrets.
     func described(_ error: ConnectorError) -> ConnectorError {
         var error = error

@@ -80,8 +80,8 @@ extension GateEnvironment {
     }
 
     /// When something that starts now has taken too long.
-    func deadline(after duration: Duration) -> UInt64 {
-        let (deadline, isOverflow) = clock.now().addingReportingOverflow(duration.nanoseconds)
-        return isOverflow ? .max : deadline
-    }
+    func deadline(after duration: Duration) -> UInt64 { deadline(after: duration.nanoseconds) }
+
+    /// When something that starts now has taken too long.
+    func deadline(after nanoseconds: UInt64) -> UInt64 { clock.now().saturatingAdding(nanoseconds) }
 }

@@ -55,13 +55,6 @@ extension ConnectorError {
         )
     }
 
-    /// An empty error object for a plugin to fill in.
-    static var blank: connector_error {
-        var error = connector_error()
-        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
-        return error
-    }
-
     /// The text in a fixed array, up to its first NUL.
     private static func text<Storage>(_ storage: Storage) -> String {
         unsafe withUnsafeBytes(of: storage) { bytes in

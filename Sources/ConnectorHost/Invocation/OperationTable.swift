@@ -50,6 +50,28 @@ final class OperationTable: Sendable {
         var progress: (@Sendable (JSONValue) -> Void)?
         /// The last use that the host gave up and the plugin has not completed since, and by whom it was to be completed.
         var givenUp: (use: UInt64, owner: UInt64) = (0, 0)
+
+        /// Takes on a call; returns the use that it is.
+        mutating func begin(owner: UInt64, progress: (@Sendable (JSONValue) -> Void)?) -> UInt64 {
+            uses += 1
+            self.owner = owner
+            stage = .begun
+            if let progress { self.progress = progress }
+            return uses
+        }
+
+        /// Takes the outcome out of a call that has ended, and frees the slot.
+        mutating func take() -> Outcome? {
+            guard case .ended(let outcome) = stage else { return nil }
+            free()
+            return outcome
+        }
+
+        /// Frees the slot.
+        mutating func free() {
+            stage = .free
+            if progress != nil { progress = nil }
+        }
     }
 
     private struct State {
@@ -87,21 +109,15 @@ final class OperationTable: Sendable {
                 index = state.slots.count
                 state.slots.append(Slot())
             }
-            state.slots[index].uses += 1
-            state.slots[index].owner = owner
-            state.slots[index].stage = .begun
-            state.slots[index].progress = progress
-            return state.slots[index].uses << Self.slotBits | UInt64(index)
+            return state.slots[index].begin(owner: owner, progress: progress) << Self.slotBits | UInt64(index)
         }
     }
 
     /// How a call ended, if it has; the id is used up then.
     func endIfNow(of id: UInt64) -> Outcome? {
         state.withLock { state in
-            guard let index = Self.index(of: id, in: state), case .ended(let outcome) = state.slots[index].stage else {
-                return nil
-            }
-            Self.release(index, &state)
+            guard let index = Self.index(of: id, in: state), let outcome = state.slots[index].take() else { return nil }
+            state.free.append(index)
             return outcome
         }
     }
@@ -113,8 +129,8 @@ final class OperationTable: Sendable {
                 guard let index = Self.index(of: id, in: state) else {
                     return .failure(ConnectorError(.failed, "the operation \(id) was never begun"))
                 }
-                if case .ended(let outcome) = state.slots[index].stage {
-                    Self.release(index, &state)
+                if let outcome = state.slots[index].take() {
+                    state.free.append(index)
                     return outcome
                 }
                 state.slots[index].stage = unsafe .awaited(waiter)
@@ -126,7 +142,7 @@ final class OperationTable: Sendable {
 
     /// Ends a call in the name of its instance.
     @discardableResult
-    func complete(_ id: UInt64, owner: UInt64, _ outcome: Outcome) -> Answer {
+    func complete(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome) -> Answer {
         end(id, owner: owner, outcome, by: .plugin)
     }
 
@@ -158,7 +174,8 @@ final class OperationTable: Sendable {
         case caller
     }
 
-    private func end(_ id: UInt64, owner: UInt64, _ outcome: Outcome, by side: Side) -> Answer {
+    private func end(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome, by side: Side) -> Answer {
+        let outcome = outcome
         let (answer, waiter) = unsafe state.withLock { state -> (Answer, Waiter?) in
             if side == .plugin, Self.forget(id, owner: owner, &state) { return (.givenUp, nil) }
             guard let index = Self.index(of: id, in: state) else { return (.unknown, nil) }
@@ -171,7 +188,8 @@ final class OperationTable: Sendable {
                 return (.accepted, nil)
             case .awaited(let waiter):
                 if side == .caller { state.slots[index].givenUp = (state.slots[index].uses, owner) }
-                Self.release(index, &state)
+                state.slots[index].free()
+                state.free.append(index)
                 return unsafe (.accepted, waiter)
             }
         }
@@ -216,12 +234,6 @@ final class OperationTable: Sendable {
         }
         observer?(value)
         return answer
-    }
-
-    private static func release(_ index: Int, _ state: inout State) {
-        state.slots[index].stage = .free
-        state.slots[index].progress = nil
-        state.free.append(index)
     }
 
     /// The slot of an id that is in use.

@@ -15,6 +15,8 @@ package final class Plugin: Sendable {
     package let lifecycle: PluginLifecycle?
     private let digest: ImageDigest
     private let image: LoadedImage
+    /// Made at the first call.
+    private let operations = LazyReference<ResolvedOperations>()
 
     init(
         manifest: Manifest,
@@ -36,5 +38,14 @@ package final class Plugin: Sendable {
     /// The address of an exported function, valid as long as the process; nil if there is none of this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
         unsafe image.symbol(named: name)
+    }
+
+    /// An operation, ready to be called.
+    ///
+    /// - Parameter name: Its name, or `capability/operation` where two capabilities share one.
+    func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
+        let found = operations.with({ ResolvedOperations(of: self) }) { $0[name] }
+        guard let found else { throw manifest.unknownOperation(name) }
+        return try found.get()
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A type that crosses the plugin line; the raw value is its name in a signature.
-package enum ValueType: String, Sendable, CaseIterable, CustomStringConvertible {
+package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomStringConvertible {
     case i8, i16, i32, i64
     case u8, u16, u32, u64
     case f32, f64

@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// How gates close: in reverse, after the calls that are inside, and never for ever.
-@Suite(.timeLimit(.minutes(2))) struct GateClosingTests {
+@Suite(.timeLimit(.minutes(10))) struct GateClosingTests {
     @Test func `gates close in the reverse of the order in which they opened`() async throws {
         let names = [TestHost.unique(), TestHost.unique()]
         let test = try TestHost(

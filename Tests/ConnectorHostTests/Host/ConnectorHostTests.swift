@@ -11,7 +11,7 @@ import Testing
 @testable import ConnectorHost
 
 /// The host as an application sees it.
-@Suite(.timeLimit(.minutes(2))) struct ConnectorHostTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectorHostTests {
     @Test func `a host runs as a service until it is cancelled, and closes`() async throws {
         let test = try TestHost(TestHost.leaf("gate"))
         let service = Task { try await test.host.run() }

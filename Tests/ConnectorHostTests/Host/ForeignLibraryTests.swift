@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Existing libraries as gates, by a sidecar alone.
-@Suite(.timeLimit(.minutes(2))) struct ForeignLibraryTests {
+@Suite(.timeLimit(.minutes(10))) struct ForeignLibraryTests {
     private static func has(_ library: String) -> Bool { unsafe dlopen(library, RTLD_NOW | RTLD_LOCAL) != nil }
 
     private static func example(_ name: String) -> String {

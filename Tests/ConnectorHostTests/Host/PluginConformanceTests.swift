@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// The suite that plugin authors run, on plugins that keep the rules and on ones that break them.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct PluginConformanceTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct PluginConformanceTests {
     private let options = PluginConformance.Options(timeout: .milliseconds(300), patience: .milliseconds(60), cycles: 2)
 
     private func rules(_ path: String, _ options: PluginConformance.Options? = nil) async -> Set<PluginConformance.Rule>

@@ -111,6 +111,21 @@ struct TestHost: Sendable {
         }
     }
 
+    /// Waits until a gate's plugin has been told of a call, by reporting progress of it as long as there is none of the name.
+    static func taken(_ name: String, plugin: String = "calls") async throws {
+        let other = try TestHost(leaf("other", plugin: plugin))
+        await other.host.open()
+        while true {
+            do throws(ConnectorError) {
+                try await other.call("other", "progress", ["name": .string(name), "text": "null"])
+                return
+            } catch {
+                try #require(error.code == .missing)
+                await Task.yield()
+            }
+        }
+    }
+
     /// Waits until a gate has counted something.
     func counts(_ path: String, _ name: String, reach number: Int64) async throws {
         while try await call(path, "counts")[name]?.integer ?? 0 < number { await Task.yield() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// Every rule of the call contract, kept and broken.
-@Suite(.timeLimit(.minutes(2))) struct CallContractTests {
+@Suite(.timeLimit(.minutes(10))) struct CallContractTests {
     private let name = TestHost.unique()
 
     private func opened(_ leaves: String...) async throws -> TestHost {

@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// Values of every type on their way through libffi, right ones and wrong ones.
-@Suite(.timeLimit(.minutes(2))) struct DescribedCallTests {
+@Suite(.timeLimit(.minutes(10))) struct DescribedCallTests {
     private func opened() async throws -> TestHost {
         let test = try TestHost(TestHost.leaf("gate", plugin: "values"))
         #expect(await test.host.open().isReady)

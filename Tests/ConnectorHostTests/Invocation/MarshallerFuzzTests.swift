@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorHost
 
 /// Random signatures and random values, the same ones every time, against C functions that echo what they get.
-@Suite(.timeLimit(.minutes(5))) struct MarshallerFuzzTests {
+@Suite(.timeLimit(.minutes(10))) struct MarshallerFuzzTests {
     private static let functionCount = 40
     private static let callsPerFunction = 30
 
@@ -24,13 +24,15 @@ import Testing
                 let interface = try CallInterface(operation.signature)
                 for _ in 0..<Self.callsPerFunction {
                     let values = echo.types.map { $0.value(using: &random) }
-                    var frame = CallFrame(interface)
-                    frame.set(values)
-                    frame.lendBuffers()
-                    frame.clearOutputs()
-                    if let place = interface.frame.instance { unsafe frame.setPointer(nil, at: place) }
-                    #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
-                    let outputs = try frame.takeOutputs()
+                    let outputs = try CallFrame.with(interface) { frame throws(ConnectorError) in
+                        frame.set(values, of: interface)
+                        frame.lendBuffers()
+                        if let place = unsafe interface.plan.pointee.frame.instance {
+                            unsafe frame.setPointer(nil, at: place)
+                        }
+                        #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
+                        return try frame.takeAnswers(of: interface)
+                    }
                     #expect(outputs.map(\.value) == echo.expected(values), "\(operation.signature)")
                 }
             }
@@ -67,13 +69,14 @@ import Testing
             let plugin = try PluginLoader().load(PluginCatalog.candidate(path: path))
             let (_, operation) = try #require(plugin.manifest.operation(named: "echo0"))
             let function = try unsafe #require(plugin.symbol(named: "echo0"))
-            var frame = CallFrame(try CallInterface(operation.signature))
-            for _ in 0..<100 {
-                let values = echo.types.map { $0.value(using: &random) }
-                frame.set(values)
-                frame.clearOutputs()
-                #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
-                #expect(try frame.takeOutputs().map(\.value) == echo.expected(values))
+            let interface = try CallInterface(operation.signature)
+            try CallFrame.with(interface) { frame throws(ConnectorError) in
+                for _ in 0..<100 {
+                    let values = echo.types.map { $0.value(using: &random) }
+                    frame.set(values, of: interface)
+                    #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
+                    #expect(try frame.takeAnswers(of: interface).map(\.value) == echo.expected(values))
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ import Testing
 /// The ready-made C types of typed clients: each is called once for real, and asked for where it does not fit.
 ///
 /// One after the other: the fixture counts the texts that reach it for all gates of its image.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OperationFunctionTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OperationFunctionTests {
     private typealias Form = OperationFunction
 
     private func opened(_ config: JSONObject = [:], environment: [String: String] = [:]) async throws -> GateClient {

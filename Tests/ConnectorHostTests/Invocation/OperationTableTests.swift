@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorHost
 
 /// Calls by their ids, without any plugin.
-@Suite(.timeLimit(.minutes(2))) struct OperationTableTests {
+@Suite(.timeLimit(.minutes(10))) struct OperationTableTests {
     private let table = OperationTable()
     private let gone = ConnectorError(.cancelled, "gone")
 

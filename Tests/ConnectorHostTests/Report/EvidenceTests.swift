@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// What plugins complete `open` and `probe` with.
-@Suite(.timeLimit(.minutes(2))) struct EvidenceTests {
+@Suite(.timeLimit(.minutes(10))) struct EvidenceTests {
     private func read(_ text: String) throws(ConnectorError) -> [Evidence] {
         try Evidence.read(Array(text.utf8), at: 5, duration: .milliseconds(7))
     }

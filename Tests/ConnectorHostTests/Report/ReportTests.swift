@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// The report, as a value, as a document, and as a stream.
-@Suite(.timeLimit(.minutes(2))) struct ReportTests {
+@Suite(.timeLimit(.minutes(10))) struct ReportTests {
     // MARK: The document
 
     @Test func `the document has the form that the format promises`() async throws {

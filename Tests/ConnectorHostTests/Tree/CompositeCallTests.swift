@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorHost
 
 /// A composite is called like a leaf; its policy decides who answers.
-@Suite(.timeLimit(.minutes(2))) struct CompositeCallTests {
+@Suite(.timeLimit(.minutes(10))) struct CompositeCallTests {
     /// A child that replies with a text of JSON, fails (`away`, `wrong`), does not open (`closed`), or answers later.
     private func child(_ name: String, _ behaviour: String) -> String {
         switch behaviour {

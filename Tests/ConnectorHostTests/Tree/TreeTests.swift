@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorHost
 
 /// The shape of the tree, and the order it is walked in.
-@Suite(.timeLimit(.minutes(2))) struct TreeTests {
+@Suite(.timeLimit(.minutes(10))) struct TreeTests {
     @Test func `the report has parents before their children, in the order of the file`() throws {
         let test = try TestHost(
             TestHost.composite("b", "all", TestHost.leaf("z"), TestHost.composite("y", "first", TestHost.leaf("x"))),

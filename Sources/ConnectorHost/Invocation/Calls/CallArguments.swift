@@ -5,9 +5,10 @@ internal import ConnectorManifest
 
 /// What a caller gives an operation, before it is known which plugin will take it.
 struct CallArguments: Sendable {
-    /// The arguments by name: JSON that still has to be checked, or texts that a typed client has made already.
+    /// JSON that still has to be checked, by name or in order, or texts that a typed client has made already.
     enum Storage: Sendable {
         case json(JSONObject)
+        case positional([JSONValue])
         case texts([(name: String, text: [UInt8]?)])
     }
 
@@ -17,6 +18,11 @@ struct CallArguments: Sendable {
     /// Arguments as JSON, by name.
     init(_ object: JSONObject) {
         storage = .json(object)
+    }
+
+    /// Arguments as JSON, in the order of the parameters.
+    init(positional values: [JSONValue]) {
+        storage = .positional(values)
     }
 
     /// The bytes of `string`, `json` and `bytes` parameters, by name; nil for an optional one without a value.
@@ -43,6 +49,11 @@ struct CallArguments: Sendable {
         }
         let known = inputs.map(\.name)
         switch storage {
+        case .positional(let values):
+            let open = inputs.filter { bound[$0.name] == nil }
+            guard values.count <= open.count else { throw wrong("\(operation) takes \(open.count) values") }
+            let named = JSONObject(zip(open, values).map { ($0.name, $1) })
+            return try CallArguments(named).values(for: signature, operation: operation, bound: bound, handles: handles)
         case .json(let object):
             for name in object.names where !known.contains(name) || bound[name] != nil {
                 let hint = suggestion(for: name, among: known.filter { bound[$0] == nil }).map { "; \($0)" } ?? ""

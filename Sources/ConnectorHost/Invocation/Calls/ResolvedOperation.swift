@@ -14,8 +14,16 @@ final class ResolvedOperation: @unchecked Sendable {
     let function: UnsafeMutableRawPointer
     /// How its arguments lie for libffi.
     let interface: CallInterface
+    /// The interface's plan.
+    let plan: UnsafePointer<CallPlan>
     /// Whether it is called through its own C type instead.
     let takesTexts: Bool
+    /// Whether it answers before its function returns, and does not block meanwhile.
+    var answersAtOnce: Bool { foreign == nil && !isAsync }
+    /// How to call it, for errors.
+    var usage: String { "its signature is \(operation.name)\(operation.signature)" }
+
+    private let isAsync: Bool
     /// How a foreign function tells success; nil for a plugin's own.
     let foreign: ForeignConvention?
 
@@ -29,13 +37,15 @@ final class ResolvedOperation: @unchecked Sendable {
             )
         }
         self.operation = operation
+        self.isAsync = operation.signature.isAsync
         self.foreign = operation.foreign
         self.takesTexts = TextOperation.fits(operation.signature)
         unsafe self.function = function
-        self.interface = try CallInterface(
+        interface = try CallInterface(
             operation.signature,
             isForeign: operation.foreign != nil,
             returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
         )
+        unsafe plan = interface.plan
     }
 }

@@ -29,6 +29,15 @@ final class Turn: Sendable {
 
     private let state = Mutex(State())
 
+    /// Takes the turn if nobody has it; it ends with ``end()``.
+    func beginNow() -> Bool {
+        state.withLock { state in
+            guard !state.isTaken else { return false }
+            state.isTaken = true
+            return true
+        }
+    }
+
     /// Waits until it is the caller's turn, which ends with ``end()``.
     ///
     /// - Parameters:

@@ -8,40 +8,63 @@ internal import ConnectorManifest
 /// The memory of one described call: slots for the C arguments, storage for what goes by address, copies of texts.
 ///
 /// Can be used for any number of calls one after the other. Setting a scalar is one store; the call is libffi's own.
-/// One thread at a time; the pointers that the callee sees are valid until the frame is reset or gone.
+/// One thread at a time; the pointers that the callee sees are valid until they are set again or the frame is gone.
 @safe
 struct CallFrame: ~Copyable {
-    /// Which signature it is for.
-    let interface: CallInterface
-    /// First libffi's array of addresses, then the slots, then the storage.
+    /// How it is laid out.
+    private let plan: UnsafePointer<CallPlan>
+    /// First libffi's array of addresses, then the slots, then the storage; the caller's.
     private let block: UnsafeMutableRawPointer
-    /// What was copied for texts and buffers, to be freed.
-    private var copies: [UnsafeMutableRawPointer] = unsafe []
+    /// What was copied for texts and buffers, at which argument, to be freed.
+    private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
 
-    private var slots: UnsafeMutableRawPointer { unsafe block + 8 * interface.argumentCount }
-    private var storage: UnsafeMutableRawPointer { unsafe slots + interface.storageOffset }
+    /// Where the slots begin.
+    var slots: UnsafeMutableRawPointer { unsafe block + 8 * plan.pointee.argumentCount }
+    private var storage: UnsafeMutableRawPointer { unsafe slots + 8 * plan.pointee.argumentCount }
 
     /// How large a buffer is lent for each `out` text, in bytes.
     static let bufferSize = 64 << 10
 
-    /// Allocates a frame; everything in it is zero.
-    init(_ interface: CallInterface) {
-        self.interface = interface
-        let size = 16 * interface.argumentCount + interface.storageSize
-        unsafe block = .allocate(byteCount: max(8, size), alignment: 8)
-        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: max(8, size))
-        for index in 0..<interface.argumentCount {
+    /// Lays a frame out in memory of the caller; everything in it is zero.
+    ///
+    /// - Parameters:
+    ///   - plan: Of an interface that outlives the frame.
+    ///   - memory: As many bytes as the plan says, aligned to 8, which outlive the frame.
+    init(_ plan: UnsafePointer<CallPlan>, in memory: UnsafeMutableRawBufferPointer) {
+        unsafe self.plan = plan
+        // Only memory of no size has no address.
+        unsafe block = memory.baseAddress.unsafelyUnwrapped
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: plan.pointee.frameSize)
+        for index in unsafe 0..<plan.pointee.argumentCount {
             unsafe block.storeBytes(of: slots + 8 * index, toByteOffset: 8 * index, as: UnsafeMutableRawPointer.self)
         }
-        for place in interface.outputs + interface.results {
-            guard let argument = place.argument, let offset = place.storage else { continue }
-            unsafe setPointer(storage + offset, at: argument)
+        for index in unsafe plan.pointee.pointers.indices {
+            let pointer = unsafe plan.pointee.pointers[index]
+            unsafe setPointer(storage + pointer.storage, at: pointer.argument)
         }
+        resetAnswers()
+    }
+
+    /// Lends a frame for as long as the body runs, on the stack unless it is uncommonly large.
+    static func with<Result, Failure: Error>(
+        _ interface: CallInterface,
+        _ body: (inout CallFrame) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: interface.plan.pointee.frameSize, alignment: 8) {
+            memory in
+            var frame = unsafe CallFrame(interface.plan, in: memory)
+            do throws(Failure) {
+                return Swift.Result<Result, Failure>.success(try body(&frame))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     deinit {
-        for index in unsafe copies.indices { unsafe copies[index].deallocate() }
-        unsafe block.deallocate()
+        resetAnswers()
+        for index in unsafe copies.indices { unsafe copies[index].memory.deallocate() }
     }
 
     // MARK: Arguments
@@ -69,7 +92,7 @@ struct CallFrame: ~Copyable {
     }
 
     /// Stores every input, in the order of the signature.
-    mutating func set(_ values: [CallValue]) {
+    mutating func set(_ values: [CallValue], of interface: CallInterface) {
         for (place, value) in zip(interface.inputs, values) { set(value, for: place) }
     }
 
@@ -79,7 +102,7 @@ struct CallFrame: ~Copyable {
             if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
         }
         unsafe copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
-        unsafe copies.append(copy)
+        unsafe keep(copy, at: argument)
         unsafe setPointer(copy, at: argument)
         switch type {
         case .cstring: break
@@ -88,20 +111,30 @@ struct CallFrame: ~Copyable {
         }
     }
 
+    /// Remembers what an argument points to, and frees what it pointed to before.
+    private mutating func keep(_ memory: UnsafeMutableRawPointer, at argument: Int) {
+        guard let index = unsafe copies.firstIndex(where: { unsafe $0.argument == argument }) else {
+            return unsafe copies.append((argument, memory))
+        }
+        unsafe copies[index].memory.deallocate()
+        unsafe copies[index].memory = memory
+    }
+
     /// Lends a buffer for every `out` text.
     mutating func lendBuffers() {
-        for place in interface.buffers {
-            guard let argument = place.argument else { continue }
+        guard unsafe plan.pointee.answersBytes else { return }
+        for index in unsafe plan.pointee.answers.indices where unsafe plan.pointee.answers[index].role == .buffer {
+            let answer = unsafe plan.pointee.answers[index]
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
             unsafe buffer.storeBytes(of: 0, as: UInt8.self)
-            unsafe copies.append(buffer)
-            unsafe setPointer(buffer, at: argument)
-            if place.type == .bytes32 {
-                set(UInt32(Self.bufferSize), at: argument + 1)
+            unsafe keep(buffer, at: answer.argument)
+            unsafe setPointer(buffer, at: answer.argument)
+            if answer.type == .bytes32 {
+                set(UInt32(Self.bufferSize), at: answer.argument + 1)
             } else {
-                set(UInt64(Self.bufferSize), at: argument + 1)
+                set(UInt64(Self.bufferSize), at: answer.argument + 1)
             }
-            if let offset = place.storage { unsafe setPointer(storage + offset, at: argument + 2) }
+            if answer.storage >= 0 { unsafe setPointer(storage + answer.storage, at: answer.argument + 2) }
         }
     }
 
@@ -132,7 +165,7 @@ struct CallFrame: ~Copyable {
         var returned: UInt64 = 0
         let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
         unsafe ffi_call(
-            interface.cif,
+            plan.pointee.cif,
             unsafeBitCast(function, to: (@convention(c) () -> Void).self),
             &returned,
             addresses
@@ -140,42 +173,37 @@ struct CallFrame: ~Copyable {
         return returned
     }
 
-    // MARK: Results
+    // MARK: Answers
 
     /// What the callee wrote, in the order of the signature: out parameters, then results.
     ///
     /// What the callee owns is copied and released here, exactly once for each call that succeeded.
     ///
-    /// - Parameter returned: What a foreign function returned: how many bytes it wrote into its buffer.
+    /// - Parameters:
+    ///   - interface: The plan's own.
+    ///   - returned: What a foreign function returned: how many bytes it wrote into its buffer.
     /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
-    func takeOutputs(returned: CallValue = .none) throws(ConnectorError) -> [CallOutput] {
+    func takeAnswers(
+        of interface: CallInterface,
+        returned: CallValue = .none
+    ) throws(ConnectorError) -> [CallOutput] {
+        defer { resetAnswers() }
         var outputs: [CallOutput] = []
-        for place in interface.outputs {
-            outputs.append((place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0))))
+        for place in interface.answers where place.argument != nil {
+            outputs.append((place.name, place.type, try answer(place, returned: returned)))
         }
-        var failure: ConnectorError?
-        for place in interface.buffers {
-            do throws(ConnectorError) {
-                outputs.append((place.name, place.type, .bytes(try buffer(place, returned))))
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        for place in interface.results where place.storage != nil {
-            guard !place.type.isScalar else {
-                outputs.append(
-                    (place.name, place.type, unsafe Self.load(place.type, from: storage + (place.storage ?? 0)))
-                )
-                continue
-            }
-            do throws(ConnectorError) {
-                outputs.append((place.name, place.type, .bytes(try owned(place))))
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
         return outputs
+    }
+
+    /// One of the things that the callee wrote; what it owns is copied, and stays to be released.
+    ///
+    /// - Throws: `misbehaved` if length and address do not go together, `tooLarge` past the limits.
+    func answer(_ place: CallInterface.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
+        switch place.role {
+        case .owned: return .bytes(try owned(place))
+        case .buffer: return .bytes(try buffer(place, returned))
+        case .scalar: return unsafe Self.load(place.type, from: storage + (place.storage ?? 0))
+        }
     }
 
     private func buffer(_ place: CallInterface.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
@@ -204,12 +232,8 @@ struct CallFrame: ~Copyable {
     private func owned(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
         guard let offset = place.storage else { return [] }
         let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
-        defer {
-            unsafe result.release?(result.context)
-            unsafe storage.storeBytes(of: connector_bytes_owned(), toByteOffset: offset, as: connector_bytes_owned.self)
-        }
-        guard unsafe result.length > 0 else { return [] }
         let length = unsafe result.length
+        guard length > 0 else { return [] }
         guard length <= UInt64(CallValue.sizeLimit) else {
             throw ConnectorError(
                 .tooLarge,
@@ -222,17 +246,21 @@ struct CallFrame: ~Copyable {
         return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
     }
 
-    /// Prepares what the callee fills in: owned results and buffers that were never written read as empty.
-    func clearOutputs() {
-        for place in interface.results where !place.type.isScalar {
-            guard let offset = place.storage else { continue }
+    /// Releases what the callee made, and prepares what it fills in: what is never written reads as empty.
+    func resetAnswers() {
+        guard unsafe plan.pointee.answersBytes else { return }
+        for index in unsafe plan.pointee.answers.indices {
+            let (role, offset) = unsafe (plan.pointee.answers[index].role, plan.pointee.answers[index].storage)
+            guard role != .scalar, offset >= 0 else { continue }
+            guard role == .owned else {
+                unsafe storage.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
+                continue
+            }
+            let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
             var empty = unsafe connector_bytes_owned()
             unsafe empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
             unsafe storage.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
-        }
-        for place in interface.buffers {
-            guard let offset = place.storage else { continue }
-            unsafe storage.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
+            unsafe result.release?(result.context)
         }
     }
 

@@ -20,45 +20,40 @@ final class CallInterface: @unchecked Sendable {
         let name: String
         let type: ValueType
         let isOptional: Bool
+        let role: Role
         /// Its first C argument; nil for the function's return value.
         let argument: Int?
         /// Its bytes after the slots, for what is passed by address.
         let storage: Int?
     }
 
+    /// What a value's memory is.
+    enum Role: BitwiseCopyable, Sendable {
+        /// One number or pointer.
+        case scalar
+        /// Bytes of the caller's, which the callee reads or fills.
+        case buffer
+        /// Bytes that the callee made, and releases.
+        case owned
+    }
+
     /// What the operation takes and answers.
     let signature: Signature
     /// What the caller gives.
     let inputs: [Place]
-    /// Buffers that the caller lends and the callee fills.
-    let buffers: [Place]
-    /// Scalars that the callee writes, in the order of the signature.
-    let outputs: [Place]
-    /// What the callee makes.
-    let results: [Place]
-    /// How the function tells its instance, its call and its errors; nil for a foreign library's.
-    let frame: Frame
-    /// How many C arguments there are.
-    let argumentCount: Int
-    /// How many bytes the storage has.
-    let storageSize: Int
+    /// What the callee writes: scalars, then buffers that the caller lends, then results.
+    let answers: [Place]
+    /// How a call is laid out; valid as long as the interface.
+    let plan: UnsafePointer<CallPlan>
 
-    let cif: UnsafeMutablePointer<ffi_cif>
     private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
-
-    /// The C arguments that are not in the signature.
-    struct Frame: Sendable {
-        var instance: Int?
-        var call: Int?
-        var error: Int?
-    }
 
     /// Works out the layout and prepares libffi for it.
     ///
     /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
     init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
         var layout = Layout(isForeign: isForeign)
-        var frame = Frame()
+        var frame = CallPlan.Frame()
         if !isForeign { frame.instance = unsafe layout.argument(cffi_type_pointer()) }
         if !isForeign, signature.isAsync { frame.call = unsafe layout.argument(cffi_type_pointer()) }
         var inputs: [Place] = []
@@ -66,24 +61,46 @@ final class CallInterface: @unchecked Sendable {
         var buffers: [Place] = []
         for parameter in signature.parameters {
             let place = layout.place(parameter)
-            switch (parameter.direction, parameter.type.isScalar) {
+            switch (parameter.direction, place.role) {
             case (.in, _): inputs.append(place)
-            case (.out, true): outputs.append(place)
-            case (.out, false): buffers.append(place)
+            case (.out, .scalar): outputs.append(place)
+            case (.out, _): buffers.append(place)
             }
         }
-        results =
-            signature.isAsync
-            ? [] : signature.results.map { layout.place($0, isReturnValue: returnsValue) }
+        let results = signature.isAsync ? [] : signature.results.map { layout.place($0, isReturnValue: returnsValue) }
         if !isForeign { frame.error = unsafe layout.argument(cffi_type_pointer()) }
         self.signature = signature
         self.inputs = inputs
-        self.outputs = outputs
-        self.buffers = buffers
-        self.frame = frame
-        argumentCount = unsafe layout.types.count
-        storageSize = layout.storageSize
-        unsafe cif = .allocate(capacity: 1)
+        let answers = outputs + buffers + results
+        self.answers = answers
+        let pointers = (outputs + results).compactMap { place -> CallPlan.Pointer? in
+            guard let argument = place.argument, let storage = place.storage else { return nil }
+            return CallPlan.Pointer(argument: argument, storage: storage)
+        }
+        let argumentCount = unsafe layout.types.count
+        let plan = unsafe CallPlan(
+            cif: .allocate(capacity: 1),
+            argumentCount: argumentCount,
+            frameSize: max(8, 16 * argumentCount + layout.storageSize),
+            pointers: .copying(pointers),
+            answers: .copying(
+                answers.map {
+                    CallPlan.Answer(
+                        type: $0.type,
+                        role: $0.role,
+                        argument: $0.argument ?? -1,
+                        storage: $0.storage ?? -1
+                    )
+                }
+            ),
+            answersBytes: answers.contains { $0.role != .scalar },
+            required: inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) },
+            numbers: NumberPlaces(inputs: inputs, answers: answers, argumentCount: argumentCount),
+            frame: frame
+        )
+        let memory = UnsafeMutablePointer<CallPlan>.allocate(capacity: 1)
+        unsafe memory.initialize(to: plan)
+        unsafe self.plan = UnsafePointer(memory)
         unsafe types = .allocate(capacity: max(1, argumentCount))
         for index in 0..<argumentCount { unsafe (types + index).initialize(to: layout.types[index]) }
         let returnType: UnsafeMutablePointer<ffi_type>
@@ -92,7 +109,7 @@ final class CallInterface: @unchecked Sendable {
         } else {
             unsafe returnType = cffi_type_sint32()
         }
-        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
+        let status = unsafe ffi_prep_cif(plan.cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
         guard status == FFI_OK else {
             throw ConnectorError(
                 .unsupported,
@@ -102,12 +119,10 @@ final class CallInterface: @unchecked Sendable {
     }
 
     deinit {
+        unsafe plan.pointee.deallocate()
+        unsafe plan.deallocate()
         unsafe types.deallocate()
-        unsafe cif.deallocate()
     }
-
-    /// The offset of the storage from the start of the slots.
-    var storageOffset: Int { argumentCount * 8 }
 
     /// Counts arguments and storage while the signature is walked.
     @safe
@@ -159,6 +174,7 @@ final class CallInterface: @unchecked Sendable {
                 name: parameter.name,
                 type: parameter.type,
                 isOptional: parameter.isOptional,
+                role: parameter.type.isScalar ? .scalar : .buffer,
                 argument: argument,
                 storage: storage
             )
@@ -170,6 +186,7 @@ final class CallInterface: @unchecked Sendable {
                 name: result.name ?? "",
                 type: result.type,
                 isOptional: false,
+                role: result.type.isScalar || isReturnValue ? .scalar : .owned,
                 argument: unsafe isReturnValue ? nil : argument(cffi_type_pointer()),
                 storage: isReturnValue ? nil : storage(size)
             )

@@ -79,6 +79,20 @@ extension CallValue {
         }
     }
 
+    /// Takes bytes for a type that has any, or says why they are not of it.
+    init(_ bytes: [UInt8], as type: ValueType) throws(ConnectorError) {
+        switch type {
+        case .string, .cstring:
+            guard let string = String(validating: bytes, as: UTF8.self) else {
+                throw ConnectorError(.invalid, "the bytes are not UTF-8")
+            }
+            try self.init(.string(string), as: type, handles: nil)
+        case .json: try self.init(JSONValue(parsing: bytes), as: type, handles: nil)
+        case .bytes, .bytes32: self = try Self.checked(bytes)
+        default: throw ConnectorError(.invalid, "expected \(type), got bytes")
+        }
+    }
+
     private static func text(_ string: String) throws(ConnectorError) -> CallValue {
         guard string.utf8.count <= sizeLimit else { throw tooLarge(string.utf8.count) }
         return .bytes(Array(string.utf8))

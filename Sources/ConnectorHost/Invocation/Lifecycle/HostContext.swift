@@ -48,9 +48,19 @@ final class HostContext: @unchecked Sendable {
                 struct_size: UInt32(MemoryLayout<connector_host>.size),
                 abi_version: UInt32(CONNECTOR_ABI_VERSION),
                 context: context,
-                service: { unsafe HostContext.from($0).service($1, $2) },
-                complete: { unsafe HostContext.from($0).complete($1, $2, $3, $4, $5) },
-                progress: { unsafe HostContext.from($0).progress($1, $2, $3) }
+                service: { context, id, length in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef { unsafe $0.service(id, length) }
+                },
+                complete: { context, operation, status, result, length, error in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
+                        unsafe $0.complete(operation, status, result, length, error)
+                    }
+                },
+                progress: { context, operation, json, length in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
+                        unsafe $0.progress(operation, json, length)
+                    }
+                }
             )
         )
     }
@@ -63,8 +73,8 @@ final class HostContext: @unchecked Sendable {
     /// Notes a rule that the plugin broke elsewhere than in a callback.
     func misbehaved(_ what: String) { onMisbehaviour(what) }
 
-    private static func from(_ context: UnsafeMutableRawPointer) -> HostContext {
-        unsafe Unmanaged<HostContext>.fromOpaque(context).takeUnretainedValue()
+    private static func from(_ context: UnsafeMutableRawPointer) -> Unmanaged<HostContext> {
+        unsafe Unmanaged<HostContext>.fromOpaque(context)
     }
 
     /// The longest id of a service.

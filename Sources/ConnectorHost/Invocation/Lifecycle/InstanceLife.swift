@@ -17,6 +17,10 @@ final class InstanceLife: Sendable {
 
     private struct Waiters {
         var isDestroyed = false
+        /// Nobody waits for calls to leave any more, whether it has begun to or not.
+        var hasDrainEnded = false
+        /// Nobody waits for the end any more, whether it has begun to or not.
+        var hasWaitEnded = false
         /// Those that wait for calls to have left.
         var drains: [CheckedContinuation<Void, Never>] = []
         /// Those that wait for `destroy` to have returned.
@@ -53,12 +57,16 @@ final class InstanceLife: Sendable {
         !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    /// Lets no further operation in, and waits for the calls inside to leave, or for ``endDrain()``.
+    /// Lets no further operation in; true if no call is inside.
+    func stopOperations() -> Bool {
+        count.bitwiseOr(Self.draining, ordering: .sequentiallyConsistent).oldValue & ~Self.doors == 0
+    }
+
+    /// After ``stopOperations()``: waits for the calls inside to leave, or for ``endDrain()``.
     func drain() async {
-        _ = count.bitwiseOr(Self.draining, ordering: .sequentiallyConsistent)
         await withCheckedContinuation { continuation in
             let isEmpty = waiters.withLock { waiters in
-                guard count.load(ordering: .sequentiallyConsistent) & ~Self.doors > 0 else { return true }
+                guard !waiters.hasDrainEnded, !self.isEmpty else { return true }
                 waiters.drains.append(continuation)
                 return false
             }
@@ -66,9 +74,10 @@ final class InstanceLife: Sendable {
         }
     }
 
-    /// Lets those go who wait for calls to leave.
+    /// Lets those go who wait for calls to leave, and who will.
     func endDrain() {
         let drains = waiters.withLock { waiters in
+            waiters.hasDrainEnded = true
             defer { waiters.drains = [] }
             return waiters.drains
         }
@@ -76,13 +85,13 @@ final class InstanceLife: Sendable {
     }
 
     /// Whether no call is inside.
-    var isEmpty: Bool { count.load(ordering: .acquiring) & ~Self.doors == 0 }
+    var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) & ~Self.doors == 0 }
 
     /// Waits for ``destroyed()``, or for ``endWait()``.
     func waitForEnd() async {
         await withCheckedContinuation { continuation in
             let mustNotWait = waiters.withLock { waiters in
-                guard !waiters.isDestroyed else { return true }
+                guard !waiters.isDestroyed, !waiters.hasWaitEnded else { return true }
                 waiters.ends.append(continuation)
                 return false
             }
@@ -90,9 +99,10 @@ final class InstanceLife: Sendable {
         }
     }
 
-    /// Lets those go who wait for the end: a call that never comes back keeps the instance alive.
+    /// Lets those go who wait for the end, and who will: a call that never comes back keeps the instance alive.
     func endWait() {
         let ends = waiters.withLock { waiters in
+            waiters.hasWaitEnded = true
             defer { waiters.ends = [] }
             return waiters.ends
         }

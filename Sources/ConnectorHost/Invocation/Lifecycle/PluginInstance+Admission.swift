@@ -4,6 +4,14 @@
 internal import ConnectorManifest
 
 extension PluginInstance {
+    /// Lets an operation in if nobody has to wait for that; whoever got in calls ``dismiss()`` in the end.
+    func admitNow() -> Bool {
+        if isSerial, !turn.beginNow() { return false }
+        if enter(isOperation: true) { return true }
+        if isSerial { turn.end() }
+        return false
+    }
+
     /// Lets an operation in, one at a time if the plugin is `serial`; whoever got in calls ``dismiss()`` in the end.
     ///
     /// - Throws: `not-open` once the gate begins to close; `timed-out` or `cancelled` while waiting in line.

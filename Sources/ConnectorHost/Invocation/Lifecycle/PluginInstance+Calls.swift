@@ -10,18 +10,17 @@ extension PluginInstance {
         _ operation: ResolvedOperation,
         _ values: [CallValue]
     ) throws(ConnectorError) -> [CallOutput] {
-        var frame = CallFrame(operation.interface)
-        frame.set(values)
-        frame.lendBuffers()
-        frame.clearOutputs()
-        var error = ConnectorError.blank
-        let status = unsafe withUnsafeMutablePointer(to: &error) { error in
-            unsafe self.run(operation, frame, call: nil, error: error)
+        try CallFrame.with(operation.interface) { frame throws(ConnectorError) in
+            frame.set(values, of: operation.interface)
+            frame.lendBuffers()
+            var failure: ErrorObject.Failure?
+            unsafe ErrorObject.with { error in
+                let status = unsafe self.run(operation, frame, call: nil, error: error)
+                if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
+            }
+            if let failure { throw failure.error }
+            return try frame.takeAnswers(of: operation.interface)
         }
-        guard status == Int32(CONNECTOR_OK) else {
-            throw ConnectorError(status: status, error: error, attempting: operation.operation.name)
-        }
-        return try frame.takeOutputs()
     }
 
     /// Starts an operation that completes later; a refusal completes it here.
@@ -32,33 +31,29 @@ extension PluginInstance {
             operation: id,
             deadline_ns: deadline
         )
-        var error = ConnectorError.blank
-        let status: Int32
-        if operation.takesTexts {
-            status = unsafe TextOperation.call(
-                operation.function,
-                instance: pointer,
-                call: &call,
-                texts: values,
-                error: &error
-            )
-        } else {
-            var frame = CallFrame(operation.interface)
-            frame.set(values)
-            status = unsafe withUnsafeMutablePointer(to: &error) { error in
-                unsafe withUnsafePointer(to: &call) { call in
-                    unsafe self.run(operation, frame, call: call, error: error)
+        unsafe ErrorObject.with { error in
+            let status = unsafe withUnsafePointer(to: &call) { call in
+                guard !operation.takesTexts else {
+                    return unsafe TextOperation.call(
+                        operation.function,
+                        instance: pointer,
+                        call: call,
+                        texts: values,
+                        error: error
+                    )
+                }
+                return CallFrame.with(operation.interface) { frame in
+                    frame.set(values, of: operation.interface)
+                    return unsafe self.run(operation, frame, call: call, error: error)
                 }
             }
-        }
-        if status != Int32(CONNECTOR_OK) {
-            refuse(id, status, error, operation.operation.name)
+            if status != Int32(CONNECTOR_OK) { unsafe refuse(id, status, error, operation.operation.name) }
         }
     }
 
     /// Ends a call that the plugin did not take on.
-    func refuse(_ id: UInt64, _ status: Int32, _ error: connector_error, _ name: String) {
-        let failure = ConnectorError(status: status, error: error, attempting: name)
+    func refuse(_ id: UInt64, _ status: Int32, _ error: UnsafePointer<connector_error>, _ name: String) {
+        let failure = unsafe ConnectorError(status: status, error: error.pointee, attempting: name)
         guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
         context.misbehaved("refused \(name), which was over by then")
     }
@@ -69,7 +64,7 @@ extension PluginInstance {
         call: UnsafePointer<connector_call>?,
         error: UnsafeMutablePointer<connector_error>
     ) -> Int32 {
-        let places = operation.interface.frame
+        let places = unsafe operation.interface.plan.pointee.frame
         if let place = places.instance { unsafe frame.setPointer(pointer, at: place) }
         if let place = places.call { unsafe frame.setPointer(call, at: place) }
         if let place = places.error { unsafe frame.setPointer(error, at: place) }

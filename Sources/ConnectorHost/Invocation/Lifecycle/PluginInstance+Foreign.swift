@@ -17,19 +17,20 @@ extension PluginInstance {
     ) throws(ConnectorError) -> [CallOutput] {
         guard let convention = operation.foreign else { return try callNow(operation, values) }
         try withdraw(values, of: operation, convention)
-        var frame = CallFrame(operation.interface)
-        frame.set(values)
-        frame.lendBuffers()
-        errno = 0
-        let returned = unsafe frame.call(operation.function)
-        let number = errno
-        try check(returned, errno: number, convention, operation.operation)
-        let signature = operation.operation.signature
-        guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
-            return try frame.takeOutputs()
+        return try CallFrame.with(operation.interface) { frame throws(ConnectorError) in
+            frame.set(values, of: operation.interface)
+            frame.lendBuffers()
+            errno = 0
+            let returned = unsafe frame.call(operation.function)
+            let number = errno
+            try check(returned, errno: number, convention, operation.operation)
+            let signature = operation.operation.signature
+            guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
+                return try frame.takeAnswers(of: operation.interface)
+            }
+            let value = returnedValue(returned, type)
+            return try frame.takeAnswers(of: operation.interface, returned: value) + [("", type, value)]
         }
-        let value = returnedValue(returned, type)
-        return try frame.takeOutputs(returned: value) + [("", type, value)]
     }
 
     /// Takes back the handles that the function frees, so that of two calls at once only one gets through.

@@ -38,7 +38,6 @@ final class PluginInstance: @unchecked Sendable {
 
     let operations: OperationTable
     let environment: GateEnvironment
-    private let resolved = Mutex<[String: ResolvedOperation]>([:])
     private let foreign: Mutex<ForeignState>
     private let life = InstanceLife()
 
@@ -58,20 +57,22 @@ final class PluginInstance: @unchecked Sendable {
     ) throws(ConnectorError) {
         var pointer: UnsafeMutableRawPointer?
         if let lifecycle = plugin.lifecycle {
-            var error = ConnectorError.blank
-            let status = unsafe configuration.withUnsafeBytes { bytes in
-                guard let text = bytes.baseAddress else { return Int32(CONNECTOR_INVALID) }
-                return unsafe lifecycle.create(
-                    context.table,
-                    text.assumingMemoryBound(to: CChar.self),
-                    UInt64(bytes.count),
-                    &pointer,
-                    &error
-                )
+            var failure: ErrorObject.Failure?
+            unsafe ErrorObject.with { error in
+                let status = unsafe configuration.withUnsafeBytes { bytes in
+                    guard let text = bytes.baseAddress else { return Int32(CONNECTOR_INVALID) }
+                    return unsafe lifecycle.create(
+                        context.table,
+                        text.assumingMemoryBound(to: CChar.self),
+                        UInt64(bytes.count),
+                        &pointer,
+                        error
+                    )
+                }
+                guard status != Int32(CONNECTOR_OK) else { return }
+                failure = unsafe ErrorObject.read(error, status, "creating the plugin's instance")
             }
-            guard status == Int32(CONNECTOR_OK) else {
-                throw ConnectorError(status: status, error: error, attempting: "creating the plugin's instance")
-            }
+            if let failure { throw failure.error }
         }
         self.plugin = plugin
         self.isSerial = plugin.manifest.thread == .serial
@@ -109,10 +110,10 @@ final class PluginInstance: @unchecked Sendable {
             operation: operation,
             deadline_ns: deadline
         )
-        var error = ConnectorError.blank
-        let status = unsafe function(pointer, &call, &error)
-        guard status != Int32(CONNECTOR_OK) else { return }
-        refuse(operation, status, error, phase.rawValue)
+        unsafe ErrorObject.with { error in
+            let status = unsafe function(pointer, &call, error)
+            if status != Int32(CONNECTOR_OK) { unsafe refuse(operation, status, error, phase.rawValue) }
+        }
     }
 
     /// Runs the operation that opens or closes a foreign library's gate, if it has one.
@@ -149,15 +150,9 @@ final class PluginInstance: @unchecked Sendable {
     /// What opening a foreign library gave: it fills the parameters of these names.
     var bound: [String: CallValue] { plugin.lifecycle == nil ? foreign.withLock(\.bound) : [:] }
 
-    /// An operation by name, resolved at its first use.
+    /// An operation of the plugin, ready to be called.
     func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
-        if let operation = resolved.withLock({ $0[name] }) { return operation }
-        guard let (_, operation) = plugin.manifest.operation(named: name) else {
-            throw plugin.manifest.unknownOperation(name)
-        }
-        let made = try ResolvedOperation(operation, of: plugin)
-        resolved.withLock { $0[name] = made }
-        return made
+        try plugin.operation(named: name)
     }
 
     /// Whether it stands for a library that knows nothing of connectors.
@@ -218,6 +213,7 @@ final class PluginInstance: @unchecked Sendable {
     ///
     /// - Returns: Whether they have left.
     func drain(by deadline: UInt64) async -> Bool {
+        if life.stopOperations() { return true }
         let timer = schedule(at: deadline) { [life] in life.endDrain() }
         await life.drain()
         environment.clock.cancel(timer)

@@ -75,23 +75,24 @@ extension TypedOperation {
     ///
     /// - Parameter isMissing: For each parameter, whether there is none.
     private func requireTexts(_ isMissing: [Bool]) throws(ConnectorError) {
-        for (parameter, isMissing) in zip(signature.parameters, isMissing) where isMissing && !parameter.isOptional {
+        for (parameter, isMissing) in zip(handle.signature.parameters, isMissing)
+        where isMissing && !parameter.isOptional {
             throw ConnectorError(
                 .invalid,
-                "\(name) needs \"\(parameter.name)\"",
-                fix: "its signature is \(name)\(signature)",
-                connector: path
+                "\(handle.name) needs \"\(parameter.name)\"",
+                fix: "its signature is \(handle.name)\(handle.signature)",
+                connector: handle.path
             )
         }
     }
 
     /// What the operation completed with, as its signature means it.
     private func json(_ bytes: [UInt8]) throws(ConnectorError) -> JSONValue {
-        guard let type = signature.results.first?.type else { return .null }
+        guard let type = handle.signature.results.first?.type else { return .null }
         do throws(ConnectorError) {
             return try CallValue.bytes(bytes).json(as: type, handles: nil)
         } catch {
-            throw described(error)
+            throw handle.described(error)
         }
     }
 }

@@ -32,43 +32,22 @@ public import ConnectorManifest
 ///
 /// A value; from any thread.
 public struct TypedOperation<Function>: Sendable {
-    private let gate: Gate
-    /// The operation's name.
-    let name: String
-    /// What the manifest and the client agree on.
-    let signature: Signature
+    /// Everything but the C type.
+    @usableFromInline let handle: OperationHandle
 
     /// Compares the signature with the manifest's, and with the form if the C type is a ready-made one.
     init(_ gate: Gate, _ name: String, _ signature: Signature) throws(ConnectorError) {
-        guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
-            throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
-        }
-        guard found.signature == signature, found.foreign == nil else {
-            throw ConnectorError(
-                .signatureMismatch,
-                "\(name) is \(found.signature), but the client was written for \(signature)",
-                fix: "change the client, or use a plugin of the version that it was written for",
-                connector: gate.plan.path
-            )
-        }
-        if let form = OperationForm(Function.self), !form.fits(signature) {
-            throw ConnectorError(
-                .invalid,
-                "\(name)\(signature) cannot be called with the C type of \(form)",
-                fix: "ask for it with the C type that connector/operation.h derives from its signature",
-                connector: gate.plan.path
-            )
-        }
-        self.gate = gate
-        self.name = name
-        self.signature = signature
+        handle = try OperationHandle(gate, name, signature)
+        let isFunction = MemoryLayout<Function>.size == MemoryLayout<Int>.size
+        if isFunction, OperationForm(Function.self)?.fits(signature) ?? true { return }
+        let form = OperationForm(Function.self).map { "the C type of \($0)" } ?? "\(Function.self): it is no C function"
+        throw ConnectorError(
+            .invalid,
+            "\(name)\(signature) cannot be called with \(form)",
+            fix: "ask for it with the C type that connector/operation.h derives from its signature",
+            connector: gate.plan.path
+        )
     }
-
-    /// The gate's path.
-    var path: String { gate.plan.path }
-
-    /// The error as it may be shown: with the gate's path, and without secrets.
-    func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
     /// Calls the operation any number of times while the gate is kept from going away.
     ///
@@ -76,23 +55,22 @@ public struct TypedOperation<Function>: Sendable {
     /// not close before the lease ends, so keep it short; on a `serial` gate nobody else is let in meanwhile.
     ///
     /// - Throws: `not-open`, or what the body throws.
+    @inlinable
     public func withLease<Result>(
         _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
+        let admission = try await handle.admit()
+        defer { admission.end() }
         do throws(ConnectorError) {
-            let instance = try gate.usableInstance()
-            let operation = try instance.operation(named: name)
-            try await instance.admit(name, by: .max)
-            defer { instance.dismiss() }
             return try unsafe body(
                 OperationLease(
-                    function: unsafe unsafeBitCast(operation.function, to: Function.self),
-                    instance: instance.pointer,
-                    name: name
+                    function: unsafe unsafeBitCast(admission.function, to: Function.self),
+                    instance: admission.pointer,
+                    name: handle.name
                 )
             )
         } catch {
-            throw described(error)
+            throw handle.described(error)
         }
     }
 
@@ -104,46 +82,15 @@ public struct TypedOperation<Function>: Sendable {
     ///   - options: How long it may take.
     ///   - start: Calls the function with the instance, the call and the error object.
     /// - Returns: The bytes that it completed with.
+    @inlinable
     public func call(
         _ options: CallOptions = CallOptions(),
         _ start: (
             Function, UnsafeMutableRawPointer?, UnsafePointer<connector_call>, UnsafeMutablePointer<connector_error>
         ) -> Int32
     ) async throws(ConnectorError) -> [UInt8] {
-        do throws(ConnectorError) {
-            let instance = try gate.usableInstance()
-            let operation = try instance.operation(named: name)
-            let deadline = gate.environment.deadline(after: options.timeout)
-            try await instance.admit(name, by: deadline)
-            defer { instance.dismiss() }
-            let id = try gate.begin(on: instance, progress: options.onProgress)
-            unsafe startTyped(operation, on: instance, id: id, deadline: deadline, start)
-            if let outcome = instance.operations.endIfNow(of: id) { return try outcome.get() }
-            return try await gate.end(of: id, name, on: instance, deadline: deadline).get()
-        } catch {
-            throw described(error)
-        }
-    }
-
-    private func startTyped(
-        _ operation: ResolvedOperation,
-        on instance: PluginInstance,
-        id: UInt64,
-        deadline: UInt64,
-        _ start: (
-            Function, UnsafeMutableRawPointer?, UnsafePointer<connector_call>, UnsafeMutablePointer<connector_error>
-        ) -> Int32
-    ) {
-        var call = connector_call(
-            struct_size: UInt32(MemoryLayout<connector_call>.size),
-            flags: 0,
-            operation: id,
-            deadline_ns: deadline
-        )
-        let function = unsafe unsafeBitCast(operation.function, to: Function.self)
-        unsafe ErrorObject.with { error in
-            let status = unsafe start(function, instance.pointer, &call, error)
-            if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error.pointee, name) }
+        try await unsafe handle.call(options) { function, instance, call, error in
+            unsafe start(unsafeBitCast(function, to: Function.self), instance, call, error)
         }
     }
 }
@@ -155,6 +102,7 @@ public struct OperationLease<Function>: ~Copyable {
     @usableFromInline let instance: UnsafeMutableRawPointer?
     @usableFromInline let name: String
 
+    @inlinable
     init(function: Function, instance: UnsafeMutableRawPointer?, name: String) {
         self.function = function
         unsafe self.instance = instance

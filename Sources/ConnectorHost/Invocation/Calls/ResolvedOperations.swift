@@ -1,0 +1,42 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// The operations of a plugin by name: made once, then only read, so that a call takes no lock to find its own.
+final class ResolvedOperations: Sendable {
+    private struct Entry: Sendable {
+        let name: String
+        /// With its capability's name before it.
+        let qualifiedName: String
+        let operation: Result<ResolvedOperation, ConnectorError>
+    }
+
+    private let entries: [Entry]
+
+    /// Resolves every operation of a plugin.
+    init(of plugin: Plugin) {
+        entries = plugin.manifest.capabilities.flatMap { capability in
+            capability.operations.map { operation in
+                let resolved: Result<ResolvedOperation, ConnectorError>
+                do throws(ConnectorError) {
+                    resolved = .success(try ResolvedOperation(operation, of: plugin))
+                } catch {
+                    resolved = .failure(error)
+                }
+                return Entry(
+                    name: operation.name,
+                    qualifiedName: "\(capability.id.name)/\(operation.name)",
+                    operation: resolved
+                )
+            }
+        }
+    }
+
+    /// The operation of a name, or why it cannot be called; nil if there is none.
+    subscript(name: String) -> Result<ResolvedOperation, ConnectorError>? {
+        for index in entries.indices where entries[index].name == name { return entries[index].operation }
+        for index in entries.indices where entries[index].qualifiedName == name { return entries[index].operation }
+        return nil
+    }
+}
