@@ -60,7 +60,7 @@ examples: plugins
 
 test: packages fixtures examples
 	swift build --build-tests
-	@scripts/run-tests swift test --skip-build
+	@scripts/run-tests swift test --skip-build --no-parallel
 
 acceptance: plugins
 	@Tests/Acceptance/run

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Integrator
 
-@Suite(.timeLimit(.minutes(1))) struct CombiningTests {
+@Suite(.timeLimit(.minutes(10))) struct CombiningTests {
     let number = ClosureProvider { (text: String) throws -> Int in
         guard let number = Int(text) else { throw Failure(number: 3) }
         return number

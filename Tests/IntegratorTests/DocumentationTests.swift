@@ -5,7 +5,7 @@ import Integrator
 import Testing
 
 /// The examples of the documentation page, compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
+@Suite(.timeLimit(.minutes(10))) struct DocumentationTests {
     /// Thrown when a page has nothing on it.
     struct EmptyPage: Error {}
 

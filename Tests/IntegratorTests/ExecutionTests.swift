@@ -5,7 +5,7 @@ import Testing
 
 @testable import Integrator
 
-@Suite(.timeLimit(.minutes(1))) struct ExecutionTests {
+@Suite(.timeLimit(.minutes(10))) struct ExecutionTests {
     let provider = ManualProvider()
     let journal = Journal()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Integrator
 
-@Suite(.timeLimit(.minutes(1))) struct FollowingTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowingTests {
     let journal = Journal()
     let good = Integrator { (word: String) in word.uppercased() }
     let bad = Integrator<String, String> { _ in throw Failure(number: 4) }

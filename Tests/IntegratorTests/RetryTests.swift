@@ -6,7 +6,7 @@ import Testing
 
 @testable import Integrator
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
     let clock = ManualClock()
     let journal = Journal()
 

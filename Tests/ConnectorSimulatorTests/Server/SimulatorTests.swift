@@ -8,7 +8,7 @@ import Testing
 
 @testable import ConnectorSimulator
 
-@Suite(.timeLimit(.minutes(1))) struct SimulatorTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulatorTests {
     /// Runs a simulator on a free port for the length of a test.
     private func serve(
         _ vendors: [String],
