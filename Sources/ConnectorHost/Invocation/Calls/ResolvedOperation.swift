@@ -5,7 +5,8 @@ internal import ConnectorManifest
 
 /// An operation of a loaded plugin, ready to be called.
 ///
-/// `@unchecked Sendable`: the function's address is constant, and valid as long as the process.
+/// `@unchecked Sendable`: the function's address is constant, and valid as long as the process; the plan is only read, and valid as
+/// long as the interface, which is kept here.
 @safe
 final class ResolvedOperation: @unchecked Sendable {
     /// What the manifest says.
