@@ -52,7 +52,7 @@ public struct GateClient: Sendable {
     /// ```
     ///
     /// As ``call(_:_:options:)``, and the fastest way to call what nobody knew of when this was compiled: an operation that answers
-    /// at once costs some tens of nanoseconds beside itself.
+    /// at once costs some hundred nanoseconds beside itself.
     ///
     /// - Parameters:
     ///   - operation: Its name; `capability/operation` where two capabilities share one.

@@ -80,12 +80,7 @@ struct ConformanceInstance: Sendable {
             case .close: unsafe lifecycle.close
             }
         guard let function = unsafe function else { return false }
-        var call = connector_call(
-            struct_size: UInt32(MemoryLayout<connector_call>.size),
-            flags: 0,
-            operation: operation,
-            deadline_ns: deadline
-        )
+        var call = connector_call(operation: operation, deadline: deadline)
         var error = ErrorObjectCheck.blank
         let status = unsafe function(pointer, &call, &error)
         guard status != Int32(CONNECTOR_OK) else { return true }

@@ -25,12 +25,7 @@ extension PluginInstance {
 
     /// Starts an operation that completes later; a refusal completes it here.
     func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
-        var call = connector_call(
-            struct_size: UInt32(MemoryLayout<connector_call>.size),
-            flags: 0,
-            operation: id,
-            deadline_ns: deadline
-        )
+        var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
             let status = unsafe withUnsafePointer(to: &call) { call in
                 guard !operation.takesTexts else {

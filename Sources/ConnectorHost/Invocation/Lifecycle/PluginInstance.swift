@@ -104,12 +104,7 @@ final class PluginInstance: @unchecked Sendable {
             operations.complete(operation, owner: context.owner, foreignStep(phase))
             return
         }
-        var call = connector_call(
-            struct_size: UInt32(MemoryLayout<connector_call>.size),
-            flags: 0,
-            operation: operation,
-            deadline_ns: deadline
-        )
+        var call = connector_call(operation: operation, deadline: deadline)
         unsafe ErrorObject.with { error in
             let status = unsafe function(pointer, &call, error)
             if status != Int32(CONNECTOR_OK) { unsafe refuse(operation, status, error, phase.rawValue) }

@@ -83,12 +83,7 @@ struct OperationHandle: Sendable {
         deadline: UInt64,
         _ start: Start
     ) {
-        var call = connector_call(
-            struct_size: UInt32(MemoryLayout<connector_call>.size),
-            flags: 0,
-            operation: id,
-            deadline_ns: deadline
-        )
+        var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
             let status = unsafe start(operation.function, instance.pointer, &call, error)
             if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error, name) }
