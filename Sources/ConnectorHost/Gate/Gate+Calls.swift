@@ -27,12 +27,12 @@ extension Gate {
                 handles: instance.handles
             )
             let deadline = environment.deadline(after: options.timeoutNanoseconds)
-            try await instance.admit(name, by: deadline)
+            let admission = try await instance.admit(name, by: deadline)
             let outputs: [CallOutput]
             if operation.foreign != nil {
-                outputs = try await performElsewhere(operation, values, on: instance, deadline: deadline)
+                outputs = try await performElsewhere(operation, values, on: instance, admission, deadline: deadline)
             } else {
-                defer { instance.dismiss() }
+                defer { admission.end() }
                 outputs = try await perform(operation, values, on: instance, options, deadline: deadline)
             }
             return CallResult(outputs: outputs, gate: plan.path, handles: instance.handles)
@@ -65,6 +65,7 @@ extension Gate {
         _ operation: ResolvedOperation,
         _ values: [CallValue],
         on instance: PluginInstance,
+        _ admission: Admission,
         deadline: UInt64
     ) async throws(ConnectorError) -> [CallOutput] {
         let answer = ForeignAnswer()
@@ -72,7 +73,7 @@ extension Gate {
         do throws(ConnectorError) {
             id = try begin(on: instance, progress: nil)
         } catch {
-            instance.dismiss()
+            admission.end()
             throw error
         }
         environment.workers.run { [operations = environment.operations] in
@@ -80,10 +81,10 @@ extension Gate {
             do throws(ConnectorError) {
                 let outputs = try instance.callForeign(operation, values)
                 answer.outputs.withLock { $0 = outputs }
-                instance.dismiss()
+                admission.end()
                 operations.complete(id, owner: owner, .success([]))
             } catch {
-                instance.dismiss()
+                admission.end()
                 operations.complete(id, owner: owner, .failure(error))
             }
         }
@@ -125,9 +126,18 @@ extension Gate {
         }
     }
 
+    /// Lets an operation in, which may have to wait in line.
+    ///
+    /// - Throws: `not-open`, `unknown-operation` before it waits; `timed-out` or `cancelled` while it does.
+    func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
+        if let admission = admitNow() { return admission }
+        let instance = try usableInstance()
+        _ = try instance.operation(named: name)
+        return try await instance.admit(name, by: deadline)
+    }
+
     /// The instance, if calls may pass.
     func usableInstance() throws(ConnectorError) -> PluginInstance {
-        if let instance = openInstance { return instance }
         let (instance, state, error) = usable
         guard let instance, state.isUsable else {
             throw ConnectorError(

@@ -11,7 +11,7 @@ extension Gate {
     /// Calls that are inside may finish within the gate's timeout; what is still pending then ends with `not-open`. An
     /// attempt to open that is under way is given up.
     func close() async {
-        let (mustClose, instance, probe, attempt, pause) = storage.withLock { storage in
+        let (mustClose, instance, probe, attempt, pause) = change { storage in
             (
                 storage.machine.close(), storage.instance.take(), storage.probe.take(), storage.attempt.take(),
                 storage.pause.take()

@@ -111,7 +111,7 @@ extension Gate {
         deadline: UInt64
     ) async -> GateStateMachine.OpenAction {
         let now = environment.clock.now()
-        let action = storage.withLock { storage in
+        let action = change { storage in
             guard storage.machine.isOpening(round: round) else { return GateStateMachine.OpenAction.nothing }
             storage.attempt = nil
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))

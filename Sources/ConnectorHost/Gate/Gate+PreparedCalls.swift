@@ -13,14 +13,19 @@ extension Gate {
         _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
         do throws(ConnectorError) {
-            let instance = try usableInstance()
-            let operation = try instance.operation(named: name)
-            guard operation.answersAtOnce, instance.admitNow() else { return nil }
-            defer { instance.dismiss() }
-            return try PreparedCall.with(operation, on: instance) { call throws(ConnectorError) in
-                try store(call)
-                try call()
-                return try call.json()
+            guard let admission = admitNow() else {
+                _ = try usableInstance()
+                return nil
+            }
+            defer { admission.end() }
+            return try admission.with { instance throws(ConnectorError) in
+                let operation = try instance.operation(named: name)
+                guard operation.answersAtOnce else { return nil }
+                return try PreparedCall.with(operation, on: instance) { call throws(ConnectorError) in
+                    try store(call)
+                    try call()
+                    return try call.json()
+                }
             }
         } catch {
             throw described(error)
@@ -33,11 +38,11 @@ extension Gate {
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
-            let instance = try usableInstance()
-            let operation = try instance.operation(named: name)
-            if !instance.admitNow() { try await instance.admit(name, by: .max) }
-            defer { instance.dismiss() }
-            return try PreparedCall.with(operation, on: instance, body)
+            let admission = try await admit(name, by: .max)
+            defer { admission.end() }
+            return try admission.with { instance throws(ConnectorError) in
+                try PreparedCall.with(instance.operation(named: name), on: instance, body)
+            }
         } catch {
             throw described(error)
         }

@@ -35,7 +35,7 @@ extension Gate {
             onDeadline: { instance.cancel($0) }
         )
         let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
-        let isProved = storage.withLock { storage in
+        let isProved = change { storage in
             // The gate was closed meanwhile, and perhaps opened again.
             guard storage.machine.isProved, storage.instance === instance else { return false }
             switch result {

@@ -17,6 +17,8 @@ final class Gate: Sendable {
     let logger: Logger
     /// Everything that changes.
     let storage: Mutex<Storage>
+    /// The address of the ``HostContext`` of the instance that calls go to, which is never freed; 0 if none may pass.
+    private let entrance = Atomic<UInt>(0)
 
     /// What a gate remembers.
     struct Storage: ~Copyable {
@@ -68,9 +70,24 @@ final class Gate: Sendable {
         storage.withLock { ($0.instance, $0.machine.state, $0.error) }
     }
 
-    /// The instance that calls go to; nil if none may pass.
-    var openInstance: PluginInstance? {
-        storage.withLock { $0.machine.state.isUsable ? $0.instance : nil }
+    /// Lets an operation in if nobody has to wait for that, without a lock.
+    ///
+    /// - Returns: The right to be inside, to be ended exactly once; nil if no call may pass, or a `serial` gate is taken.
+    func admitNow() -> Admission? {
+        guard let context = unsafe UnsafeRawPointer(bitPattern: entrance.load(ordering: .acquiring)) else { return nil }
+        return unsafe Unmanaged<HostContext>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.admitNow() }
+    }
+
+    /// Changes what the gate remembers, and lets calls pass, or not, as the new state says.
+    func change<Result>(_ body: (inout Storage) -> Result) -> Result {
+        storage.withLock { storage in
+            defer {
+                let instance = storage.machine.state.isUsable ? storage.instance : nil
+                let address = instance.map { UInt(bitPattern: unsafe Unmanaged.passUnretained($0.context).toOpaque()) }
+                entrance.store(address ?? 0, ordering: .releasing)
+            }
+            return body(&storage)
+        }
     }
 
     /// The error as it may be shown: with the gate's path, and without secrets.

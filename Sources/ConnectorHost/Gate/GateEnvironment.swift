@@ -83,5 +83,5 @@ extension GateEnvironment {
     func deadline(after duration: Duration) -> UInt64 { deadline(after: duration.nanoseconds) }
 
     /// When something that starts now has taken too long.
-    func deadline(after nanoseconds: UInt64) -> UInt64 { clock.now().saturatingAdding(nanoseconds) }
+    func deadline(after nanoseconds: UInt64) -> UInt64 { clock.deadline(after: nanoseconds) }
 }

@@ -40,6 +40,15 @@ package final class Plugin: Sendable {
         unsafe image.symbol(named: name)
     }
 
+    /// The function of an operation, whose signature the caller knows.
+    ///
+    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
+    func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
+        let found = operations.with({ ResolvedOperations(of: self) }) { unsafe $0.function(of: name) }
+        guard let found = unsafe found else { throw manifest.unknownOperation(name) }
+        return unsafe try found.get()
+    }
+
     /// An operation, ready to be called.
     ///
     /// - Parameter name: Its name, or `capability/operation` where two capabilities share one.

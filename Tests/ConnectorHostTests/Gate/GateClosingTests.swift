@@ -187,4 +187,32 @@ import Testing
         await test.host.close()
         #expect(test.state("gate") == .closed)
     }
+
+    @Test func `calls on other threads while the gate closes succeed or are turned away`() async throws {
+        for _ in 0..<20 {
+            let test = try TestHost(TestHost.leaf("forms", plugin: "forms"))
+            await test.host.open()
+            let add = try test.host.gate("forms").typed(
+                "integers2",
+                "(a: i64, b: i64) -> i64",
+                as: OperationFunction.Integers2.self
+            )
+            let sum = try await add(40, 2)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        do throws(ConnectorError) {
+                            while true {
+                                #expect(try await add(40, 2) == sum)
+                                await Task.yield()
+                            }
+                        } catch {
+                            #expect(error.code == .notOpen)
+                        }
+                    }
+                }
+                await test.host.close()
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -94,5 +95,61 @@ import Testing
             #expect(accepted == 1)
             #expect(try await outcome.get().count == 1)
         }
+    }
+
+    @Test func `whoever begins to wait while the call completes resumes with its outcome`() async throws {
+        for _ in 0..<2000 {
+            let id = try begin()
+            async let answer = table.complete(id, owner: 1, .success([7]))
+            #expect(try await table.end(of: id).get() == [7])
+            #expect(await answer == .accepted)
+        }
+        #expect(table.pending(owner: 1).isEmpty)
+    }
+
+    @Test func `of a completion and a caller who gives up at once, one ends the call`() async throws {
+        for _ in 0..<2000 {
+            let id = try begin()
+            async let answer = table.complete(id, owner: 1, .success([7]))
+            async let isGivenUp = table.giveUp(id, owner: 1, gone)
+            let outcome = await table.end(of: id)
+            switch (await answer, await isGivenUp) {
+            case (.accepted, false): #expect(try outcome.get() == [7])
+            case (.givenUp, true): #expect(throws: ConnectorError.self) { try outcome.get() }
+            case (let answer, let isGivenUp): Issue.record("\(answer) to the plugin, \(isGivenUp) to the caller")
+            }
+        }
+    }
+
+    @Test func `calls of many threads at once keep their outcomes apart`() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 as Range<UInt8> {
+                group.addTask {
+                    for _ in 0..<2000 {
+                        guard let id = table.begin(owner: UInt64(number)) else {
+                            Issue.record("the table is full")
+                            return
+                        }
+                        #expect(table.complete(id, owner: UInt64(number), .success([number])) == .accepted)
+                        #expect((try? table.endIfNow(of: id)?.get()) == [number])
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `only the observer of a pending call hears of its progress`() throws {
+        let heard = Mutex<[JSONValue]>([])
+        let observed = try #require(table.begin(owner: 1) { value in heard.withLock { $0.append(value) } })
+        let other = try begin()
+        #expect(table.progress(observed, owner: 1, 1) == .accepted)
+        #expect(table.progress(other, owner: 1, 2) == .accepted)
+        table.complete(observed, owner: 1, .success([]))
+        #expect(table.progress(observed, owner: 1, 3) == .unknown)
+        _ = table.endIfNow(of: observed)
+        let next = try begin()
+        #expect(next & 0xFFFFF == observed & 0xFFFFF)
+        #expect(table.progress(next, owner: 1, 4) == .accepted)
+        #expect(heard.withLock(\.self) == [1])
     }
 }

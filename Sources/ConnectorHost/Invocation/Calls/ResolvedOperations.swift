@@ -33,10 +33,24 @@ final class ResolvedOperations: Sendable {
         }
     }
 
+    /// The function of an operation, or why it cannot be called; nil if there is none of the name.
+    func function(of name: String) -> Result<UnsafeMutableRawPointer, ConnectorError>? {
+        guard let index = index(of: name) else { return nil }
+        switch entries[index].operation {
+        case .success(let operation): return unsafe .success(operation.function)
+        case .failure(let error): return .failure(error)
+        }
+    }
+
     /// The operation of a name, or why it cannot be called; nil if there is none.
     subscript(name: String) -> Result<ResolvedOperation, ConnectorError>? {
-        for index in entries.indices where entries[index].name == name { return entries[index].operation }
-        for index in entries.indices where entries[index].qualifiedName == name { return entries[index].operation }
+        guard let index = index(of: name) else { return nil }
+        return entries[index].operation
+    }
+
+    private func index(of name: String) -> Int? {
+        for index in entries.indices where entries[index].name == name { return index }
+        for index in entries.indices where entries[index].qualifiedName == name { return index }
         return nil
     }
 }

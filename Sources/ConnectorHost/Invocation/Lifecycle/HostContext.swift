@@ -8,17 +8,22 @@ internal import Synchronization
 /// What stands behind the `connector_host` that one instance of a plugin was given.
 ///
 /// It is never freed: a thread of the plugin that is late may still hold the table after `destroy`, and is to be answered, not
-/// to crash the host. That costs about 200 bytes for every instance that ever was.
+/// to crash the host. For the same reason a call may find the instance through it without any lock: see ``admitNow()``. That
+/// costs about 400 bytes for every instance that ever was.
 ///
-/// `@unchecked Sendable`: `table` is written in `init`, before any other thread can know of it, and only read afterwards;
-/// everything else is `Sendable` or behind the mutex.
+/// `@unchecked Sendable`: `table` is written in `init`, and `instance` by ``keep(_:)``, before any other thread can know of it, and
+/// only read afterwards; everything else is `Sendable` or behind the mutex.
 @safe
 final class HostContext: @unchecked Sendable {
     /// Tells this instance's calls from those of all others.
     let owner: UInt64
     /// What the plugin receives.
     let table: UnsafeMutablePointer<connector_host>
+    /// Counts who is inside the instance.
+    let life = InstanceLife()
 
+    /// Retained from ``keep(_:)`` to ``release()``: whoever is counted in, or has not been turned away, finds it alive.
+    private var instance: Unmanaged<PluginInstance>?
     private let operations: OperationTable
     private let onMisbehaviour: @Sendable (String) -> Void
     /// What the plugin is lent; nil once the instance is being destroyed.
@@ -65,6 +70,30 @@ final class HostContext: @unchecked Sendable {
         )
     }
 
+    /// Keeps the instance until ``release()``; called once, before anybody else knows of it.
+    func keep(_ instance: PluginInstance) {
+        self.instance = unsafe .passRetained(instance)
+    }
+
+    /// Lets the instance go, which was destroyed; called once, after which nobody gets in.
+    func release() {
+        unsafe instance?.release()
+    }
+
+    /// Lets an operation in if nobody has to wait for that.
+    ///
+    /// - Returns: The right to be inside, to be ended exactly once; nil if the gate closes or a `serial` one is taken.
+    func admitNow() -> Admission? {
+        guard let instance = unsafe instance else { return nil }
+        guard life.enter(isOperation: true) else {
+            // It may be gone by now, unless it is for this thread to destroy it.
+            if life.leave() { unsafe instance._withUnsafeGuaranteedRef { $0.destroy() } }
+            return nil
+        }
+        let hasTurn = unsafe instance._withUnsafeGuaranteedRef { $0.takeTurnNow() }
+        return hasTurn ? unsafe Admission(instance) : nil
+    }
+
     /// From now on there are no services: the instance is being destroyed.
     func withdraw() {
         services.withLock { $0 = nil }
@@ -96,26 +125,34 @@ final class HostContext: @unchecked Sendable {
         _ length: UInt64,
         _ error: UnsafePointer<connector_error>?
     ) -> Int32 {
-        let outcome: OperationTable.Outcome
-        if status == Int32(CONNECTOR_OK) {
-            if length > Self.longestResult {
-                outcome = .failure(
-                    ConnectorError(
-                        .tooLarge,
-                        "the plugin's result has \(length) bytes, more than \(Self.longestResult >> 20) MiB"
-                    )
-                )
-            } else if length > 0, unsafe result == nil {
-                outcome = .failure(ConnectorError(.misbehaved, "the plugin's result has a length but no bytes"))
-            } else {
-                outcome = .success(unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length))))
-            }
-        } else {
-            outcome = .failure(
+        let outcome = unsafe Self.outcome(status, result, length, error)
+        return answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
+    }
+
+    /// What a plugin completed a call with.
+    private static func outcome(
+        _ status: Int32,
+        _ result: UnsafePointer<UInt8>?,
+        _ length: UInt64,
+        _ error: UnsafePointer<connector_error>?
+    ) -> OperationTable.Outcome {
+        guard status == Int32(CONNECTOR_OK) else {
+            return .failure(
                 ConnectorError(status: status, error: unsafe error?.pointee, attempting: "the operation")
             )
         }
-        return answer(operations.complete(operation, owner: owner, outcome), "completed", operation)
+        guard length <= longestResult else {
+            return .failure(
+                ConnectorError(
+                    .tooLarge,
+                    "the plugin's result has \(length) bytes, more than \(longestResult >> 20) MiB"
+                )
+            )
+        }
+        if length > 0, unsafe result == nil {
+            return .failure(ConnectorError(.misbehaved, "the plugin's result has a length but no bytes"))
+        }
+        return .success(unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length))))
     }
 
     private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>, _ length: UInt64) -> Int32 {

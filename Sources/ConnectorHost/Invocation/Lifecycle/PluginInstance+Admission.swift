@@ -4,28 +4,29 @@
 internal import ConnectorManifest
 
 extension PluginInstance {
-    /// Lets an operation in if nobody has to wait for that; whoever got in calls ``dismiss()`` in the end.
-    func admitNow() -> Bool {
-        if isSerial, !turn.beginNow() { return false }
-        if enter(isOperation: true) { return true }
-        if isSerial { turn.end() }
-        return false
-    }
-
-    /// Lets an operation in, one at a time if the plugin is `serial`; whoever got in calls ``dismiss()`` in the end.
+    /// Lets an operation in, one at a time if the plugin is `serial`.
     ///
     /// - Throws: `not-open` once the gate begins to close; `timed-out` or `cancelled` while waiting in line.
-    func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) {
+    func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
         if isSerial { try await turn.begin(name, by: deadline, environment.clock) }
         guard enter(isOperation: true) else {
             if isSerial { turn.end() }
             throw ConnectorError(.notOpen, "the gate is closing", isRetryable: true)
         }
+        return Admission(self)
     }
 
-    /// Lets an operation out, and the next one in.
-    func dismiss() {
+    /// For an operation that has been counted in: its turn, if nobody has it; else it is counted out again.
+    @inline(__always)
+    func takeTurnNow() -> Bool {
+        guard isSerial, !turn.beginNow() else { return true }
         leave()
+        return false
+    }
+
+    /// Lets an operation out, and the next one in. Nobody keeps the instance alive for the caller after that.
+    func dismiss() {
         if isSerial { turn.end() }
+        leave()
     }
 }

@@ -39,7 +39,7 @@ final class PluginInstance: @unchecked Sendable {
     let operations: OperationTable
     let environment: GateEnvironment
     private let foreign: Mutex<ForeignState>
-    private let life = InstanceLife()
+    private let life: InstanceLife
 
     /// What a foreign library's gate is opened with, and what that gave.
     private struct ForeignState {
@@ -84,6 +84,8 @@ final class PluginInstance: @unchecked Sendable {
         let object = plugin.lifecycle == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
+        self.life = context.life
+        context.keep(self)
     }
 
     /// Starts a step; its operation ends when the plugin completes it, or here if the plugin refuses or has nothing to do.
@@ -220,7 +222,8 @@ final class PluginInstance: @unchecked Sendable {
         return environment.clock.schedule(after: deadline > now ? deadline - now : 0, fire)
     }
 
-    private func destroy() {
+    /// Runs the plugin's `destroy`, and lets the instance go; called once, by whoever ``InstanceLife`` says so to.
+    func destroy() {
         Task(executorPreference: environment.lifecycle) { [self] in
             await services.close()
             environment.lifecycle.run { [self] in
@@ -228,6 +231,7 @@ final class PluginInstance: @unchecked Sendable {
                 unsafe plugin.lifecycle?.destroy(pointer)
                 services.invalidate()
                 life.destroyed()
+                context.release()
             }
         }
     }

@@ -45,14 +45,23 @@ struct OperationHandle: Sendable {
     @usableFromInline
     func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
-    /// Lets the caller into the gate until it calls ``Admission/end()``.
+    /// Lets the caller into the gate until it calls ``Target/end()``.
     @usableFromInline
-    func admit() async throws(ConnectorError) -> Admission {
+    func admit() async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
-            let instance = try gate.usableInstance()
-            let operation = try instance.operation(named: name)
-            if !instance.admitNow() { try await instance.admit(name, by: .max) }
-            return unsafe Admission(instance: instance, function: operation.function)
+            let admission =
+                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: .max) }
+            do throws(ConnectorError) {
+                return unsafe Target(
+                    admission: admission,
+                    function: try admission.with { instance throws(ConnectorError) in
+                        unsafe try instance.plugin.function(of: name)
+                    }
+                )
+            } catch {
+                admission.end()
+                throw error
+            }
         } catch {
             throw described(error)
         }
@@ -62,52 +71,54 @@ struct OperationHandle: Sendable {
     @usableFromInline
     func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
-            let instance = try gate.usableInstance()
-            let operation = try instance.operation(named: name)
             let deadline = gate.environment.deadline(after: options.timeoutNanoseconds)
-            if !instance.admitNow() { try await instance.admit(name, by: deadline) }
-            defer { instance.dismiss() }
-            let id = try gate.begin(on: instance, progress: options.onProgress)
-            unsafe self.start(operation, on: instance, id: id, deadline: deadline, start)
-            if let outcome = instance.operations.endIfNow(of: id) { return try outcome.get() }
-            return try await gate.end(of: id, name, on: instance, deadline: deadline).get()
+            let admission =
+                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
+            defer { admission.end() }
+            let id = try admission.with { instance throws(ConnectorError) in
+                let id = try gate.begin(on: instance, progress: options.onProgress)
+                try unsafe self.start(on: instance, id: id, deadline: deadline, start)
+                return id
+            }
+            if let outcome = gate.environment.operations.endIfNow(of: id) { return try outcome.get() }
+            return try await gate.end(of: id, name, on: admission.instance, deadline: deadline).get()
         } catch {
             throw described(error)
         }
     }
 
     private func start(
-        _ operation: ResolvedOperation,
         on instance: PluginInstance,
         id: UInt64,
         deadline: UInt64,
         _ start: Start
-    ) {
+    ) throws(ConnectorError) {
+        let function = unsafe try instance.plugin.function(of: name)
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
-            let status = unsafe start(operation.function, instance.pointer, &call, error)
+            let status = unsafe start(function, instance.pointer, &call, error)
             if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error, name) }
         }
     }
 
-    /// The right to be inside a gate, which does not close before that ends.
+    /// A function that may be called, and what it takes first, as long as the caller is inside its gate.
     @usableFromInline
     @safe
-    struct Admission {
-        private let instance: PluginInstance
+    struct Target {
+        private let admission: Admission
         /// The operation's function.
         @usableFromInline let function: UnsafeMutableRawPointer
 
-        init(instance: PluginInstance, function: UnsafeMutableRawPointer) {
-            self.instance = instance
+        init(admission: Admission, function: UnsafeMutableRawPointer) {
+            self.admission = admission
             unsafe self.function = function
         }
 
         /// What the function takes first.
-        @usableFromInline var pointer: UnsafeMutableRawPointer? { unsafe instance.pointer }
+        @usableFromInline var instance: UnsafeMutableRawPointer? { unsafe admission.with { unsafe $0.pointer } }
 
         /// Lets the gate go; called exactly once.
         @usableFromInline
-        func end() { instance.dismiss() }
+        func end() { admission.end() }
     }
 }

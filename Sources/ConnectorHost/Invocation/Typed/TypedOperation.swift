@@ -59,13 +59,13 @@ public struct TypedOperation<Function>: Sendable {
     public func withLease<Result>(
         _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
-        let admission = try await handle.admit()
-        defer { admission.end() }
+        let target = try await handle.admit()
+        defer { target.end() }
         do throws(ConnectorError) {
             return try unsafe body(
                 OperationLease(
-                    function: unsafe unsafeBitCast(admission.function, to: Function.self),
-                    instance: admission.pointer,
+                    function: unsafe unsafeBitCast(target.function, to: Function.self),
+                    instance: target.instance,
                     name: handle.name
                 )
             )

@@ -8,6 +8,12 @@ public protocol HostClock: Sendable {
     /// Nanoseconds since a fixed moment before the host started; never jumps.
     func now() -> UInt64
 
+    /// The moment when something that starts now has taken too long, on the time of ``now()``.
+    ///
+    /// Never earlier than that, and late by at most a twentieth of the delay: so it may cost less than ``now()``, which it is made
+    /// from unless a clock does better.
+    func deadline(after delay: UInt64) -> UInt64
+
     /// Nanoseconds since 1970-01-01T00:00:00Z.
     func wallTime() -> UInt64
 
@@ -24,6 +30,11 @@ public protocol HostClock: Sendable {
     /// - Returns: Whether it has not fired and never will; false if it has, is firing, or was cancelled before.
     @discardableResult
     func cancel(_ timer: HostTimer) -> Bool
+}
+
+extension HostClock {
+    /// The delay from now, to the nanosecond.
+    public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
 }
 
 /// Names a timer towards the clock that it belongs to.

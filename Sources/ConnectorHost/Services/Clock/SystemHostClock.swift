@@ -29,6 +29,11 @@ public final class SystemHostClock: HostClock {
     /// The system's monotonic clock.
     public func now() -> UInt64 { SystemTime.monotonic() }
 
+    /// The system's monotonic clock; for delays from 200 ms, when that is exact enough, the time that the system keeps at hand.
+    public func deadline(after delay: UInt64) -> UInt64 {
+        (delay < 200_000_000 ? SystemTime.monotonic() : SystemTime.monotonicAhead()).saturatingAdding(delay)
+    }
+
     /// The system's time of day.
     public func wallTime() -> UInt64 { SystemTime.wall() }
 

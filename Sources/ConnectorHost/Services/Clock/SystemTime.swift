@@ -14,6 +14,26 @@ enum SystemTime {
     /// Since the machine started; never jumps.
     static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
+    /// As ``monotonic()``, but ahead of it by up to ``tick``, which takes a third of the time; the same where there is no such clock.
+    static func monotonicAhead() -> UInt64 {
+        #if canImport(Glibc)
+            read(CLOCK_MONOTONIC_COARSE) + tick
+        #else
+            monotonic()
+        #endif
+    }
+
+    /// How often the system counts the time that it keeps at hand, in nanoseconds.
+    private static let tick: UInt64 = {
+        #if canImport(Glibc)
+            var resolution = timespec()
+            unsafe clock_getres(CLOCK_MONOTONIC_COARSE, &resolution)
+            return UInt64(clamping: resolution.tv_nsec)
+        #else
+            return 0
+        #endif
+    }()
+
     /// Since 1970-01-01T00:00:00Z; can jump.
     static func wall() -> UInt64 { read(CLOCK_REALTIME) }
 

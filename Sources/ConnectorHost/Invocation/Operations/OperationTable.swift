@@ -1,0 +1,254 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Synchronization
+
+/// The asynchronous calls that plugins have taken on and not completed, by their 64-bit ids.
+///
+/// A call ends exactly once: by the plugin's completion, its deadline, or its caller giving up, whichever is first;
+/// everything later is told that the operation is unknown. An id is never given out twice: its upper 44 bits count the
+/// uses of the slot that its lower 20 bits name.
+///
+/// A call is begun before anybody waits for it, so one that completes inside the plugin's function costs no continuation, and no
+/// lock either. Only progress, which few ask for, takes one. Nothing of a plugin or a caller ever runs under it.
+final class OperationTable: Sendable {
+    /// How a call ended.
+    typealias Outcome = Result<[UInt8], ConnectorError>
+
+    /// Told how far a call is, on the plugin's thread.
+    typealias Observer = @Sendable (JSONValue) -> Void
+
+    /// What `complete` answers a plugin.
+    enum Answer: Sendable {
+        /// The call was pending and has ended now.
+        case accepted
+        /// Late, double, or never given out.
+        case unknown
+        /// Pending, but another gate's; it stays so.
+        case foreign
+        /// The host gave the call up before: too late, and nobody's fault.
+        case givenUp
+    }
+
+    /// Who ends a call.
+    private enum Side {
+        case plugin
+        case deadline
+        case caller
+    }
+
+    /// The most calls that can be pending at once.
+    static let capacity = 1 << slotBits
+    private static let slotBits: UInt64 = 20
+
+    private let slots: OperationSlots
+    /// Of the calls whose callers want to know how far they are, by id.
+    private let observers = Mutex<[UInt64: Observer]>([:])
+
+    /// A table without calls.
+    ///
+    /// - Parameter capacity: The most calls that can be pending at once, up to the usual number.
+    init(capacity: Int = OperationTable.capacity) {
+        slots = OperationSlots(capacity: min(capacity, Self.capacity))
+    }
+
+    /// Takes on a call.
+    ///
+    /// - Parameters:
+    ///   - owner: The instance, which alone may complete it.
+    ///   - progress: Told how far it is, on the plugin's thread.
+    /// - Returns: The id, for one ``end(of:)`` or ``endIfNow(of:)`` that answers; nil if the table is full.
+    func begin(owner: UInt64, progress: Observer? = nil) -> UInt64? {
+        guard let (index, slot) = unsafe slots.take() else { return nil }
+        let use = unsafe slot.pointee.standing.load(ordering: .relaxed).use + 1
+        let id = use << Self.slotBits | UInt64(index)
+        unsafe slot.pointee.owner.store(owner, ordering: .relaxed)
+        if let progress {
+            unsafe slot.pointee.isObserved = true
+            observers.withLock { $0[id] = progress }
+        }
+        unsafe slot.pointee.standing.store(OperationSlot.Standing(use: use, stage: .begun), ordering: .releasing)
+        return id
+    }
+
+    /// How a call ended, if it has; the id is used up then.
+    func endIfNow(of id: UInt64) -> Outcome? {
+        guard let slot = unsafe slot(of: id) else { return nil }
+        return unsafe take(id, slot)
+    }
+
+    /// Waits for a call to end; the id is used up then.
+    func end(of id: UInt64) async -> Outcome {
+        await unsafe withUnsafeContinuation { (waiter: OperationSlot.Waiter) in
+            if let outcome = unsafe wait(for: id, waiter) { unsafe waiter.resume(returning: outcome) }
+        }
+    }
+
+    /// Puts a waiter in place; or says at once how the call ended.
+    private func wait(for id: UInt64, _ waiter: OperationSlot.Waiter) -> Outcome? {
+        guard let slot = unsafe slot(of: id) else { return Self.neverBegun(id) }
+        var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        while known.use == Self.use(of: id) {
+            let next: OperationSlot.Stage
+            switch known.stage {
+            case .begun: next = .awaited
+            case .ending: next = .endingAwaited
+            case .ended: return unsafe take(id, slot)
+            case .free, .awaited, .endingAwaited: return Self.neverBegun(id)
+            }
+            unsafe slot.pointee.waiter = waiter
+            let (isWaiting, current) = unsafe slot.pointee.standing.compareExchange(
+                expected: known,
+                desired: known.at(next),
+                ordering: .acquiringAndReleasing
+            )
+            if isWaiting { return nil }
+            known = current
+        }
+        return Self.neverBegun(id)
+    }
+
+    /// Takes the outcome out of a call that has ended, and frees its slot.
+    private func take(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Outcome? {
+        let ended = OperationSlot.Standing(use: Self.use(of: id), stage: .ended)
+        guard unsafe slot.pointee.standing.load(ordering: .acquiring) == ended else { return nil }
+        let outcome = unsafe slot.pointee.outcome.take()
+        unsafe free(id, slot)
+        return outcome
+    }
+
+    /// Makes a slot, which the caller owns, one that others can take.
+    private func free(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) {
+        if unsafe slot.pointee.isObserved {
+            unsafe slot.pointee.isObserved = false
+            observers.withLock { $0[id] = nil }
+        }
+        let free = OperationSlot.Standing(use: Self.use(of: id), stage: .free)
+        unsafe slot.pointee.standing.store(free, ordering: .releasing)
+        slots.giveBack(Self.index(of: id))
+    }
+
+    /// Ends a call in the name of its instance.
+    @discardableResult
+    func complete(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome) -> Answer {
+        end(id, owner: owner, outcome, by: .plugin)
+    }
+
+    /// Ends a call whose deadline has passed; a completion after that is the plugin's misbehaviour.
+    ///
+    /// - Returns: Whether the call was pending.
+    func expire(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
+        end(id, owner: owner, .failure(error), by: .deadline) == .accepted
+    }
+
+    /// Ends a call that nobody wants any more; the plugin may learn of that too late, so its completion is no misbehaviour.
+    ///
+    /// - Returns: Whether the call was pending.
+    func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
+        end(id, owner: owner, .failure(error), by: .caller) == .accepted
+    }
+
+    /// Gives up every call of an instance that is still pending.
+    ///
+    /// - Returns: Which ones.
+    func giveUpAll(owner: UInt64, _ error: ConnectorError) -> [UInt64] {
+        pending(owner: owner).filter { giveUp($0, owner: owner, error) }
+    }
+
+    private func end(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome, by side: Side) -> Answer {
+        guard let slot = unsafe slot(of: id) else { return .unknown }
+        let (answer, isAwaited) = unsafe claim(id, slot, owner: owner, by: side)
+        if answer == .accepted { unsafe finish(id, slot, consume outcome, isAwaited: isAwaited) }
+        return answer
+    }
+
+    /// Makes the caller the one who ends a call, if it is pending; nobody else can end it then.
+    private func claim(
+        _ id: UInt64,
+        _ slot: UnsafeMutablePointer<OperationSlot>,
+        owner: UInt64,
+        by side: Side
+    ) -> (answer: Answer, isAwaited: Bool) {
+        let use = Self.use(of: id)
+        var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        while known.use == use, known.stage.isPending {
+            guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else {
+                let current = unsafe slot.pointee.standing.load(ordering: .acquiring)
+                if current == known { return (.foreign, false) }
+                known = current
+                continue
+            }
+            if side == .caller { unsafe slot.pointee.markGivenUp(use, owner: owner) }
+            let (isMine, current) = unsafe slot.pointee.standing.compareExchange(
+                expected: known,
+                desired: known.at(.ending),
+                ordering: .acquiringAndReleasing
+            )
+            if isMine { return (.accepted, known.stage == .awaited) }
+            if side == .caller { _ = unsafe slot.pointee.forgetGivenUp(use, owner: owner) }
+            known = current
+        }
+        let wasGivenUp = side == .plugin ? unsafe slot.pointee.forgetGivenUp(use, owner: owner) : false
+        return (wasGivenUp ? .givenUp : .unknown, false)
+    }
+
+    /// Hands the outcome to the waiter, or stores it for the one to come.
+    private func finish(
+        _ id: UInt64,
+        _ slot: UnsafeMutablePointer<OperationSlot>,
+        _ outcome: consuming Outcome,
+        isAwaited: Bool
+    ) {
+        unsafe slot.pointee.outcome = consume outcome
+        if !isAwaited {
+            let ending = OperationSlot.Standing(use: Self.use(of: id), stage: .ending)
+            let isStored = unsafe slot.pointee.standing.compareExchange(
+                expected: ending,
+                desired: ending.at(.ended),
+                ordering: .acquiringAndReleasing
+            ).exchanged
+            // Else somebody began to wait meanwhile.
+            if isStored { return }
+        }
+        let waiter = unsafe slot.pointee.waiter.take()
+        guard let outcome = unsafe slot.pointee.outcome.take() else { return }
+        unsafe free(id, slot)
+        unsafe waiter?.resume(returning: outcome)
+    }
+
+    /// The calls of an instance that are pending.
+    func pending(owner: UInt64) -> [UInt64] {
+        slots.indices.compactMap { index in
+            guard let slot = unsafe slots.slot(at: index) else { return nil }
+            let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
+            guard standing.stage.isPending else { return nil }
+            guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else { return nil }
+            return standing.use << Self.slotBits | UInt64(index)
+        }
+    }
+
+    /// Passes on how far a pending call is.
+    func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
+        guard let slot = unsafe slot(of: id) else { return .unknown }
+        let use = Self.use(of: id)
+        if unsafe slot.pointee.isGivenUp(use, owner: owner) { return .givenUp }
+        let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        guard standing.use == use, standing.stage.isPending else { return .unknown }
+        guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else { return .foreign }
+        observers.withLock { $0[id] }?(value)
+        return .accepted
+    }
+
+    private func slot(of id: UInt64) -> UnsafeMutablePointer<OperationSlot>? {
+        unsafe slots.slot(at: Self.index(of: id))
+    }
+
+    private static func index(of id: UInt64) -> Int { Int(id & (1 << slotBits - 1)) }
+
+    private static func use(of id: UInt64) -> UInt64 { id >> slotBits }
+
+    private static func neverBegun(_ id: UInt64) -> Outcome {
+        .failure(ConnectorError(.failed, "the operation \(id) was never begun"))
+    }
+}
