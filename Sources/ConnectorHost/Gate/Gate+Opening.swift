@@ -118,7 +118,7 @@ extension Gate {
             switch result {
             case .success((let instance, let evidence)):
                 storage.instance = instance
-                storage.sha256 = instance.plugin.sha256
+                storage.content = instance.plugin.content
                 storage.evidence = evidence
                 storage.error = nil
                 return storage.machine.openSucceeded(round: round)

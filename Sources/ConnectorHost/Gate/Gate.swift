@@ -28,8 +28,8 @@ final class Gate: Sendable {
         var instance: PluginInstance?
         /// What the plugin says of itself.
         var manifest: Manifest?
-        /// Of the bytes that were loaded.
-        var sha256: String?
+        /// The bytes that were loaded.
+        var content: ImageContent?
         /// What was proved last.
         var evidence: [Evidence] = []
         /// When opening began.
@@ -118,7 +118,7 @@ extension Gate {
                 isRequired: plan.isRequired,
                 policy: nil,
                 plugin: storage.manifest.map {
-                    GateReport.PluginIdentity(id: $0.id, version: $0.version, sha256: storage.sha256)
+                    GateReport.PluginIdentity(id: $0.id, version: $0.version, content: storage.content)
                 },
                 evidence: storage.evidence,
                 openDuration: storage.openDuration,

@@ -14,21 +14,21 @@ struct ForeignLibrary {
     let sidecar: String?
 
     /// Loads the library by its name, or takes the one that is loaded.
-    func load() throws(ConnectorError) -> (ImageDigest, LoadedImage) {
+    func load() throws(ConnectorError) -> LoadedImage {
         let bytes = try ImageBytes(path: file())
         let image = try ELFImage(bytes)
         let dynamic = try Preflight.linkable(image)
-        guard let digest = unsafe bytes.withAllBytes({ unsafe ImageDigest(of: $0) }) else {
-            throw Preflight.changed(bytes.path)
-        }
         do throws(DynamicLinker.Failure) {
-            let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
-                unsafe try DynamicLinker.load(path: name)
+            let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                    unsafe LoadedImage(try DynamicLinker.load(path: name), content: ImageContent(hashing: content))
+                }
             }
-            return (digest, loaded)
+            if let loaded { return loaded }
         } catch {
             throw PluginLoader.refused(image, dynamic, error)
         }
+        throw Preflight.changed(bytes.path)
     }
 
     /// The file that the dynamic linker takes for the name.
@@ -52,16 +52,17 @@ struct ForeignLibrary {
         _ candidate: PluginCandidate,
         _ image: ELFImage,
         _ dynamic: DynamicSection,
-        _ digest: ImageDigest
-    ) throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer? {
+        _ content: UnsafeRawBufferPointer
+    ) throws(DynamicLinker.Failure) -> LoadedImage? {
         #if os(Linux)
             guard candidate.manifest.library != nil,
                 let soname = dynamic.soname.flatMap({ image.string(dynamic, at: $0) }),
                 let library = LoadedLibraries.current().first(where: { $0.soname == soname }), let file = library.file,
                 let bytes = try? ImageBytes(path: file),
-                unsafe bytes.withAllBytes({ unsafe ImageDigest(of: $0) }) == digest
+                unsafe bytes.withAllBytes({ unsafe $0.elementsEqual(content) }) == true
             else { return nil }
-            return unsafe try DynamicLinker.load(path: library.path)
+            let handle = unsafe try DynamicLinker.load(path: library.path)
+            return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
         #else
             return nil
         #endif

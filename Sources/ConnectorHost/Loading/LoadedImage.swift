@@ -11,11 +11,14 @@
 /// any thread (POSIX, dlsym: "MT-Safe"); and what it names is never freed, since nothing here closes it.
 @safe
 struct LoadedImage: @unchecked Sendable {
+    /// What was loaded.
+    let content: ImageContent
     private let handle: UnsafeMutableRawPointer
 
     /// Takes a handle of `dlopen`, for good.
-    init(_ handle: UnsafeMutableRawPointer) {
+    init(_ handle: UnsafeMutableRawPointer, content: ImageContent) {
         unsafe self.handle = handle
+        self.content = content
     }
 
     /// The address of an exported function; nil if there is none of this name.

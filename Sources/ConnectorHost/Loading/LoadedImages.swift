@@ -9,29 +9,44 @@ final class LoadedImages: Sendable {
     static let shared = LoadedImages()
 
     /// In the order of loading. A list, for walking it is nothing beside loading an image, which walks all of them, too.
-    private let images = Mutex<[(digest: ImageDigest, image: LoadedImage)]>([])
+    private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
     /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
     private let loading = Monitor<Void>(())
 
-    /// The image of a digest, loaded now if it was not before.
+    /// The image of these bytes, loaded now if it was not before.
     ///
     /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. That
     /// serialises nothing that would be parallel otherwise: the dynamic linker has one lock for all loading itself. An
     /// image's constructors run meanwhile; they know no way back into the host.
     func image<Failure: Error>(
-        _ digest: ImageDigest,
-        load: () throws(Failure) -> UnsafeMutableRawPointer
+        of bytes: UnsafeRawBufferPointer,
+        load: () throws(Failure) -> LoadedImage
     ) throws(Failure) -> LoadedImage {
         try loading.withLock { _ throws(Failure) in
-            if let known = self[digest] { return known }
-            let image = unsafe LoadedImage(try load())
-            images.withLock { $0.append((digest, image)) }
+            let checksum = unsafe Self.checksum(bytes)
+            if let known = unsafe known(bytes, checksum) { return known }
+            let image = try load()
+            images.withLock { $0.append((checksum, image)) }
             return image
         }
     }
 
-    /// The image of a digest, if it is loaded.
-    subscript(digest: ImageDigest) -> LoadedImage? {
-        images.withLock { $0.first { $0.digest == digest }?.image }
+    /// The image of these bytes, if it is loaded.
+    subscript(bytes: UnsafeRawBufferPointer) -> LoadedImage? {
+        unsafe known(bytes, Self.checksum(bytes))
+    }
+
+    private func known(_ bytes: UnsafeRawBufferPointer, _ checksum: UInt64) -> LoadedImage? {
+        let candidates = images.withLock { images in images.filter { $0.checksum == checksum } }
+        return candidates.first { unsafe $0.image.content.isEqual(to: bytes) }?.image
+    }
+
+    /// Tells nearly all images apart at the speed of reading them; what it does not, comparing does.
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var sum = UInt64(bytes.count)
+        for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
+            unsafe sum &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        return sum
     }
 }

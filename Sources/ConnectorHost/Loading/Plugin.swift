@@ -13,7 +13,6 @@ package final class Plugin: Sendable {
     package let path: String
     /// The life of its instances; nil for a foreign library, which has none.
     package let lifecycle: PluginLifecycle?
-    private let digest: ImageDigest
     private let image: LoadedImage
     /// Made at the first call.
     private let operations = LazyReference<ResolvedOperations>()
@@ -21,19 +20,20 @@ package final class Plugin: Sendable {
     init(
         manifest: Manifest,
         path: String,
-        digest: ImageDigest,
         image: LoadedImage,
         lifecycle: PluginLifecycle?
     ) {
         self.manifest = manifest
         self.path = path
-        self.digest = digest
         self.image = image
         self.lifecycle = lifecycle
     }
 
+    /// The bytes that are loaded.
+    var content: ImageContent { image.content }
+
     /// The SHA-256 of the bytes that are loaded, in hexadecimal.
-    package var sha256: String { digest.description }
+    package var sha256: String { content.digest.description }
 
     /// The address of an exported function, valid as long as the process; nil if there is none of this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {

@@ -25,7 +25,7 @@ package struct PluginLoader: Sendable {
     /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
     ///   `load-failed` with the linker's text as its cause.
     package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
-        let (digest, image) =
+        let image =
             switch candidate.image {
             case .file: try loadFile(candidate)
             case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
@@ -38,7 +38,6 @@ package struct PluginLoader: Sendable {
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
-            digest: digest,
             image: image,
             lifecycle: lifecycle
         )

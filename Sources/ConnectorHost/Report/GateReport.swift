@@ -43,7 +43,9 @@ public struct GateReport: Sendable {
         public var id: String
         /// From its manifest.
         public var version: SemanticVersion
-        /// Of the loaded bytes, in hexadecimal; nil before it was loaded.
-        public var sha256: String?
+        /// Of the loaded bytes, in hexadecimal; nil before it was loaded. Made when it is first asked for.
+        public var sha256: String? { content?.digest.description }
+        /// The bytes that are loaded.
+        let content: ImageContent?
     }
 }

@@ -74,6 +74,19 @@ import Testing
         }
         #expect(unsafe first.symbol(named: "fixture_entry") == second.symbol(named: "fixture_entry"))
         #expect(first.sha256 == second.sha256)
+        let third = try load(Fixtures.plugin("timer"))
+        #expect(unsafe first.symbol(named: "fixture_entry") == third.symbol(named: "fixture_entry"))
+    }
+
+    @Test func `the digest is that of the bytes that were loaded, also when the file is another one by then`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Self.numbered(78, in: directory)
+            let copy = "\(directory)/copy"
+            try Fixtures.write(Fixtures.bytes(path), to: copy)
+            let plugin = try load(path)
+            try Fixtures.write([UInt8](repeating: 0xCC, count: 65536), to: path)
+            #expect(Fixtures.run("echo '\(plugin.sha256)  \(copy)' | sha256sum -c --status") == 0)
+        }
     }
 
     @Test func `new bytes at the same path are a new image, and the old one stays`() throws {

@@ -4,7 +4,7 @@
 import Crypto
 
 /// The SHA-256 of an image's bytes: what an image is, whatever it is called.
-struct ImageDigest: Sendable, Equatable, CustomStringConvertible {
+struct ImageDigest: Sendable, Hashable, CustomStringConvertible {
     /// The first 16 bytes, in the order of the standard, as they lie in memory.
     private let first: UInt128
     /// The other 16.

@@ -18,7 +18,6 @@ struct SealedImage: ~Copyable {
     }
 
     private let path: String
-    private let digest: ImageDigest
     private let bytes: UnsafeRawBufferPointer
     private let relatives: [ImageBytes]
     private let parent: String
@@ -33,20 +32,17 @@ struct SealedImage: ~Copyable {
     ///
     /// - Parameters:
     ///   - bytes: The image, which must stay where it is as long as this value lives.
-    ///   - digest: Of the bytes.
     ///   - path: The file that they were read from; its last part is the name that debuggers and crash reports show.
     ///   - relatives: Libraries that the image finds relative to its own file.
     ///   - storage: Where to put them.
     init(
         _ bytes: UnsafeRawBufferPointer,
-        digest: ImageDigest,
         path: String,
         relatives: [ImageBytes],
         storage: Storage
     ) {
         unsafe self.bytes = bytes
         self.path = path
-        self.digest = digest
         self.relatives = relatives
         var isAutomatic = true
         if case .directory(let parent) = storage {
@@ -68,26 +64,26 @@ struct SealedImage: ~Copyable {
     /// Which of these it was is not asked: an image that is at fault itself fails a second time, and says why the first did.
     ///
     /// - Throws: What the linker or the system said.
-    func load() throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
+    func load() throws(DynamicLinker.Failure) -> LoadedImage {
         #if os(Linux)
             if memory.descriptor >= 0 {
                 let number = Self.generation.wrappingAdd(1, ordering: .relaxed).newValue
                 let refusal: DynamicLinker.Failure
                 do throws(DynamicLinker.Failure) {
-                    return unsafe try DynamicLinker.load(
-                        path: Self.uniquePath(descriptor: memory.descriptor, generation: number)
-                    )
+                    let path = Self.uniquePath(descriptor: memory.descriptor, generation: number)
+                    let handle = unsafe try DynamicLinker.load(path: path)
+                    return unsafe LoadedImage(handle, content: memory.content(bytes))
                 } catch {
                     refusal = error
                 }
                 do throws(DynamicLinker.Failure) {
-                    return unsafe try loadFromDirectory()
+                    return try loadFromDirectory()
                 } catch {
                     throw refusal
                 }
             }
         #endif
-        return unsafe try loadFromDirectory()
+        return try loadFromDirectory()
     }
 
     #if os(Linux)
@@ -108,10 +104,12 @@ struct SealedImage: ~Copyable {
 
     /// Loads from a new directory that only this user can enter, where the image and its relatives stand as they stood
     /// towards each other.
-    private func loadFromDirectory() throws(DynamicLinker.Failure) -> UnsafeMutableRawPointer {
+    private func loadFromDirectory() throws(DynamicLinker.Failure) -> LoadedImage {
+        let content = unsafe ImageContent(hashing: bytes)
         var directory = try PrivateDirectory(below: parent)
         guard !relatives.isEmpty else {
-            return unsafe try DynamicLinker.load(path: directory.add(bytes, as: "\(digest).so"))
+            let copy = unsafe try directory.add(bytes, as: "\(content.digest).so")
+            return unsafe LoadedImage(try DynamicLinker.load(path: copy), content: content)
         }
         for relative in relatives {
             let path = relative.path.absolutePath
@@ -123,6 +121,7 @@ struct SealedImage: ~Copyable {
                 throw error
             }
         }
-        return unsafe try DynamicLinker.load(path: directory.add(bytes, as: path.absolutePath))
+        let copy = unsafe try directory.add(bytes, as: path.absolutePath)
+        return unsafe LoadedImage(try DynamicLinker.load(path: copy), content: content)
     }
 }

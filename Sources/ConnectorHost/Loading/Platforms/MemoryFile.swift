@@ -48,6 +48,18 @@
             return file
         }
 
+        /// What was sealed, mapped for as long as it takes until somebody wants to know its digest.
+        ///
+        /// - Parameter bytes: The same, for a system that does not map them.
+        func content(_ bytes: UnsafeRawBufferPointer) -> ImageContent {
+            // Private, for older kernels refuse to share a mapping of a file that is sealed against writing.
+            let address = unsafe mmap(nil, bytes.count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+            guard let address = unsafe address, unsafe address != MAP_FAILED else {
+                return unsafe ImageContent(hashing: bytes)
+            }
+            return unsafe ImageContent(mapped: UnsafeRawBufferPointer(start: address, count: bytes.count))
+        }
+
         deinit {
             if descriptor >= 0 { close(descriptor) }
         }

@@ -6,7 +6,7 @@
 
     extension PluginLoader {
         /// Checks an image, seals what was checked, and loads that.
-        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> (ImageDigest, LoadedImage) {
+        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
             let bytes = try ImageBytes(path: candidate.path)
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
@@ -15,23 +15,20 @@
             if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                    let digest = unsafe ImageDigest(of: content)
-                    if let known = LoadedImages.shared[digest] { return (digest, known) }
+                    if let known = unsafe LoadedImages.shared[content] { return known }
                     // Sealed before the lock is taken, so that several threads do it at once.
                     let sealed = unsafe SealedImage(
                         content,
-                        digest: digest,
                         path: candidate.path,
                         relatives: OriginRelatives.files(of: image, dynamic),
                         storage: storage
                     )
-                    let loaded = unsafe try LoadedImages.shared.image(digest) { () throws(DynamicLinker.Failure) in
-                        if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, digest) {
-                            return unsafe existing
+                    return unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                        if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, content) {
+                            return existing
                         }
-                        return unsafe try sealed.load()
+                        return try sealed.load()
                     }
-                    return (digest, loaded)
                 }
                 if let result { return result }
             } catch {

@@ -1,0 +1,78 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The bytes of an image that is loaded, and their SHA-256 once somebody asks for it.
+///
+/// Hashing costs a fifth of loading, and nothing needs it to load: bytes that are sealed can be hashed at any time later, and
+/// stay mapped until they are.
+final class ImageContent: Sendable {
+    /// What is kept to tell the bytes by.
+    private enum State: Sendable {
+        /// Where they are mapped, as an address.
+        case mapped(UInt, count: Int)
+        case hashed(ImageDigest)
+    }
+
+    private let state: Mutex<State>
+
+    /// Hashes bytes at once, since they go away.
+    init(hashing bytes: UnsafeRawBufferPointer) {
+        state = Mutex(.hashed(unsafe ImageDigest(of: bytes)))
+    }
+
+    #if os(Linux)
+        /// Takes sealed bytes that are mapped for nobody else.
+        init(mapped bytes: UnsafeRawBufferPointer) {
+            state = Mutex(.mapped(UInt(bitPattern: bytes.baseAddress), count: bytes.count))
+        }
+    #endif
+
+    /// The SHA-256; the first to ask waits for it to be made.
+    var digest: ImageDigest {
+        state.withLock { state in
+            switch state {
+            case .hashed(let digest): return digest
+            case .mapped(let address, let count):
+                let bytes = unsafe UnsafeMutableRawPointer(bitPattern: address)
+                let digest = unsafe ImageDigest(of: UnsafeRawBufferPointer(start: bytes, count: count))
+                state = .hashed(digest)
+                unsafe munmap(bytes, count)
+                return digest
+            }
+        }
+    }
+
+    /// Whether these are the same bytes.
+    func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            switch state {
+            case .hashed(let digest): return unsafe digest == ImageDigest(of: bytes)
+            case .mapped(let address, let count):
+                guard count == bytes.count, let base = bytes.baseAddress,
+                    let mapped = unsafe UnsafeRawPointer(bitPattern: address)
+                else { return false }
+                return unsafe memcmp(mapped, base, count) == 0
+            }
+        }
+    }
+}
+
+extension ImageContent: Hashable {
+    /// Whether the bytes are the same.
+    static func == (first: ImageContent, second: ImageContent) -> Bool {
+        first === second || first.digest == second.digest
+    }
+
+    /// By the bytes.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(digest)
+    }
+}
