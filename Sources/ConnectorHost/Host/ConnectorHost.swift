@@ -68,7 +68,8 @@ public final class ConnectorHost: Sendable {
         logger: Logger = Logger(label: "connector-host")
     ) {
         let changes = ReportChanges()
-        let workers = WorkerThreads()
+        let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
+        let workers = WorkerThreads(clock: ticks)
         let services = HostServices.Options(
             clock: options.clock,
             http: options.http,
@@ -78,7 +79,7 @@ public final class ConnectorHost: Sendable {
             loader: PluginLoader(),
             operations: OperationTable(),
             workers: workers,
-            lifecycle: WorkerThreads(isLean: true),
+            lifecycle: WorkerThreads(isLean: true, clock: ticks),
             services: HostServices(options: services, threads: workers),
             clock: options.clock,
             redactor: resolved.redactor,

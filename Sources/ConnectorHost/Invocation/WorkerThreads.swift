@@ -48,9 +48,11 @@ final class WorkerThreads: Sendable {
     private let limit: Int
     private let eager: Int
     private let isLean: Bool
+    /// Tells when jobs have waited long enough.
+    private let clock: SystemHostClock
 
-    /// How long jobs may wait before threads are added, in microseconds.
-    private static let patience: UInt32 = 1000
+    /// How long jobs may wait before threads are added, in nanoseconds.
+    private static let patience: UInt64 = 1_000_000
     /// How long a thread waits for a job before it ends, in nanoseconds.
     private static let idleTime: UInt64 = 5_000_000_000
 
@@ -59,9 +61,11 @@ final class WorkerThreads: Sendable {
     /// - Parameters:
     ///   - limit: The most threads at once; jobs wait beyond that.
     ///   - isLean: Whether one thread is enough, unless a job holds it: a further one ends as soon as others go on.
-    init(limit: Int = 512, isLean: Bool = false) {
+    ///   - clock: Whose thread looks after the jobs that wait.
+    init(limit: Int = 512, isLean: Bool = false, clock: SystemHostClock = SystemHostClock()) {
         self.limit = limit
         self.isLean = isLean
+        self.clock = clock
         self.eager = isLean ? 1 : max(1, min(limit, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
@@ -71,7 +75,7 @@ final class WorkerThreads: Sendable {
     }
 
     private func submit(_ add: (inout State) -> Void) {
-        enum Next { case wake, addThread, watch, nothing }
+        enum Next { case wake, addThread, watch(Int), nothing }
         let next = monitor.withLock { state -> Next in
             add(&state)
             if state.idle >= state.waiting { return .wake }
@@ -81,13 +85,12 @@ final class WorkerThreads: Sendable {
             }
             guard !state.isWatched else { return .nothing }
             state.isWatched = true
-            return .watch
+            return .watch(state.begun)
         }
         switch next {
         case .wake: monitor.signal()
         case .addThread: addThread()
-        case .watch:
-            if !HostThread.start("connector-watch", { self.watch() }) { monitor.withLock { $0.isWatched = false } }
+        case .watch(let begun): watch(since: begun, added: 0)
         case .nothing: break
         }
     }
@@ -152,25 +155,26 @@ final class WorkerThreads: Sendable {
     }
 
     /// While jobs wait: adds threads, twice as many each time, as long as the ones there are take no more jobs.
-    private func watch() {
-        var begun = monitor.withLock(\.begun)
-        var added = 0
-        while true {
-            usleep(Self.patience)
-            let isDone = monitor.withLock { state in
+    ///
+    /// - Parameters:
+    ///   - begun: How many jobs were begun by now.
+    ///   - added: How many threads were just added.
+    private func watch(since begun: Int, added: Int) {
+        _ = clock.schedule(after: Self.patience) { [self] in
+            let next = monitor.withLock { state -> (begun: Int, added: Int)? in
                 guard state.waiting > 0 else {
                     state.isWatched = false
-                    return true
+                    return nil
                 }
                 // Each thread that was added has taken a job; those before them have not.
                 let stands = state.begun <= begun + added
-                added = stands ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
-                begun = state.begun
-                state.threads += added
-                return false
+                let more = stands ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
+                state.threads += more
+                return (state.begun, more)
             }
-            if isDone { return }
-            for _ in 0..<added { addThread() }
+            guard let next else { return }
+            for _ in 0..<next.added { addThread() }
+            watch(since: next.begun, added: next.added)
         }
     }
 }
