@@ -34,7 +34,7 @@ extension Gate {
     func end(_ instance: PluginInstance) async {
         let isEmpty = await instance.drain(by: environment.deadline(after: plan.timeout))
         instance.giveUpAll(closed)
-        if isEmpty || !instance.isForeign { await disconnect(instance) }
+        if instance.canClose, isEmpty || !instance.isForeign { await disconnect(instance) }
         let isDestroyed = await instance.disposed(by: environment.deadline(after: plan.timeout))
         if !isDestroyed { logger.warning("the plugin holds a thread of the host: its instance stays in memory") }
     }

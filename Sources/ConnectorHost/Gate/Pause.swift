@@ -5,9 +5,12 @@ internal import Synchronization
 
 /// A wait that a timer ends, or anybody else before it.
 final class Pause: Sendable {
+    private typealias Waiter = UnsafeContinuation<Void, Never>
+
+    @safe
     private enum State {
         case running
-        case awaited(CheckedContinuation<Void, Never>)
+        case awaited(Waiter)
         case over
     }
 
@@ -15,23 +18,23 @@ final class Pause: Sendable {
 
     /// Ends it; again is harmless.
     func end() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let waiter = unsafe state.withLock { state -> Waiter? in
             defer { state = .over }
-            if case .awaited(let waiter) = state { return waiter }
+            if case .awaited(let waiter) = state { return unsafe waiter }
             return nil
         }
-        waiter?.resume()
+        unsafe waiter?.resume()
     }
 
     /// Returns once it is over. For one waiter.
     func ended() async {
-        await withCheckedContinuation { waiter in
+        await unsafe withUnsafeContinuation { (waiter: Waiter) in
             let isOver = state.withLock { state in
                 if case .over = state { return true }
-                state = .awaited(waiter)
+                state = unsafe .awaited(waiter)
                 return false
             }
-            if isOver { waiter.resume() }
+            if isOver { unsafe waiter.resume() }
         }
     }
 }

@@ -86,6 +86,13 @@ package final class GateServices: Sendable {
     /// - Note: A plugin whose callback never returns keeps this waiting: give up on it by a deadline of your own, and then
     ///   do not call `destroy`.
     package func close() async {
+        await stop()?.ended()
+    }
+
+    /// As ``close()``, without waiting.
+    ///
+    /// - Returns: What ends when all callbacks have returned; nil if none is under way.
+    func stop() -> Pause? {
         let (timers, requests) = state.withLock { state in
             state.isClosed = true
             defer { state.timers = [:] }
@@ -93,13 +100,11 @@ package final class GateServices: Sendable {
         }
         for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
         for request in requests { endRequest(request, .failure(.cancelled("the gate closes"))) }
-        await withCheckedContinuation { continuation in
-            let isQuiet = state.withLock { state in
-                if !state.isDelivering { return true }
-                state.waiters.append(continuation)
-                return false
-            }
-            if isQuiet { continuation.resume() }
+        return state.withLock { state in
+            guard state.isDelivering else { return nil }
+            let quiet = Pause()
+            state.waiters.append(quiet)
+            return quiet
         }
     }
 
@@ -134,7 +139,7 @@ package final class GateServices: Sendable {
 
     private func nextCallback() -> (@Sendable () -> Void)? {
         let step = state.withLock { $0.nextCallback() }
-        for waiter in step.waiters { waiter.resume() }
+        for waiter in step.waiters { waiter.end() }
         return step.callback
     }
 }

@@ -14,11 +14,11 @@ struct GateServicesState {
     var isInvalid = false
 
     /// Callbacks into the plugin that wait for the one that runs.
-    var callbacks = CircularBuffer<@Sendable () -> Void>()
+    var callbacks = CircularBuffer<@Sendable () -> Void>(initialCapacity: 1)
     /// Whether a thread runs callbacks or is about to.
     var isDelivering = false
     /// Who waits for that to end.
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Pause] = []
 
     /// Timers that have not fired, by the id that the plugin knows.
     var timers: [UInt64: GateTimer] = [:]
@@ -28,7 +28,7 @@ struct GateServicesState {
     var counters = HTTPCounters()
 
     /// The next callback; with none left, those who wait for that.
-    mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [CheckedContinuation<Void, Never>]) {
+    mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [Pause]) {
         if let callback = callbacks.popFirst() { return (callback, []) }
         isDelivering = false
         defer { waiters = [] }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Counts the calls of the host that are inside an instance, and lets nobody in once it is on its way out.
 ///
-/// Entering and leaving are one atomic addition each; only what happens once, at the end, takes the lock.
+/// Entering and leaving are one atomic addition each; only what happens once, at the end, takes a lock.
 final class InstanceLife: Sendable {
     /// The calls inside, and the bits that close the door.
     private let count = Atomic<UInt64>(0)
@@ -15,19 +15,12 @@ final class InstanceLife: Sendable {
     private static let draining: UInt64 = 1 << 62
     private static let doors = closed | draining
 
-    private struct Waiters {
-        var isDestroyed = false
-        /// Nobody waits for calls to leave any more, whether it has begun to or not.
-        var hasDrainEnded = false
-        /// Nobody waits for the end any more, whether it has begun to or not.
-        var hasWaitEnded = false
-        /// Those that wait for calls to have left.
-        var drains: [CheckedContinuation<Void, Never>] = []
-        /// Those that wait for `destroy` to have returned.
-        var ends: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let waiters = Mutex(Waiters())
+    private let isClaimed = Atomic(false)
+    private let hasEnded = Atomic(false)
+    /// Ends when calls have left, or nobody waits for that any more.
+    private let drained = Pause()
+    /// Ends when `destroy` has returned, or nobody waits for that any more.
+    private let ended = Pause()
 
     /// Counts a call in. Whoever calls this calls ``leave()``, also after false, which it gets once the door is closed.
     ///
@@ -51,8 +44,6 @@ final class InstanceLife: Sendable {
         return before & ~Self.doors == 0 && claimDestruction()
     }
 
-    private let isClaimed = Atomic(false)
-
     private func claimDestruction() -> Bool {
         !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
     }
@@ -62,59 +53,35 @@ final class InstanceLife: Sendable {
         count.bitwiseOr(Self.draining, ordering: .sequentiallyConsistent).oldValue & ~Self.doors == 0
     }
 
-    /// After ``stopOperations()``: waits for the calls inside to leave, or for ``endDrain()``.
+    /// After ``stopOperations()``: waits for the calls inside to leave, or for ``endDrain()``. For one waiter.
     func drain() async {
-        await withCheckedContinuation { continuation in
-            let isEmpty = waiters.withLock { waiters in
-                guard !waiters.hasDrainEnded, !self.isEmpty else { return true }
-                waiters.drains.append(continuation)
-                return false
-            }
-            if isEmpty { continuation.resume() }
-        }
+        if !isEmpty { await drained.ended() }
     }
 
-    /// Lets those go who wait for calls to leave, and who will.
+    /// Lets the one go who waits for calls to leave, or will.
     func endDrain() {
-        let drains = waiters.withLock { waiters in
-            waiters.hasDrainEnded = true
-            defer { waiters.drains = [] }
-            return waiters.drains
-        }
-        for drain in drains { drain.resume() }
+        drained.end()
     }
 
     /// Whether no call is inside.
     var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) & ~Self.doors == 0 }
 
-    /// Waits for ``destroyed()``, or for ``endWait()``.
+    /// Waits for ``destroyed()``, or for ``endWait()``. For one waiter.
     func waitForEnd() async {
-        await withCheckedContinuation { continuation in
-            let mustNotWait = waiters.withLock { waiters in
-                guard !waiters.isDestroyed, !waiters.hasWaitEnded else { return true }
-                waiters.ends.append(continuation)
-                return false
-            }
-            if mustNotWait { continuation.resume() }
-        }
+        await ended.ended()
     }
 
-    /// Lets those go who wait for the end, and who will: a call that never comes back keeps the instance alive.
+    /// Lets the one go who waits for the end, or will: a call that never comes back keeps the instance alive.
     func endWait() {
-        let ends = waiters.withLock { waiters in
-            waiters.hasWaitEnded = true
-            defer { waiters.ends = [] }
-            return waiters.ends
-        }
-        for end in ends { end.resume() }
+        ended.end()
     }
 
     /// Whether ``destroyed()`` was called.
-    var isDestroyed: Bool { waiters.withLock(\.isDestroyed) }
+    var isDestroyed: Bool { hasEnded.load(ordering: .acquiring) }
 
     /// The plugin's `destroy` returned.
     func destroyed() {
-        waiters.withLock { $0.isDestroyed = true }
+        hasEnded.store(true, ordering: .releasing)
         endWait()
     }
 }

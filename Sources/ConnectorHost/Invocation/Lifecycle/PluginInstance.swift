@@ -158,6 +158,9 @@ final class PluginInstance: @unchecked Sendable {
     /// Whether the plugin can prove that the outside world is still there.
     var canProbe: Bool { unsafe plugin.lifecycle?.probe != nil }
 
+    /// Whether anything is to be done before it is destroyed.
+    var canClose: Bool { unsafe plugin.lifecycle?.close != nil || plugin.manifest.lifecycle?.close != nil }
+
     /// Ends the calls that are pending, and tells the plugin.
     func giveUpAll(_ error: ConnectorError) {
         let calls = operations.giveUpAll(owner: context.owner, error)
@@ -224,15 +227,19 @@ final class PluginInstance: @unchecked Sendable {
 
     /// Runs the plugin's `destroy`, and lets the instance go; called once, by whoever ``InstanceLife`` says so to.
     func destroy() {
+        guard let quiet = services.stop() else { return environment.lifecycle.run { self.destroyNow() } }
         Task(executorPreference: environment.lifecycle) { [self] in
-            await services.close()
-            environment.lifecycle.run { [self] in
-                context.withdraw()
-                unsafe plugin.lifecycle?.destroy(pointer)
-                services.invalidate()
-                life.destroyed()
-                context.release()
-            }
+            await quiet.ended()
+            environment.lifecycle.run { self.destroyNow() }
         }
+    }
+
+    /// On a worker thread.
+    private func destroyNow() {
+        context.withdraw()
+        unsafe plugin.lifecycle?.destroy(pointer)
+        services.invalidate()
+        life.destroyed()
+        context.release()
     }
 }
