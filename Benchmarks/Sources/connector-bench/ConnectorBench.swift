@@ -1,12 +1,27 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The program: `run` measures everything; the others are what it starts for a sample, in a process of its own.
 @main
 enum ConnectorBench {
-    /// Does what the arguments name.
-    static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    /// Does what the arguments name; says why not on standard error, with status 64 for wrong usage.
+    static func main() async {
+        do {
+            try await measure(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            let text = Array("\(error)\n".utf8)
+            _ = unsafe write(STDERR_FILENO, text, text.count)
+            exit((error as? Failure)?.status ?? 1)
+        }
+    }
+
+    private static func measure(_ arguments: [String]) async throws {
         switch (arguments.first, arguments.count) {
         case ("run", 4): try await run(files: arguments[1], programs: arguments[2], results: arguments[3])
         case ("open", 2): try await Opening.measure(file: arguments[1])
@@ -16,7 +31,10 @@ enum ConnectorBench {
             try await Suite(files: arguments[1], programs: "", rounds: 20).calls().forEach(Table.printRow)
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
-            throw Failure("usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES")
+            throw Failure(
+                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES",
+                status: 64
+            )
         }
     }
 

@@ -6,8 +6,12 @@ struct Failure: Error, CustomStringConvertible {
     /// For people.
     let description: String
 
+    /// What the program ends with.
+    let status: Int32
+
     /// Says why.
-    init(_ description: String) {
+    init(_ description: String, status: Int32 = 1) {
         self.description = description
+        self.status = status
     }
 }
