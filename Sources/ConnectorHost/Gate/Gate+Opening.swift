@@ -30,12 +30,8 @@ extension Gate {
         environment.onChange()
         if let pause { return await end(of: pause, by: deadline) }
         await proceed(with: action, by: deadline, round)
-        let followers = storage.withLock { storage in
-            let followers = storage.followers.filter { $0.round == round }
-            storage.followers.removeAll { $0.round == round }
-            return followers
-        }
-        for follower in followers { follower.pause.end() }
+        let followers = storage.withLock { $0.takeFollowers(of: round) }
+        for follower in followers { follower.end() }
     }
 
     /// Waits for a pause that somebody else ends, but not for ever.

@@ -48,6 +48,13 @@ final class Gate: Sendable {
         var pause: Pause?
         /// Those who want the gate open while it opens already, and the round that they wait for.
         var followers: [(round: Int, pause: Pause)] = []
+
+        /// Those who wait for a round, which is over.
+        mutating func takeFollowers(of round: Int) -> [Pause] {
+            guard !followers.isEmpty else { return [] }
+            defer { followers.removeAll { $0.round == round } }
+            return followers.compactMap { $0.round == round ? $0.pause : nil }
+        }
     }
 
     /// Loads and starts nothing.
@@ -124,11 +131,8 @@ extension Gate {
                 openDuration: storage.openDuration,
                 attempts: storage.machine.attempts,
                 error: storage.error,
-                capabilities: storage.manifest.map { manifest in
-                    Dictionary(
-                        manifest.capabilities.map { ($0.id.description, $0.operations.map(\.name)) },
-                        uniquingKeysWith: { first, _ in first }
-                    )
+                capabilities: storage.manifest?.capabilities.reduce(into: [:]) { names, capability in
+                    names[capability.id.description] = capability.operations.map(\.name)
                 } ?? [:],
                 http: storage.instance.map(\.services.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount

@@ -41,7 +41,7 @@ final class OpenAttempt: Sendable {
             host: environment.services,
             context: GateServices.Context(
                 path: plan.path,
-                services: Set((manifest?.requiredServices ?? []) + (manifest?.optionalServices ?? [])),
+                services: manifest.map { $0.requiredServices + $0.optionalServices } ?? [],
                 egress: plan.egress.map(\.description),
                 secret: { [secrets = plan.secrets] in secrets[$0]?.reveal() },
                 redact: { [redactor = environment.redactor] in redactor.redact($0) },

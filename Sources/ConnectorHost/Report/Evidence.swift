@@ -26,8 +26,15 @@ public struct Evidence: Sendable, Hashable {
         case delivered
 
         /// In the order of their declaration.
-        public static func < (left: Kind, right: Kind) -> Bool {
-            (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+        public static func < (left: Kind, right: Kind) -> Bool { left.strength < right.strength }
+
+        private var strength: Int {
+            switch self {
+            case .configured: 0
+            case .reachable: 1
+            case .authenticated: 2
+            case .delivered: 3
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Wakes those who watch the report.
 final class ReportChanges: Sendable {
     private struct State {
-        var watchers: [(key: Int, continuation: AsyncStream<Void>.Continuation)] = []
+        var watchers: [(key: Int, wake: @Sendable () -> Void)] = []
         var next = 0
     }
 
@@ -15,7 +15,7 @@ final class ReportChanges: Sendable {
     /// Something changed. From any thread; costs a lock if nobody watches.
     func notify() {
         let watchers = state.withLock(\.watchers)
-        for watcher in watchers { watcher.continuation.yield() }
+        for watcher in watchers { watcher.wake() }
     }
 
     /// How many watch.
@@ -26,7 +26,7 @@ final class ReportChanges: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = state.withLock { state in
             state.next += 1
-            state.watchers.append((state.next, continuation))
+            state.watchers.append((state.next, { continuation.yield() }))
             return state.next
         }
         continuation.onTermination = { [weak self] _ in

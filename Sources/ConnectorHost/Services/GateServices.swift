@@ -18,7 +18,7 @@ package final class GateServices: Sendable {
     /// Of the gate.
     let context: Context
     /// The log, with the gate's path.
-    let logger: Logger
+    var logger: Logger { context.logger }
     /// Where requests may go.
     let egress: EgressList
     /// Everything that changes.
@@ -28,9 +28,6 @@ package final class GateServices: Sendable {
     package init(host: HostServices, context: Context) {
         self.host = host
         self.context = context
-        var logger = context.logger
-        logger[metadataKey: "connector"] = "\(context.path)"
-        self.logger = logger
         egress = EgressList(context.egress)
     }
 

@@ -6,18 +6,18 @@ internal import ConnectorManifest
 extension Tree {
     /// How everything stands now; each gate is asked once.
     var report: Report {
-        var reports: [GateReport?] = nodes.map { $0.gate?.report }
+        var reports = nodes.map { $0.gate?.report ?? compositeReport($0, .closed, []) }
         func standings(_ children: [Int]) -> [CompositePolicy.Standing] {
-            children.compactMap { child in reports[child].map { ($0.state, nodes[child].isRequiredByParent) } }
+            children.map { (reports[$0].state, nodes[$0].isRequiredByParent) }
         }
         // Children stand behind their parents, so going backwards every composite finds its children's reports.
-        for index in nodes.indices.reversed() where reports[index] == nil {
+        for index in nodes.indices.reversed() where nodes[index].gate == nil {
             let node = nodes[index]
             let state = node.policy?.state(of: standings(node.children)) ?? .closed
-            reports[index] = compositeReport(node, state, node.children.compactMap { reports[$0] })
+            reports[index] = compositeReport(node, state, node.children.map { reports[$0] })
         }
         return Report(
-            gates: reports.compactMap(\.self),
+            gates: reports,
             state: CompositePolicy.all(quorum: nil).state(of: standings(roots))
         )
     }

@@ -111,7 +111,7 @@ struct Tree: Sendable {
                 }
             }
             for leaf in nodes.indices where missing[leaf] == 0 { start(leaf) }
-            for await done in group {
+            while let done = await group.next() {
                 for leaf in waiting[done] {
                     missing[leaf] -= 1
                     if missing[leaf] == 0 { start(leaf) }

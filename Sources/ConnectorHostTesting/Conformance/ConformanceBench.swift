@@ -145,7 +145,7 @@ final class ConformanceBench: Sendable {
             host: services,
             context: GateServices.Context(
                 path: "conformance",
-                services: Set(manifest.requiredServices + manifest.optionalServices),
+                services: manifest.requiredServices + manifest.optionalServices,
                 egress: options.allowedHosts,
                 secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }

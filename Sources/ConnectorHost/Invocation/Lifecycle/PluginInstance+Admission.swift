@@ -8,9 +8,9 @@ extension PluginInstance {
     ///
     /// - Throws: `not-open` once the gate begins to close; `timed-out` or `cancelled` while waiting in line.
     func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
-        if isSerial { try await turn.begin(name, by: deadline, environment.clock) }
+        try await turn?.begin(name, by: deadline, environment.clock)
         guard enter(isOperation: true) else {
-            if isSerial { turn.end() }
+            turn?.end()
             throw ConnectorError(.notOpen, "the gate is closing", isRetryable: true)
         }
         return Admission(self)
@@ -19,14 +19,14 @@ extension PluginInstance {
     /// For an operation that has been counted in: its turn, if nobody has it; else it is counted out again.
     @inline(__always)
     func takeTurnNow() -> Bool {
-        guard isSerial, !turn.beginNow() else { return true }
+        guard let turn, !turn.beginNow() else { return true }
         leave()
         return false
     }
 
     /// Lets an operation out, and the next one in. Nobody keeps the instance alive for the caller after that.
     func dismiss() {
-        if isSerial { turn.end() }
+        turn?.end()
         leave()
     }
 }

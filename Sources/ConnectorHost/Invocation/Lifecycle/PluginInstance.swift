@@ -29,10 +29,8 @@ final class PluginInstance: @unchecked Sendable {
     /// Passed to every operation.
     let pointer: UnsafeMutableRawPointer?
 
-    /// Lets calls in one at a time, for a plugin that asks for it.
-    let turn = Turn()
-    /// Whether the plugin asks for that.
-    let isSerial: Bool
+    /// Lets calls in one at a time; nil unless the plugin asks for that.
+    let turn: Turn?
     /// The addresses that the plugin gave out.
     let handles: HandleTable
 
@@ -75,7 +73,7 @@ final class PluginInstance: @unchecked Sendable {
             if let failure { throw failure.error }
         }
         self.plugin = plugin
-        self.isSerial = plugin.manifest.thread == .serial
+        self.turn = plugin.manifest.thread == .serial ? Turn() : nil
         self.context = context
         self.services = services
         self.operations = environment.operations

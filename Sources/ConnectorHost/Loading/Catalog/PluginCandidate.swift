@@ -4,7 +4,7 @@
 package import ConnectorManifest
 
 /// A plugin that was found and looks usable, so far as its file can tell without running it.
-package struct PluginCandidate: Sendable {
+package final class PluginCandidate: Sendable {
     /// What it says of itself.
     package let manifest: Manifest
     /// The image's file; a foreign library's name if the dynamic linker is to find it.
@@ -15,6 +15,14 @@ package struct PluginCandidate: Sendable {
     let image: Image
     /// The manifest's text in the image when it was examined; nil if only the sidecar has one.
     let embeddedText: [UInt8]?
+
+    init(manifest: Manifest, path: String, sidecar: String?, image: Image, embeddedText: [UInt8]?) {
+        self.manifest = manifest
+        self.path = path
+        self.sidecar = sidecar
+        self.image = image
+        self.embeddedText = embeddedText
+    }
 
     /// What is to be loaded.
     enum Image: Sendable {

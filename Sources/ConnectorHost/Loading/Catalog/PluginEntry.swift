@@ -7,10 +7,10 @@ package import ConnectorManifest
 package struct PluginEntry: Sendable {
     private let content: Content
 
-    /// Behind a reference, since there may be a thousand, and they are moved about.
-    private indirect enum Content {
+    /// What is not usable is behind a reference, since entries are moved about.
+    private enum Content {
         case usable(PluginCandidate)
-        case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
+        indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
     }
 
     private init(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError) {

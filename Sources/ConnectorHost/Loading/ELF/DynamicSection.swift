@@ -34,18 +34,16 @@ struct DynamicSection {
     /// Where `DT_RUNPATH` stands in the strings.
     var runpath: Int?
 
-    /// The tables of relocations: their addresses and sizes.
-    var relocations: [(address: UInt64, size: Int)] {
-        [(relocationTable, relocationSize), (jumpTable, jumpSize)].compactMap { address, size in
-            address.map { ($0, size) }
-        }
-    }
+    /// The address of `DT_RELA`.
+    var relocations: UInt64?
+    /// `DT_RELASZ`.
+    var relocationsSize = 0
+    /// The address of `DT_JMPREL`.
+    var jumps: UInt64?
+    /// `DT_PLTRELSZ`.
+    var jumpsSize = 0
     /// Whether the section ends as it must.
     private(set) var isTerminated = false
-    private var relocationTable: UInt64?
-    private var relocationSize = 0
-    private var jumpTable: UInt64?
-    private var jumpSize = 0
 
     /// How many entries are read at most; real images have some thirty.
     private static let entryLimit = 4096
@@ -76,10 +74,10 @@ struct DynamicSection {
         case .symbolTable: symbols = image.offset(ofAddress: value)
         case .stringTableSize: stringsSize = small
         case .soname: soname = small
-        case .relocations: relocationTable = value
-        case .relocationSize: relocationSize = small
-        case .jumpRelocations: jumpTable = value
-        case .jumpRelocationSize: jumpSize = small
+        case .relocations: relocations = value
+        case .relocationSize: relocationsSize = small
+        case .jumpRelocations: jumps = value
+        case .jumpRelocationSize: jumpsSize = small
         case .rpath: rpath = small
         case .runpath: runpath = small
         case .gnuHash: gnuHash = image.offset(ofAddress: value)

@@ -28,11 +28,15 @@ extension ELFImage {
         guard let strings = dynamic.strings, dynamic.symbols != nil, bytes.spans(strings, dynamic.stringsSize) else {
             throw damaged("the dynamic symbols or their names lie outside the file")
         }
-        for table in dynamic.relocations {
-            guard let offset = offset(ofAddress: table.address), bytes.spans(offset, table.size) else {
-                throw damaged("the relocations lie outside the file")
-            }
+        guard contains(dynamic.relocations, dynamic.relocationsSize), contains(dynamic.jumps, dynamic.jumpsSize) else {
+            throw damaged("the relocations lie outside the file")
         }
+    }
+
+    /// Whether the file has the whole of a table, if there is one.
+    private func contains(_ address: UInt64?, _ size: Int) -> Bool {
+        guard let address else { return true }
+        return offset(ofAddress: address).map { bytes.spans($0, size) } ?? false
     }
 
     private func damaged(_ what: String) -> ConnectorError {

@@ -19,7 +19,7 @@ final class PluginSide: Sendable {
     init(
         host: HostServices = HostServices(options: .init(http: .patient)),
         path: String = "analytics/segment",
-        services: Set<String> = Set(HostServices.identifiers),
+        services: [String] = HostServices.identifiers,
         egress: [String] = ["127.0.0.1"],
         secrets: [String: String] = ["key": "s3cr3t/+"],
         level: Logger.Level = .trace
@@ -27,6 +27,7 @@ final class PluginSide: Sendable {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }
         logger.logLevel = level
+        logger[metadataKey: "connector"] = "\(path)"
         log = handler
         gate = GateServices(
             host: host,
