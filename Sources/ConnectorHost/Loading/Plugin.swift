@@ -44,9 +44,9 @@ package final class Plugin: Sendable {
     ///
     /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
     func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
-        let found = operations.with({ ResolvedOperations(of: self) }) { unsafe $0.function(of: name) }
+        let found = unsafe operations.with({ ResolvedOperations(of: self) }) { unsafe $0.function(of: name) }
         guard let found = unsafe found else { throw manifest.unknownOperation(name) }
-        return unsafe try found.get()
+        return try unsafe found.get()
     }
 
     /// An operation, ready to be called.

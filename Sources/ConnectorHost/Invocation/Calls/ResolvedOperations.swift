@@ -38,7 +38,7 @@ final class ResolvedOperations: Sendable {
         guard let index = index(of: name) else { return nil }
         switch entries[index].operation {
         case .success(let operation): return unsafe .success(operation.function)
-        case .failure(let error): return .failure(error)
+        case .failure(let error): return unsafe .failure(error)
         }
     }
 

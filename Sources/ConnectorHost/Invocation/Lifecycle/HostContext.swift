@@ -72,7 +72,7 @@ final class HostContext: @unchecked Sendable {
 
     /// Keeps the instance until ``release()``; called once, before anybody else knows of it.
     func keep(_ instance: PluginInstance) {
-        self.instance = unsafe .passRetained(instance)
+        unsafe self.instance = .passRetained(instance)
     }
 
     /// Lets the instance go, which was destroyed; called once, after which nobody gets in.

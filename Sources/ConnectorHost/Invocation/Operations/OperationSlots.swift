@@ -72,7 +72,7 @@ final class OperationSlots: @unchecked Sendable {
     }
 
     private func takeNew() -> (index: Int, slot: UnsafeMutablePointer<OperationSlot>)? {
-        growth.withLock { _ in
+        unsafe growth.withLock { _ in
             let index = used.load(ordering: .relaxed)
             guard index < capacity else { return nil }
             unsafe (links + index).initialize(to: Atomic(0))

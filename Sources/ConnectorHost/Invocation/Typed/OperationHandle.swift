@@ -76,8 +76,9 @@ struct OperationHandle: Sendable {
                 if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
             defer { admission.end() }
             let id = try admission.with { instance throws(ConnectorError) in
+                let function = unsafe try instance.plugin.function(of: name)
                 let id = try gate.begin(on: instance, progress: options.onProgress)
-                try unsafe self.start(on: instance, id: id, deadline: deadline, start)
+                unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
                 return id
             }
             if let outcome = gate.environment.operations.endIfNow(of: id) { return try outcome.get() }
@@ -88,12 +89,12 @@ struct OperationHandle: Sendable {
     }
 
     private func start(
+        _ function: UnsafeMutableRawPointer,
         on instance: PluginInstance,
         id: UInt64,
         deadline: UInt64,
         _ start: Start
-    ) throws(ConnectorError) {
-        let function = unsafe try instance.plugin.function(of: name)
+    ) {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
             let status = unsafe start(function, instance.pointer, &call, error)
