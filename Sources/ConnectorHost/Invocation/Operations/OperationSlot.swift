@@ -6,7 +6,7 @@ internal import Synchronization
 /// One place in an ``OperationTable``: the call that it holds now, one of many over time.
 ///
 /// Nothing here is locked. Everybody who wants to end the call, or to wait for it, changes ``standing`` by compare-and-exchange,
-/// and who succeeds owns ``outcome`` and ``waiter`` until it changes `standing` again.
+/// and who succeeds owns the ``content`` until it changes `standing` again.
 @safe
 struct OperationSlot: ~Copyable {
     /// Suspended until the call ends.
@@ -20,12 +20,26 @@ struct OperationSlot: ~Copyable {
     let givenUp = Atomic<UInt64>(0)
     /// By whom that was to be completed.
     let givenUpOwner = Atomic<UInt64>(0)
-    /// Whether somebody wants to know how far the call is.
-    var isObserved = false
-    /// How the call ended.
-    var outcome: OperationTable.Outcome?
-    /// Who waits for that.
-    var waiter: Waiter?
+    /// What belongs to one at a time. Elsewhere: changing a part of a structure in place is an exclusive access to all of it,
+    /// and others read the standing meanwhile. To be read into a variable first: ThreadSanitizer takes an expression that begins
+    /// with the slot for a change of the slot.
+    let content: UnsafeMutablePointer<Content>
+
+    /// What is known of a call besides where it stands.
+    @safe
+    struct Content {
+        /// Whether somebody wants to know how far the call is.
+        var isObserved = false
+        /// How the call ended.
+        var outcome: OperationTable.Outcome?
+        /// Who waits for that.
+        var waiter: Waiter?
+    }
+
+    /// A slot that is free.
+    init(content: UnsafeMutablePointer<Content>) {
+        unsafe self.content = content
+    }
 
     /// Where a call stands.
     enum Stage: UInt64 {

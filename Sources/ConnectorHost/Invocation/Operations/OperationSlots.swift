@@ -15,6 +15,7 @@ final class OperationSlots: @unchecked Sendable {
     let capacity: Int
 
     private let slots: UnsafeMutablePointer<OperationSlot>
+    private let contents: UnsafeMutablePointer<OperationSlot.Content>
     /// For each slot that is free, the next one that is.
     private let links: UnsafeMutablePointer<Atomic<UInt32>>
     /// The free slot that is taken next, plus one, or 0; above it a count that tells an old head from the same one come back.
@@ -27,14 +28,17 @@ final class OperationSlots: @unchecked Sendable {
     init(capacity: Int) {
         self.capacity = capacity
         unsafe slots = .allocate(capacity: capacity)
+        unsafe contents = .allocate(capacity: capacity)
         unsafe links = .allocate(capacity: capacity)
     }
 
     deinit {
         let count = used.load(ordering: .acquiring)
         unsafe slots.deinitialize(count: count)
+        unsafe contents.deinitialize(count: count)
         unsafe links.deinitialize(count: count)
         unsafe slots.deallocate()
+        unsafe contents.deallocate()
         unsafe links.deallocate()
     }
 
@@ -76,7 +80,8 @@ final class OperationSlots: @unchecked Sendable {
             let index = used.load(ordering: .relaxed)
             guard index < capacity else { return nil }
             unsafe (links + index).initialize(to: Atomic(0))
-            unsafe (slots + index).initialize(to: OperationSlot())
+            unsafe (contents + index).initialize(to: OperationSlot.Content())
+            unsafe (slots + index).initialize(to: OperationSlot(content: contents + index))
             used.store(index + 1, ordering: .releasing)
             return unsafe (index, slots + index)
         }

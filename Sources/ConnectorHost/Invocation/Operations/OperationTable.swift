@@ -65,7 +65,7 @@ final class OperationTable: Sendable {
         let id = use << Self.slotBits | UInt64(index)
         unsafe slot.pointee.owner.store(owner, ordering: .relaxed)
         if let progress {
-            unsafe slot.pointee.isObserved = true
+            unsafe slot.pointee.content.pointee.isObserved = true
             observers.withLock { $0[id] = progress }
         }
         unsafe slot.pointee.standing.store(OperationSlot.Standing(use: use, stage: .begun), ordering: .releasing)
@@ -97,7 +97,7 @@ final class OperationTable: Sendable {
             case .ended: return unsafe take(id, slot)
             case .free, .awaited, .endingAwaited: return Self.neverBegun(id)
             }
-            unsafe slot.pointee.waiter = waiter
+            unsafe slot.pointee.content.pointee.waiter = waiter
             let (isWaiting, current) = unsafe slot.pointee.standing.compareExchange(
                 expected: known,
                 desired: known.at(next),
@@ -113,15 +113,17 @@ final class OperationTable: Sendable {
     private func take(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Outcome? {
         let ended = OperationSlot.Standing(use: Self.use(of: id), stage: .ended)
         guard unsafe slot.pointee.standing.load(ordering: .acquiring) == ended else { return nil }
-        let outcome = unsafe slot.pointee.outcome.take()
+        let content = unsafe slot.pointee.content
+        let outcome = unsafe content.pointee.outcome.take()
         unsafe free(id, slot)
         return outcome
     }
 
     /// Makes a slot, which the caller owns, one that others can take.
     private func free(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) {
-        if unsafe slot.pointee.isObserved {
-            unsafe slot.pointee.isObserved = false
+        let content = unsafe slot.pointee.content
+        if unsafe content.pointee.isObserved {
+            unsafe content.pointee.isObserved = false
             observers.withLock { $0[id] = nil }
         }
         let free = OperationSlot.Standing(use: Self.use(of: id), stage: .free)
@@ -200,7 +202,8 @@ final class OperationTable: Sendable {
         _ outcome: consuming Outcome,
         isAwaited: Bool
     ) {
-        unsafe slot.pointee.outcome = consume outcome
+        let content = unsafe slot.pointee.content
+        unsafe content.pointee.outcome = consume outcome
         if !isAwaited {
             let ending = OperationSlot.Standing(use: Self.use(of: id), stage: .ending)
             let isStored = unsafe slot.pointee.standing.compareExchange(
@@ -211,8 +214,8 @@ final class OperationTable: Sendable {
             // Else somebody began to wait meanwhile.
             if isStored { return }
         }
-        let waiter = unsafe slot.pointee.waiter.take()
-        guard let outcome = unsafe slot.pointee.outcome.take() else { return }
+        let waiter = unsafe content.pointee.waiter.take()
+        guard let outcome = unsafe content.pointee.outcome.take() else { return }
         unsafe free(id, slot)
         unsafe waiter?.resume(returning: outcome)
     }
