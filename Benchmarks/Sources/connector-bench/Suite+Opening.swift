@@ -10,20 +10,24 @@ extension Suite {
             let goal: Measurement.Goal? = count == 1 ? nil : .ratio(2)
             let plugins = count == 1 ? "1 plugin" : "\(count) plugins"
             var open = Measurement("open/\(count)", "open \(plugins)", beside: "C", goal: goal)
+            var sealed = Measurement("open-sealed/\(count)", "  beside C that seals its copy too", beside: "C, sealing")
             var whole = Measurement("read-and-open/\(count)", "  with reading the configuration", beside: "C")
             let folder = "\(files)/\(count)"
             for round in 0...(count == 1000 ? rounds / 2 : rounds) {
                 let reference = try ChildProcess.numbers(["\(files)/load", folder, "\(count)"])[0]
+                let sealing = try ChildProcess.numbers(["\(files)/load", folder, "\(count)", "seal"])[0]
                 let host = try ChildProcess.numbers([
                     "\(programs)/connector-bench", "open", "\(folder)/connectors.json",
                 ])
                 guard round > 0, host.count == 2 else { continue }
                 open.host.add(host[1])
                 open.reference.add(reference)
+                sealed.host.add(host[1])
+                sealed.reference.add(sealing)
                 whole.host.add(host[0] + host[1])
                 whole.reference.add(reference)
             }
-            results += [open, whole]
+            results += [open, sealed, whole]
         }
         return results
     }
