@@ -17,6 +17,10 @@ import Testing
         #expect(suggestion(for: name, among: ["name", "plugin", "connectors"]) == expected)
     }
 
+    @Test func `what is known twice is listed once`() {
+        #expect(suggestion(for: "xyz", among: ["get", "flush", "get", "flush"]) == "known: get, flush")
+    }
+
     @Test func `too many or none are not listed`() {
         #expect(suggestion(for: "x", among: []) == nil)
         #expect(suggestion(for: "zzzzzz", among: (0..<13).map { "known\($0)" }) == nil)

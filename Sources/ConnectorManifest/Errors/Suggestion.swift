@@ -4,6 +4,8 @@
 /// What to write instead of a name that is not known: the closest known one, or all of them.
 package func suggestion(for name: String, among known: [String]) -> String? {
     guard !known.isEmpty else { return nil }
+    // The children of a composite may offer the same.
+    let known = known.reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
     let closest = known.min { editDistance($0, name) < editDistance($1, name) }
     if let closest, isMisspelling(name, of: closest) {
         return "did you mean \"\(closest)\"?"

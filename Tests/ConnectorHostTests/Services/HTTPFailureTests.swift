@@ -16,7 +16,7 @@ import Testing
         #expect(end.domain == "errno")
         #expect(end.detail == 111)
         #expect(end.isRetryable)
-        #expect(end.message.contains("127.0.0.1:\(port)"))
+        #expect(end.message.hasPrefix("no connection to 127.0.0.1:\(port)"))
         #expect(end.message.contains("refused"))
     }
 

@@ -9,6 +9,12 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 extension ServiceFailure {
     /// The other side can not be reached.
     static func unavailable(_ message: String, errno number: Int32 = 0) -> Self {
@@ -44,7 +50,8 @@ extension ServiceFailure {
             case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
             case let error as IOError:
                 .unavailable(
-                    "the connection to \(place) broke: \(SystemError(error.errnoCode))",
+                    "\(Self.isOfConnecting(error) ? "no connection to \(place)" : "the connection to \(place) broke"): "
+                        + "\(SystemError(error.errnoCode))",
                     errno: error.errnoCode
                 )
             case let error as ChannelError: Self(error, place)
@@ -92,6 +99,11 @@ extension ServiceFailure {
         } else {
             self = .unavailable("there is no host \(error.host): its name has no address")
         }
+    }
+
+    /// Whether a system call failed in a way that only those do that connect.
+    private static func isOfConnecting(_ error: IOError) -> Bool {
+        [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
     }
 
     private init(_ error: ChannelError, _ place: String) {
