@@ -32,10 +32,6 @@ final class LoadedImages: Sendable {
     }
 
     /// The image of these bytes, if it is loaded.
-    subscript(bytes: UnsafeRawBufferPointer) -> LoadedImage? {
-        unsafe known(bytes, Self.checksum(bytes))
-    }
-
     private func known(_ bytes: UnsafeRawBufferPointer, _ checksum: UInt64) -> LoadedImage? {
         let candidates = images.withLock { images in images.filter { $0.checksum == checksum } }
         return candidates.first { unsafe $0.image.content.isEqual(to: bytes) }?.image

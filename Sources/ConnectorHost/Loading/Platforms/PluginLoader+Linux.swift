@@ -15,18 +15,16 @@
             if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                    if let known = unsafe LoadedImages.shared[content] { return known }
-                    // Sealed before the lock is taken, so that several threads do it at once.
-                    let sealed = unsafe SealedImage(
-                        content,
-                        path: candidate.path,
-                        relatives: OriginRelatives.files(of: image, dynamic),
-                        storage: storage
-                    )
-                    return unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                    unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
                         if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, content) {
                             return existing
                         }
+                        let sealed = unsafe SealedImage(
+                            content,
+                            path: candidate.path,
+                            relatives: OriginRelatives.files(of: image, dynamic),
+                            storage: storage
+                        )
                         return try sealed.load()
                     }
                 }
