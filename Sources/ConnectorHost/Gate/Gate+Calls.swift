@@ -126,11 +126,12 @@ extension Gate {
         }
     }
 
-    /// Lets an operation in, which may have to wait in line.
+    /// Lets an operation in that ``admitNow()`` did not, which may have to wait in line.
     ///
-    /// - Throws: `not-open`, `unknown-operation` before it waits; `timed-out` or `cancelled` while it does.
+    /// Apart from that, for whoever does not have to wait is not to pay for a function that can.
+    ///
+    /// - Throws: `not-open`, or that there is no such operation, before it waits; `timed-out` or `cancelled` while it does.
     func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
-        if let admission = admitNow() { return admission }
         let instance = try usableInstance()
         _ = try instance.operation(named: name)
         return try await instance.admit(name, by: deadline)

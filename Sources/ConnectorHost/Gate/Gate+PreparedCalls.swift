@@ -38,7 +38,7 @@ extension Gate {
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
-            let admission = try await admit(name, by: .max)
+            let admission = if let admission = admitNow() { admission } else { try await admit(name, by: .max) }
             defer { admission.end() }
             return try admission.with { instance throws(ConnectorError) in
                 try PreparedCall.with(instance.operation(named: name), on: instance, body)
