@@ -11,18 +11,25 @@ extension ResolvedConfiguration {
     /// connect to nothing but that place, whatever the file allows.
     ///
     /// - Parameter base: The URL that stands for the vendor of a plugin's id; nil leaves the leaf as it is.
-    package func pointing(_ base: (_ plugin: String) -> URLParts?) -> ResolvedConfiguration {
+    package func pointing(_ base: @escaping @Sendable (_ plugin: String) -> URLParts?) -> ResolvedConfiguration {
         var result = self
-        for (path, leaf) in leaves {
-            guard case .success(var plan) = leaf, let base = base(plan.manifest.id) else { continue }
-            for field in plan.manifest.configuration where field.type == .url {
-                guard let url = plan.config[field.name]?.string.flatMap(URLParts.init) else { continue }
-                plan.config[field.name] = .string(url.moved(to: base).description)
-            }
-            plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
-            result.leaves[path] = .success(plan)
-        }
+        for (path, leaf) in leaves { result.leaves[path] = leaf.map { $0.pointing(base) } }
+        result.renew = { [renew] path in renew(path)?.pointing(base) }
         return result
+    }
+}
+
+extension LeafPlan {
+    /// The leaf with its URLs at the place that stands for its vendor.
+    fileprivate func pointing(_ base: (_ plugin: String) -> URLParts?) -> LeafPlan {
+        guard let base = base(manifest.id) else { return self }
+        var plan = self
+        for field in manifest.configuration where field.type == .url {
+            guard let url = config[field.name]?.string.flatMap(URLParts.init) else { continue }
+            plan.config[field.name] = .string(url.moved(to: base).description)
+        }
+        plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
+        return plan
     }
 }
 

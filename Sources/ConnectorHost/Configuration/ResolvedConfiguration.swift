@@ -10,7 +10,9 @@ public struct ResolvedConfiguration: Sendable {
     /// For the path of each enabled leaf what to open, or why its plugin cannot be used.
     package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
     /// Knows every secret, to keep them out of what people see.
-    package let redactor: Redactor
+    package let redactor: SharedRedactor
+    /// Reads everything that a leaf takes again, for secrets may have been exchanged; nil if something is wrong with that.
+    package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
 }
 
 /// What opening one leaf takes.
@@ -75,7 +77,22 @@ extension Configuration {
         for (connector, leaf) in enabledLeaves {
             leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: manifest(leaf.plugin))
         }
-        let redactor = Redactor(resolver.secrets)
-        return (ResolvedConfiguration(configuration: self, leaves: leaves, redactor: redactor), resolver.json.problems)
+        let resolved = ResolvedConfiguration(
+            configuration: self,
+            leaves: leaves,
+            redactor: SharedRedactor(resolver.secrets),
+            renew: { [leaves] path in
+                guard let manifest = try? leaves[path]?.get().manifest else { return nil }
+                return renewed(path, manifest, environment)
+            }
+        )
+        return (resolved, resolver.json.problems)
+    }
+
+    /// What opening a leaf takes now; nil if something is wrong with it.
+    private func renewed(_ path: String, _ manifest: Manifest, _ environment: Environment) -> LeafPlan? {
+        guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
+        var resolver = ConfigurationResolver(self, environment: environment)
+        return try? resolver.plan(for: connector, leaf, manifest: .success(manifest))?.get()
     }
 }

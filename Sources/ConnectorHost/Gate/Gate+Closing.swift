@@ -2,56 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
-internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Disconnects and frees the instance.
+    /// Ends what there is, and heals nothing any more; a closing that is under way is awaited instead.
     ///
-    /// Calls that are inside may finish within the gate's timeout; what is still pending then ends with `not-open`. An
-    /// attempt to open that is under way is given up.
+    /// An attempt to open that is under way is given up. See ``Generation/end()`` for how long this can take.
     func close() async {
-        let (mustClose, instance, probe, attempt, pause) = change { storage in
-            (
-                storage.machine.close(), storage.instance.take(), storage.probe.take(), storage.attempt.take(),
-                storage.pause.take()
-            )
+        let (action, generations, pause, event) = storage.withLock { storage in
+            let action = storage.machine.close()
+            guard action == .begin else { return (action, [Generation](), OneShot<Void>?.none, storage.closed) }
+            door.shut()
+            stopTimer(&storage)
+            let event = OneShot<Void>()
+            storage.closed = event
+            storage.outageStart = nil
+            storage.counters = storage.current?.counters ?? storage.counters
+            let successor = storage.successor.take()
+            let generations = [storage.current.take(), successor].compactMap(\.self)
+            successor?.giveUp(closed)
+            return (action, generations, storage.pause.take(), event)
         }
-        if let probe { environment.clock.cancel(probe) }
-        guard mustClose else { return }
+        switch action {
+        case .nothing: return
+        case .join: return await event?.wait() ?? ()
+        case .begin: break
+        }
         environment.onChange()
-        pause?.end()
-        attempt?.giveUp(closed)
-        if let instance { await end(instance) }
+        pause?.send()
+        for generation in generations { await generation.end() }
         storage.withLock { storage in
             storage.machine.closed()
             storage.evidence = []
+            storage.closed = nil
         }
+        settle()
+        event?.send()
         environment.onChange()
     }
 
-    /// Drains, closes and frees an instance that calls no longer reach.
-    func end(_ instance: PluginInstance) async {
-        let isEmpty = await instance.drain(by: environment.deadline(after: plan.timeout))
-        instance.giveUpAll(closed)
-        if instance.canClose, isEmpty || !instance.isForeign { await disconnect(instance) }
-        let isDestroyed = await instance.disposed(by: environment.deadline(after: plan.timeout))
-        if !isDestroyed { logger.warning("the plugin holds a thread of the host: its instance stays in memory") }
-    }
-
-    /// Lets the plugin close. A foreign library knows nothing of that, so it must not while one of its functions still runs.
-    private func disconnect(_ instance: PluginInstance) async {
-        let deadline = environment.deadline(after: plan.timeout)
-        let outcome = await environment.call(
-            "close",
-            owner: instance.context.owner,
-            deadline: deadline,
-            { instance.begin(.close, operation: $0, deadline: deadline) },
-            onDeadline: { instance.cancel($0) }
-        )
-        if case .failure(let error) = outcome {
-            logger.warning("close failed", metadata: ["error": "\(described(error))"])
-        }
+    /// Never opens the gate again: its host closes.
+    func retire() {
+        storage.withLock { $0.machine.retire() }
     }
 
     private var closed: ConnectorError {

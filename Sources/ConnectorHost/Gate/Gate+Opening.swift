@@ -6,132 +6,168 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Tries to open until it works, fails for good, the deadline passes, or the gate is closed.
+    /// Tries to open until it works, the attempts of `retry` are used up, the deadline passes, or the gate is closed.
     ///
-    /// A gate that is opening already is waited for instead.
+    /// Attempts that are under way are awaited instead. A gate that has failed then heals by itself.
     ///
-    /// - Parameter deadline: On the clock's monotonic time; no attempt lasts longer or starts later.
+    /// - Parameter deadline: On the clock's monotonic time; this neither waits longer nor begins an attempt later.
     func open(by deadline: UInt64 = .max) async {
-        let clock = environment.clock
-        let (action, round, pause) = storage.withLock { storage in
-            let action = storage.machine.open()
-            let round = storage.machine.round
-            guard action == .nothing else {
-                storage.openStart = clock.now()
-                storage.openDuration = nil
-                storage.error = nil
-                return (action, round, Pause?.none)
+        while true {
+            let (action, round, event) = storage.withLock { storage in
+                let action = storage.machine.open()
+                if action == .begin { prepare(&storage) }
+                let event = action == .awaitClosing ? storage.closed : storage.settled
+                return (action, storage.machine.round, event)
             }
-            guard storage.machine.isOpening(round: round) else { return (action, round, nil) }
-            let pause = Pause()
-            storage.followers.append((round, pause))
-            return (action, round, pause)
+            switch action {
+            case .nothing: return
+            case .join:
+                _ = await event?.wait(by: deadline, on: environment.clock)
+                return
+            case .awaitClosing: guard await event?.wait(by: deadline, on: environment.clock) != nil else { return }
+            case .begin:
+                environment.onChange()
+                await attempts(of: round, by: deadline)
+                // Closed meanwhile: then it is over when the closing is.
+                _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: environment.clock)
+                return
+            }
         }
-        environment.onChange()
-        if let pause { return await end(of: pause, by: deadline) }
-        await proceed(with: action, by: deadline, round)
-        let followers = storage.withLock { $0.takeFollowers(of: round) }
-        for follower in followers { follower.end() }
     }
 
-    /// Waits for a pause that somebody else ends, but not for ever.
-    private func end(of pause: Pause, by deadline: UInt64) async {
-        guard deadline < .max else { return await pause.ended() }
-        let now = environment.clock.now()
-        let timer = environment.clock.schedule(after: deadline > now ? deadline - now : 0) { pause.end() }
-        await pause.ended()
-        environment.clock.cancel(timer)
+    /// Before the first attempt of a round.
+    func prepare(_ storage: inout Storage) {
+        storage.settled = OneShot()
+        storage.openStart = environment.clock.now()
+        storage.openDuration = nil
+        storage.error = nil
+        stopTimer(&storage)
+    }
+
+    /// Takes back what would happen next by itself.
+    func stopTimer(_ storage: inout Storage) {
+        if let timer = storage.timer.take() { environment.clock.cancel(timer) }
+        storage.nextAttempt = nil
     }
 
     /// Makes attempts, with pauses between them, until there is nothing more to do.
-    private func proceed(with first: GateStateMachine.OpenAction, by deadline: UInt64, _ round: Int) async {
-        var action = first
+    private func attempts(of round: Int, by deadline: UInt64) async {
         while true {
-            switch action {
-            case .attempt: break
-            case .attemptWithin(let bound):
-                let wait = environment.jitter(bound.nanoseconds)
-                guard await pause(.nanoseconds(Int64(clamping: wait)), before: deadline, round) else { return }
-            case .attemptAfter(let wait): guard await pause(wait, before: deadline, round) else { return }
-            case .prove: return scheduleProbe()
-            case .nothing: return
+            switch await attempt(round, by: deadline) {
+            case .nothing: return settle()
+            case .fail: return hasFailed()
+            case .retry(let bound, let least):
+                let wait = max(environment.jitter(bound.nanoseconds), least.nanoseconds)
+                guard await pause(wait, before: deadline, round) else { return settle() }
             }
-            action = await attempt(by: deadline, round)
-            environment.onChange()
         }
     }
 
+    /// Makes a generation and opens it; what fails leaves nothing behind.
+    func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
+        let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
+        let material = isRepeated ? renewedMaterial() : storage.withLock { $0.material }
+        let generation = generation(material)
+        let isWanted = storage.withLock { storage in
+            guard storage.machine.isTrying(round: round) else { return false }
+            storage.successor = generation
+            return true
+        }
+        guard isWanted else {
+            await generation.end()
+            return .nothing
+        }
+        var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
+        if case .success = result {
+            do throws(ConnectorError) {
+                try install(generation, round)
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return await finish(generation, result, round, by: deadline)
+    }
+
+    /// Leads calls to a generation that has opened, if it is still wanted.
+    private func install(_ generation: Generation, _ round: Int) throws(ConnectorError) {
+        try storage.withLock { storage throws(ConnectorError) in
+            if storage.machine.isTrying(round: round) { try generation.takeCalls() }
+        }
+    }
+
+    /// Notes what an attempt came to.
+    private func finish(
+        _ generation: Generation,
+        _ result: Result<[Evidence], ConnectorError>,
+        _ round: Int,
+        by deadline: UInt64
+    ) async -> GateStateMachine.FailureAction {
+        let now = environment.clock.now()
+        let (action, isUsed, hasRecovered) = storage.withLock { storage in
+            guard storage.machine.isTrying(round: round) else {
+                return (GateStateMachine.FailureAction.nothing, false, false)
+            }
+            storage.successor = nil
+            storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
+            switch result {
+            case .success(let evidence):
+                storage.current = generation
+                storage.content = generation.content
+                storage.evidence = evidence
+                storage.error = nil
+                let hasRecovered = storage.outageStart.take() != nil
+                _ = storage.machine.attemptSucceeded(round: round)
+                return (.nothing, true, hasRecovered)
+            case .failure(var error):
+                if now >= deadline { error.isRetryable = false }
+                storage.error = shown(error)
+                storage.content = generation.content ?? storage.content
+                if storage.outageStart == nil { storage.outageStart = storage.openStart }
+                return (storage.machine.attemptFailed(error, round: round), false, false)
+            }
+        }
+        if isUsed {
+            logger.info(
+                hasRecovered ? "gate recovered" : "gate opened",
+                metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]
+            )
+            scheduleProbe()
+        } else {
+            if case .failure(let error) = result {
+                logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])
+            }
+            if case .failure(let error) = result, error.code == .timedOut {
+                // The plugin may hold its thread for as long again: who opens does not wait for that.
+                detach { _ in await generation.end() }
+            } else {
+                await generation.end()
+            }
+        }
+        environment.onChange()
+        return action
+    }
+
     /// Waits before the next attempt; false if there will be none.
-    private func pause(_ duration: Duration, before deadline: UInt64, _ round: Int) async -> Bool {
-        guard environment.deadline(after: duration) < deadline else {
+    private func pause(_ nanoseconds: UInt64, before deadline: UInt64, _ round: Int) async -> Bool {
+        let end = environment.calls.deadline(after: nanoseconds)
+        guard end < deadline else {
             storage.withLock { $0.machine.gaveUp(round: round) }
-            environment.onChange()
+            hasFailed()
             return false
         }
-        let pause = Pause()
+        let pause = OneShot<Void>()
         let isWanted = storage.withLock { storage in
-            guard storage.machine.isOpening(round: round) else { return false }
+            guard storage.machine.isTrying(round: round) else { return false }
             storage.pause = pause
             return true
         }
         guard isWanted else { return false }
-        let timer = environment.clock.schedule(after: duration.nanoseconds) { pause.end() }
-        await pause.ended()
-        environment.clock.cancel(timer)
-        return storage.withLock { $0.machine.isOpening(round: round) }
+        _ = await pause.wait(by: end, on: environment.clock)
+        return storage.withLock { $0.machine.isTrying(round: round) }
     }
 
-    /// Makes an instance and opens it; what fails leaves nothing behind.
-    private func attempt(by deadline: UInt64, _ round: Int) async -> GateStateMachine.OpenAction {
-        let candidate: PluginCandidate
-        switch plan.plugin {
-        case .failure(let error): return await finish(.failure(error), round, deadline: deadline)
-        case .success(let found): candidate = found
-        }
-        let attempt = OpenAttempt(environment: environment, plan: plan, logger: logger) { [weak self] in
-            self?.misbehaved($0)
-        }
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isOpening(round: round) else { return false }
-            storage.attempt = attempt
-            return true
-        }
-        guard isWanted else { return .nothing }
-        let result = await attempt.run(candidate, by: min(deadline, environment.deadline(after: plan.timeout)))
-        return await finish(result, round, deadline: deadline)
-    }
-
-    private func finish(
-        _ result: Result<(PluginInstance, [Evidence]), ConnectorError>,
-        _ round: Int,
-        deadline: UInt64
-    ) async -> GateStateMachine.OpenAction {
-        let now = environment.clock.now()
-        let action = change { storage in
-            guard storage.machine.isOpening(round: round) else { return GateStateMachine.OpenAction.nothing }
-            storage.attempt = nil
-            storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
-            switch result {
-            case .success((let instance, let evidence)):
-                storage.instance = instance
-                storage.content = instance.plugin.content
-                storage.evidence = evidence
-                storage.error = nil
-                return storage.machine.openSucceeded(round: round)
-            case .failure(var error):
-                if now >= deadline { error.isRetryable = false }
-                storage.error = described(error)
-                return storage.machine.openFailed(error, round: round)
-            }
-        }
-        switch result {
-        case .success((let instance, let evidence)):
-            logger.debug("gate opened", metadata: ["evidence": "\(evidence.last?.kind.rawValue ?? "")"])
-            // The gate was closed while the plugin opened.
-            if action != .prove { await end(instance) }
-        case .failure(let error):
-            logger.debug("attempt to open failed", metadata: ["error": "\(described(error))"])
-        }
-        return action
+    /// The attempts have come to an end: who waited for them goes on.
+    func settle() {
+        storage.withLock { $0.settled.take() }?.send()
     }
 }

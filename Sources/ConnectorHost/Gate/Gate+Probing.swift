@@ -6,54 +6,75 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Proves again after the interval, if the plugin can, and as long as the gate is open or may come back.
+    /// Proves again after the interval, if the plugin can, and as long as the gate is open.
+    ///
+    /// A degraded gate is proved sooner: after the first wait of healing, doubled with every proof that failed.
     func scheduleProbe() {
         guard let interval = plan.probeInterval else { return }
-        guard storage.withLock({ $0.instance?.canProbe ?? false }) else { return }
-        let timer = environment.clock.schedule(after: interval.nanoseconds) { [weak self] in
-            guard let self else { return }
-            Task { await self.probe() }
+        storage.withLock { storage in
+            guard storage.machine.isProved, storage.current?.canProbe ?? false else { return }
+            stopTimer(&storage)
+            var wait = interval
+            if storage.machine.probeFailures > 0 {
+                let first = plan.heal?.initial ?? interval
+                wait = min(interval, first * (1 << min(storage.machine.probeFailures - 1, 30)))
+            }
+            storage.timer = environment.clock.schedule(after: wait.nanoseconds) { [weak self] in
+                self?.detach { await $0.probe() }
+            }
         }
-        let isProved = storage.withLock { storage in
-            guard storage.machine.isProved else { return false }
-            storage.probe = timer
-            return true
-        }
-        if !isProved { environment.clock.cancel(timer) }
     }
 
     /// Proves once that the outside world is still there, then again after the interval.
     func probe() async {
-        guard let instance = storage.withLock({ $0.machine.isProved ? $0.instance : nil }) else { return }
-        let start = environment.clock.now()
-        let deadline = environment.deadline(after: plan.timeout)
-        let outcome = await environment.call(
-            "probe",
-            owner: instance.context.owner,
-            deadline: deadline,
-            { instance.begin(.probe, operation: $0, deadline: deadline) },
-            onDeadline: { instance.cancel($0) }
-        )
-        let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
-        let isProved = change { storage in
-            // The gate was closed meanwhile, and perhaps opened again.
-            guard storage.machine.isProved, storage.instance === instance else { return false }
+        let generation = storage.withLock { storage -> Generation? in
+            guard storage.machine.isProved else { return nil }
+            stopTimer(&storage)
+            return storage.current
+        }
+        guard let generation else { return }
+        let result = await generation.probe()
+        let now = environment.clock.now()
+        let action = storage.withLock { storage -> GateStateMachine.ProofAction? in
+            // The gate was closed meanwhile, or another generation has taken its place.
+            guard storage.machine.isProved, storage.current === generation else { return nil }
             switch result {
             case .success(let evidence):
-                storage.machine.probeSucceeded()
                 storage.evidence = evidence
                 storage.error = nil
+                storage.outageStart = nil
+                return storage.machine.probeSucceeded()
             case .failure(let error):
-                storage.machine.probeFailed()
-                storage.error = described(error)
+                storage.error = shown(error)
+                if storage.outageStart == nil { storage.outageStart = now }
+                let action = storage.machine.probeFailed()
+                if action == .fail {
+                    door.shut()
+                    storage.current = nil
+                    storage.counters = generation.counters
+                }
+                return action
             }
-            return true
         }
-        guard isProved else { return }
-        if case .failure(let error) = result {
-            logger.warning("probe failed", metadata: ["error": "\(described(error))"])
+        guard let action else { return }
+        report(action, result)
+        if action == .fail {
+            detach { _ in await generation.end() }
+            hasFailed()
+        } else {
+            scheduleProbe()
+            environment.onChange()
         }
-        scheduleProbe()
-        environment.onChange()
+        if case .failure(let error) = result, error.code == .unauthorized { renewAfterRefusal() }
+    }
+
+    private func report(_ action: GateStateMachine.ProofAction, _ result: Result<[Evidence], ConnectorError>) {
+        switch (action, result) {
+        case (.recover, _): logger.info("gate recovered")
+        case (.degrade, .failure(let error)):
+            logger.warning("gate degraded", metadata: ["error": "\(shown(error))"])
+        case (_, .failure(let error)): logger.debug("probe failed", metadata: ["error": "\(shown(error))"])
+        case (_, .success): break
+        }
     }
 }

@@ -7,98 +7,103 @@ internal import Synchronization
 
 /// A leaf of the tree while the host runs it: a connection to the outside world, with a state and the evidence for it.
 ///
-/// What happens next is decided by ``GateStateMachine``; here it is done. Plugin code never runs under the mutex.
-final class Gate: Sendable {
+/// A gate holds a target, at most one current ``Generation`` and at most one successor. To replace is: open the successor, lead
+/// calls to it, end the predecessor. What happens next is decided by ``GateStateMachine``; here it is done. Plugin code never runs
+/// under the mutex.
+final class Gate: CalledGate {
     /// What the gate is made from.
     let plan: GatePlan
     /// What it shares with the other gates.
     let environment: GateEnvironment
+    /// What calls pass.
+    let door: Door
     /// The host's log, with the gate's path.
     let logger: Logger
     /// Everything that changes.
     let storage: Mutex<Storage>
-    /// The address of the ``HostContext`` of the instance that calls go to, which is never freed; 0 if none may pass.
-    private let entrance = Atomic<UInt>(0)
 
     /// What a gate remembers.
     struct Storage: ~Copyable {
         /// Decides what happens next.
         var machine: GateStateMachine
-        /// What calls go to, once it has opened and until it closes.
-        var instance: PluginInstance?
-        /// What the plugin says of itself.
-        var manifest: Manifest?
-        /// The bytes that were loaded.
-        var content: ImageContent?
+        /// What calls go to, once it has opened and until it ends.
+        var current: Generation?
+        /// What opens, to take the place of the current one.
+        var successor: Generation?
+        /// What the plugin is configured with, with the secrets that were read last.
+        var material: GatePlan.Material
         /// What was proved last.
         var evidence: [Evidence] = []
+        /// The bytes that were loaded.
+        var content: ImageContent?
+        /// What went over HTTP before the current generation ended.
+        var counters: HTTPCounters?
         /// When opening began.
         var openStart: UInt64 = 0
         /// How long the last opening took.
         var openDuration: Duration?
         /// Why it is not open, or why the last proof failed.
         var error: ConnectorError?
+        /// Since when it has been out of order.
+        var outageStart: UInt64?
         /// How often the plugin broke a rule.
         var misbehaviourCount = 0
-        /// The next proof.
-        var probe: HostTimer?
-        /// The attempt to open that is under way.
-        var attempt: OpenAttempt?
+        /// The next proof, or the next attempt to heal.
+        var timer: HostTimer?
+        /// When the next attempt is, in nanoseconds since 1970.
+        var nextAttempt: UInt64?
         /// Ends the pause between two attempts.
-        var pause: Pause?
-        /// Those who want the gate open while it opens already, and the round that they wait for.
-        var followers: [(round: Int, pause: Pause)] = []
-
-        /// Those who wait for a round, which is over.
-        mutating func takeFollowers(of round: Int) -> [Pause] {
-            guard !followers.isEmpty else { return [] }
-            defer { followers.removeAll { $0.round == round } }
-            return followers.compactMap { $0.round == round ? $0.pause : nil }
-        }
+        var pause: OneShot<Void>?
+        /// Arrives when the attempts that are under way have come to an end.
+        var settled: OneShot<Void>?
+        /// Arrives when the closing that is under way has come to an end.
+        var closed: OneShot<Void>?
+        /// Whether somebody looks already whether secrets were exchanged.
+        var isRenewing = false
     }
 
     /// Loads and starts nothing.
     init(_ plan: GatePlan, environment: GateEnvironment) {
         self.plan = plan
         self.environment = environment
+        door = Door(environment.calls)
         var logger = environment.logger
         logger[metadataKey: "connector"] = "\(plan.path)"
         self.logger = logger
-        var storage = Storage(machine: GateStateMachine(retry: plan.retry))
-        if case .success(let candidate) = plan.plugin { storage.manifest = candidate.manifest }
-        self.storage = Mutex(storage)
+        storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), material: plan.material))
     }
+
+    /// Its place in the tree.
+    var path: String { plan.path }
 
     /// What the plugin says of itself; nil if none could be found.
     var manifest: Manifest? { try? plan.plugin.get().manifest }
 
-    /// The instance that calls go to, and what to say if they cannot.
-    var usable: (instance: PluginInstance?, state: GateState, error: ConnectorError?) {
-        storage.withLock { ($0.instance, $0.machine.state, $0.error) }
+    /// How it stands.
+    var state: GateState { storage.withLock { $0.machine.state } }
+
+    /// Why no call may pass.
+    var refusal: ConnectorError {
+        let (state, error) = storage.withLock { ($0.machine.state, $0.error) }
+        return ConnectorError(
+            .notOpen,
+            "the gate \(state == .failed ? "has failed" : "is \(state.rawValue)")",
+            fix: state == .closed && error == nil ? "open the host first" : nil,
+            cause: error?.message,
+            isRetryable: true
+        )
     }
 
-    /// Lets an operation in if nobody has to wait for that, without a lock.
+    /// The error of a call as it may be shown: with the gate's path, and without secrets.
     ///
-    /// - Returns: The right to be inside, to be ended exactly once; nil if no call may pass, or a `serial` gate is taken.
-    func admitNow() -> Admission? {
-        guard let context = unsafe UnsafeRawPointer(bitPattern: entrance.load(ordering: .acquiring)) else { return nil }
-        return unsafe Unmanaged<HostContext>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.admitNow() }
-    }
-
-    /// Changes what the gate remembers, and lets calls pass, or not, as the new state says.
-    func change<Result>(_ body: (inout Storage) -> Result) -> Result {
-        storage.withLock { storage in
-            defer {
-                let instance = storage.machine.state.isUsable ? storage.instance : nil
-                let address = instance.map { UInt(bitPattern: unsafe Unmanaged.passUnretained($0.context).toOpaque()) }
-                entrance.store(address ?? 0, ordering: .releasing)
-            }
-            return body(&storage)
-        }
+    /// One that says that the credentials were refused makes the gate look for new ones.
+    func described(_ error: ConnectorError) -> ConnectorError {
+        if error.code == .unauthorized { renewAfterRefusal() }
+        return shown(error)
     }
 
     /// The error as it may be shown: with the gate's path, and without secrets.
-    func described(_ error: ConnectorError) -> ConnectorError {
+    func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? plan.path
         error.message = environment.redactor.redact(error.message)
@@ -112,6 +117,22 @@ final class Gate: Sendable {
         logger.warning("plugin misbehaved", metadata: ["what": "\(what)"])
         environment.onChange()
     }
+
+    /// Makes a generation with the secrets that were read last; nothing of it runs yet.
+    func generation(_ material: GatePlan.Material) -> Generation {
+        var plan = plan
+        plan.material = material
+        return Generation(plan, door: door, environment: environment, logger: logger) { [weak self] in
+            self?.misbehaved($0)
+        }
+    }
+
+    /// Runs something of the gate that nobody waits for.
+    func detach(_ body: @escaping @Sendable (Gate) async -> Void) {
+        Task(executorPreference: environment.calls.lifecycle) { [weak self] in
+            if let self { await body(self) }
+        }
+    }
 }
 
 extension Gate {
@@ -124,17 +145,18 @@ extension Gate {
                 target: storage.machine.target,
                 isRequired: plan.isRequired,
                 policy: nil,
-                plugin: storage.manifest.map {
+                plugin: manifest.map {
                     GateReport.PluginIdentity(id: $0.id, version: $0.version, content: storage.content)
                 },
                 evidence: storage.evidence,
                 openDuration: storage.openDuration,
                 attempts: storage.machine.attempts,
+                nextAttemptAt: storage.nextAttempt,
                 error: storage.error,
-                capabilities: storage.manifest?.capabilities.reduce(into: [:]) { names, capability in
+                capabilities: manifest?.capabilities.reduce(into: [:]) { names, capability in
                     names[capability.id.description] = capability.operations.map(\.name)
                 } ?? [:],
-                http: storage.instance.map(\.services.counters).flatMap { $0.requests > 0 ? $0 : nil },
+                http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount
             )
         }

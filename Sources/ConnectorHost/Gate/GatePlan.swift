@@ -11,18 +11,35 @@ struct GatePlan: Sendable {
     var isRequired: Bool
     /// The image to load; or why there is none that could be.
     var plugin: Result<PluginCandidate, ConnectorError>
-    /// What the plugin's `create` receives: a JSON object.
-    var configuration: [UInt8]
-    /// The values of `{{secret:NAME}}`.
-    var secrets: [String: Secret]
-    /// The hosts that HTTP may reach.
-    var egress: [HostRule]
+    /// What the plugin is configured with.
+    var material: Material
+    /// Reads the material again, for secrets may have been exchanged; nil if the leaf has none, or they cannot be read.
+    var renewed: @Sendable () -> Material?
     /// How long one attempt to open, one proof and closing may take.
     var timeout: Duration
-    /// Whether and how opening is tried again.
+    /// Whether and how opening is tried again before it counts as failed.
     var retry: RetryPolicy
+    /// How a gate that has failed is tried again; nil for not at all.
+    var heal: HealPolicy?
     /// How often an open gate proves that it still works; nil for never.
     var probeInterval: Duration?
+
+    /// What a plugin is configured with.
+    struct Material: Sendable, Equatable {
+        /// What the plugin's `create` receives: a JSON object.
+        var configuration: [UInt8]
+        /// The values of `{{secret:NAME}}`.
+        var secrets: [String: Secret]
+        /// The hosts that HTTP may reach.
+        var egress: [HostRule]
+
+        /// Of what the file says of a leaf.
+        init(_ plan: LeafPlan?) {
+            configuration = JSONValue.object(plan?.config ?? JSONObject()).utf8()
+            secrets = plan?.secrets ?? [:]
+            egress = plan?.egress ?? []
+        }
+    }
 
     /// How long an attempt may take if the connector says nothing.
     static let defaultTimeout: Duration = .seconds(10)
@@ -38,11 +55,11 @@ extension GatePlan {
             path: connector.path,
             isRequired: isRequired,
             plugin: leaf.flatMap { plugins.candidate($0.specification) },
-            configuration: JSONValue.object(plan?.config ?? JSONObject()).utf8(),
-            secrets: plan?.secrets ?? [:],
-            egress: plan?.egress ?? [],
+            material: Material(plan),
+            renewed: { [renew = resolved.renew, path = connector.path] in renew(path).map { Material($0) } },
             timeout: connector.timeout ?? Self.defaultTimeout,
             retry: connector.retry ?? .none,
+            heal: connector.heal,
             probeInterval: connector.probeInterval
         )
     }

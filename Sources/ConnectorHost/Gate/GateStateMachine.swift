@@ -1,4 +1,4 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
@@ -6,13 +6,17 @@ internal import ConnectorManifest
 /// What a gate does next, decided from what happened; it does nothing itself.
 ///
 /// ```
-/// closed ──open──► opening ──succeeded──► open ◄──proved──► degraded ──► failed
-///    ▲                │ ▲                  │   ◄──────────proved───────────┘
-///    │                │ └─ retry           │ close
-///    └── closing ◄────┴──────────close─────┘
+/// closed ──open──► opening ──succeeded──► open ◄──proved──► degraded
+///    ▲                │ ▲ retry            │                   │
+///    │                ▼ │                  │ close             │ failed three times
+///    │              failed ◄───────────────┼───────────────────┘
+///    │                │ └─ heals: opens ──►│
+///    └── closing ◄────┴──────close─────────┘
 /// ```
+///
+/// A gate that is meant to be open and has failed is tried again until it opens or is closed.
 struct GateStateMachine: ~Copyable {
-    /// How many proofs in a row may fail before a gate counts as failed.
+    /// How many proofs in a row may fail before a gate has failed.
     static let toleratedProbeFailures = 3
 
     private enum State {
@@ -20,17 +24,20 @@ struct GateStateMachine: ~Copyable {
         case opening(attempt: Int)
         case open
         case degraded(failures: Int)
-        case failed(hasOpened: Bool)
+        /// - Parameter isTrying: Whether an attempt to heal is under way.
+        case failed(isTrying: Bool)
         case closing
     }
 
     private var current: State = .closed
     private let retry: RetryPolicy
+    /// Whether the gate was closed for good, with its host.
+    private var isRetired = false
     /// What was asked for last: open, or closed.
     private(set) var target: GateState = .closed
-    /// How many attempts to open were begun since the last `open`.
+    /// How many attempts to open were begun since the gate was last open, or asked to open.
     private(set) var attempts = 0
-    /// Counts the times that opening began: what an attempt of an earlier round brings is too late to matter.
+    /// Counts the times that attempts began anew: what an attempt of an earlier round brings is too late to matter.
     private(set) var round = 0
 
     init(retry: RetryPolicy) {
@@ -49,114 +56,182 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// What to do after an attempt to open.
+    // MARK: Opening
+
+    /// What to do for somebody who wants the gate open.
     enum OpenAction: Equatable {
-        /// Start an attempt now.
-        case attempt
-        /// Start an attempt after a delay chosen at random between zero and this.
-        case attemptWithin(Duration)
-        /// Wait this long, because the vendor said so, then start an attempt.
-        case attemptAfter(Duration)
-        /// Start proving again at intervals.
-        case prove
-        /// Nothing: the gate has failed, is closing, or is open already.
+        /// Begin to open.
+        case begin
+        /// Await the attempts that are under way.
+        case join
+        /// Await the closing that is under way, then ask again.
+        case awaitClosing
+        /// Nothing: it is open already, or closed for good.
         case nothing
     }
 
     /// The application wants the gate open.
     mutating func open() -> OpenAction {
+        guard !isRetired else { return .nothing }
         target = .open
         switch current {
-        case .closed, .failed:
+        case .closed, .failed(isTrying: false):
             attempts = 1
             round += 1
             current = .opening(attempt: 1)
-            return .attempt
-        default: return .nothing
+            return .begin
+        case .opening, .failed(isTrying: true): return .join
+        case .closing: return .awaitClosing
+        case .open, .degraded: return .nothing
         }
+    }
+
+    /// Begins an attempt to heal.
+    ///
+    /// - Parameter round: The round whose end scheduled it; nil if somebody asks for it now.
+    /// - Returns: False if there is nothing to heal any more.
+    mutating func heal(round: Int? = nil) -> Bool {
+        guard !isRetired, case .failed(isTrying: false) = current, target == .open, round ?? self.round == self.round else {
+            return false
+        }
+        attempts += 1
+        self.round += 1
+        current = .failed(isTrying: true)
+        return true
     }
 
     /// An attempt succeeded, with evidence.
     ///
-    /// - Returns: ``OpenAction/prove``, or ``OpenAction/nothing`` if nobody wants the instance any more.
-    mutating func openSucceeded(round: Int) -> OpenAction {
-        switch current {
-        case .opening where round == self.round:
-            current = .open
-            return .prove
-        default: return .nothing
-        }
+    /// - Returns: Whether somebody wants the instance.
+    mutating func attemptSucceeded(round: Int) -> Bool {
+        guard isTrying(round: round) else { return false }
+        current = .open
+        return true
+    }
+
+    /// What to do after an attempt that failed.
+    enum FailureAction: Equatable {
+        /// Try again, at random within the first, but no sooner than the second.
+        case retry(within: Duration, after: Duration)
+        /// The gate has failed.
+        case fail
+        /// Nothing: nobody asks for the attempt any more.
+        case nothing
     }
 
     /// An attempt failed.
-    mutating func openFailed(_ error: ConnectorError, round: Int) -> OpenAction {
-        switch current {
-        case .opening(let attempt) where round == self.round:
-            guard error.isRetryable, attempt < retry.attempts else {
-                current = .failed(hasOpened: false)
-                return .nothing
-            }
-            attempts = attempt + 1
-            current = .opening(attempt: attempt + 1)
-            if let wait = error.retryAfter { return .attemptAfter(min(wait, retry.max)) }
-            return .attemptWithin(retry.bound(afterAttempt: attempt))
-        default: return .nothing
+    mutating func attemptFailed(_ error: ConnectorError, round: Int) -> FailureAction {
+        guard isTrying(round: round) else { return .nothing }
+        guard case .opening(let attempt) = current, error.isRetryable, attempt < retry.attempts else {
+            current = .failed(isTrying: false)
+            return .fail
         }
+        attempts = attempt + 1
+        current = .opening(attempt: attempt + 1)
+        if let wait = error.retryAfter { return .retry(within: .zero, after: min(wait, retry.max)) }
+        return .retry(within: retry.bound(afterAttempt: attempt), after: .zero)
     }
 
     /// There is no time left for the attempt that was to come.
     mutating func gaveUp(round: Int) {
-        guard isOpening(round: round) else { return }
+        guard isTrying(round: round) else { return }
         attempts -= 1
-        current = .failed(hasOpened: false)
+        current = .failed(isTrying: false)
     }
 
-    /// Whether an attempt of a round is still wanted.
-    func isOpening(round: Int) -> Bool {
-        if case .opening = current { round == self.round } else { false }
-    }
-
-    /// A proof succeeded.
-    mutating func probeSucceeded() {
+    /// Whether the result of an attempt of a round is still wanted.
+    func isTrying(round: Int) -> Bool {
         switch current {
-        case .degraded, .open, .failed(hasOpened: true): current = .open
-        default: break
-        }
-    }
-
-    /// A proof failed: once is degraded, several times in a row is failed.
-    mutating func probeFailed() {
-        switch current {
-        case .open: current = .degraded(failures: 1)
-        case .degraded(let failures):
-            current =
-                failures + 1 < Self.toleratedProbeFailures
-                ? .degraded(failures: failures + 1) : .failed(hasOpened: true)
-        default: break
-        }
-    }
-
-    /// Whether proofs are to go on: a gate that failed after it had opened may come back.
-    var isProved: Bool {
-        switch current {
-        case .open, .degraded, .failed(hasOpened: true): true
+        case .opening, .failed(isTrying: true): round == self.round
         default: false
         }
     }
 
-    /// The application wants the gate closed; true if there is something to close.
-    mutating func close() -> Bool {
-        target = .closed
+    // MARK: Proofs
+
+    /// Whether an open gate is to be proved.
+    var isProved: Bool {
         switch current {
-        case .closed, .closing: return false
+        case .open, .degraded: true
+        default: false
+        }
+    }
+
+    /// What a proof changed.
+    enum ProofAction: Equatable {
+        /// Nothing that anybody has to be told of.
+        case nothing
+        /// The gate works again.
+        case recover
+        /// Its instance is used, and proved again soon.
+        case degrade
+        /// Its instance is to be ended.
+        case fail
+    }
+
+    /// A proof succeeded.
+    mutating func probeSucceeded() -> ProofAction {
+        guard case .degraded = current else { return .nothing }
+        current = .open
+        return .recover
+    }
+
+    /// A proof failed: once is degraded, several times in a row is failed.
+    mutating func probeFailed() -> ProofAction {
+        switch current {
+        case .open:
+            current = .degraded(failures: 1)
+            return .degrade
+        case .degraded(let failures) where failures + 1 < Self.toleratedProbeFailures:
+            current = .degraded(failures: failures + 1)
+            return .nothing
+        case .degraded:
+            attempts = 0
+            round += 1
+            current = .failed(isTrying: false)
+            return .fail
+        default: return .nothing
+        }
+    }
+
+    /// How many proofs have failed in a row.
+    var probeFailures: Int {
+        if case .degraded(let failures) = current { failures } else { 0 }
+    }
+
+    // MARK: Closing
+
+    /// What to do for somebody who wants the gate closed.
+    enum CloseAction: Equatable {
+        /// End what there is.
+        case begin
+        /// Await the closing that is under way.
+        case join
+        /// Nothing: it is closed.
+        case nothing
+    }
+
+    /// Nothing opens the gate any more: its host closes.
+    mutating func retire() {
+        isRetired = true
+    }
+
+    /// The application wants the gate closed.
+    mutating func close() -> CloseAction {
+        target = .closed
+        round += 1
+        switch current {
+        case .closed: return .nothing
+        case .closing: return .join
         default:
             current = .closing
-            return true
+            return .begin
         }
     }
 
     /// The instance is gone.
     mutating func closed() {
         current = .closed
+        attempts = 0
     }
 }

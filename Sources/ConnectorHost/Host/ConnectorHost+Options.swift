@@ -20,6 +20,9 @@ extension ConnectorHost {
         public var stateDirectory: String?
         /// Through which proxies plugins' requests go, and whom they trust.
         public var http: HTTPOptions
+        /// Whether ``ConnectorHost/run()`` ends with an error if a required gate does not open. False starts the service at once: the
+        /// gates open beside it, those that fail heal, and other services await ``ConnectorHost/ready()``.
+        public var waitsForRequiredGates = true
         /// Chooses a wait between two attempts to open, from zero to its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 

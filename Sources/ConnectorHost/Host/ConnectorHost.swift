@@ -23,7 +23,10 @@ public final class ConnectorHost: Sendable {
     private let tree: Tree
     private let environment: GateEnvironment
     private let changes: ReportChanges
-    private let isClosed = Atomic(false)
+    private let waitsForRequiredGates: Bool
+    private let life = Mutex(HostStateMachine())
+    /// Arrives when the host has closed.
+    private let closed = OneShot<Void>()
 
     /// Reads a file and everything it names.
     ///
@@ -76,17 +79,20 @@ public final class ConnectorHost: Sendable {
             stateDirectory: options.stateDirectory
         )
         let environment = GateEnvironment(
+            calls: CallEnvironment(
+                operations: .shared,
+                workers: workers,
+                lifecycle: WorkerThreads(isLean: true, clock: ticks),
+                clock: options.clock
+            ),
             loader: PluginLoader(),
-            operations: OperationTable(),
-            workers: workers,
-            lifecycle: WorkerThreads(isLean: true, clock: ticks),
             services: HostServices(options: services, threads: workers),
-            clock: options.clock,
             redactor: resolved.redactor,
             logger: logger,
             jitter: options.jitter,
             onChange: { changes.notify() }
         )
+        self.waitsForRequiredGates = options.waitsForRequiredGates
         self.configuration = resolved.configuration
         self.environment = environment
         self.changes = changes
@@ -98,9 +104,12 @@ public final class ConnectorHost: Sendable {
 
     /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
     ///
-    /// A gate that opens already, because somebody else asked for it, is waited for: both get the same truth.
+    /// From then on every gate is meant to be open until ``close()``: one that has failed is tried again by itself, see
+    /// <doc:OpeningGates>. A gate that opens already, because somebody else asked for it, is awaited: both get the same truth.
     ///
-    /// - Parameter timeout: After this nothing is waited for or tried again; nil leaves it to each connector.
+    /// If the caller's task is cancelled this returns at once, with the report of the moment; the gates go on opening.
+    ///
+    /// - Parameter timeout: After this nothing is awaited any longer, and no attempt of `retry` begins; nil leaves it to each connector.
     /// - Returns: The report right after; a required gate that is not open does not throw: see ``Report/requireReady()``.
     @discardableResult
     public func open(timeout: Duration? = nil) async -> Report {
@@ -117,23 +126,79 @@ public final class ConnectorHost: Sendable {
     }
 
     private func open(of index: Int?, timeout: Duration?) async -> Report {
-        guard !isClosed.load(ordering: .acquiring) else { return report }
+        guard life.withLock({ $0.open() }) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
-        await withTaskExecutorPreference(environment.lifecycle) {
+        let opened = OneShot<Void>()
+        // Not a part of the caller's task: who stops waiting does not stop the gates.
+        Task(executorPreference: environment.calls.lifecycle) { [self] in
             await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
+            life.withLock { $0.opened() }
+            opened.send()
         }
+        _ = await opened.waitUnlessCancelled()
         return report
+    }
+
+    /// Waits until every required gate is open.
+    ///
+    /// Opens nothing by itself: some other task runs ``open(timeout:)`` or ``run()``.
+    ///
+    /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled.
+    public func ready() async throws(ConnectorError) {
+        for await report in reports {
+            if life.withLock(\.isClosing) {
+                throw ConnectorError(.notOpen, "the host has closed", fix: "make another one of the same file")
+            }
+            if report.isReady { return }
+        }
+        throw ConnectorError(.cancelled, "waiting for the required gates was cancelled")
+    }
+
+    /// Tries one connector, with everything below it, now: opens what has failed, whenever its next attempt was to be, and proves
+    /// what is open.
+    ///
+    /// - Returns: The report after that.
+    /// - Throws: `unknown-connector` if there is none of that path.
+    @discardableResult
+    public func retry(_ path: String) async throws(ConnectorError) -> Report {
+        let target = try target(path)
+        guard life.withLock(\.isOpen) else { return report }
+        await forEachGate(of: target) { await $0.retry() }
+        return report
+    }
+
+    /// Closes one connector, with everything below it; the others stay as they are.
+    ///
+    /// As ``close()`` does with each gate, but ``open(_:timeout:)`` opens it again.
+    ///
+    /// - Throws: `unknown-connector` if there is none of that path.
+    public func close(_ path: String) async throws(ConnectorError) {
+        await forEachGate(of: try target(path)) { await $0.close() }
+    }
+
+    private func forEachGate(of target: ClientTarget, _ body: @escaping @Sendable (Gate) async -> Void) async {
+        await withTaskExecutorPreference(environment.calls.lifecycle) {
+            await withTaskGroup { group in
+                for gate in tree.gates(of: target.index) { group.addTask { await body(gate) } }
+            }
+        }
     }
 
     /// Closes every gate, those that waited for others first, and ends what the host had started.
     ///
-    /// Calls that are still pending end with `not-open`. A closed host stays closed; another one can be made of the same file.
+    /// Gates that are opening are given up, and no further one begins to. Calls that are inside may finish within their gate's
+    /// timeout; those that are still pending then end with `not-open`. Everybody who closes awaits the same end. A closed host stays
+    /// closed; another one can be made of the same file.
     public func close() async {
-        isClosed.store(true, ordering: .releasing)
-        await withTaskExecutorPreference(environment.lifecycle) {
+        guard life.withLock({ $0.close() }) else { return await closed.wait() }
+        changes.notify()
+        for gate in tree.gates { gate.retire() }
+        await withTaskExecutorPreference(environment.calls.lifecycle) {
             await tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.shutdown()
+        life.withLock { $0.closed() }
+        closed.send()
         changes.notify()
     }
 
@@ -166,11 +231,18 @@ public final class ConnectorHost: Sendable {
 extension ConnectorHost: Service {
     /// Opens, runs until the service group shuts down gracefully or the task is cancelled, and closes.
     ///
-    /// - Throws: The first error of a required gate that did not open, after everything was closed again.
+    /// A shutdown or a cancellation while the gates open is noticed at once.
+    ///
+    /// - Throws: The first error of a required gate that did not open, after everything was closed again; not if
+    ///   ``Options/waitsForRequiredGates`` is false.
     public func run() async throws {
-        await open()
+        if waitsForRequiredGates {
+            _ = await cancelWhenGracefulShutdown { await self.open() }
+        } else {
+            Task { await open() }
+        }
         do {
-            try report.requireReady()
+            if waitsForRequiredGates, !Task.isCancelled, !Task.isShuttingDownGracefully { try report.requireReady() }
         } catch {
             await close()
             throw error

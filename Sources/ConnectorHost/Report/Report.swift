@@ -65,6 +65,7 @@ extension GateReport {
         if policy == nil {
             object["evidence"] = .array(evidence.map(\.json))
             object["attempts"] = .integer(Int64(attempts))
+            object["nextAttemptAt"] = nextAttemptAt.map { .string(Timestamp(nanoseconds: $0).description) }
             object["capabilities"] = .object(
                 JSONObject(
                     capabilities.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map(JSONValue.string))) }

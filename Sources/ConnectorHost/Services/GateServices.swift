@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// The tables' `context` is a pointer to this object, which retains itself with the first table and releases itself in
 /// ``invalidate()``: the pointer is good for as long as the plugin may use it, whoever else forgets this object meanwhile.
-package final class GateServices: Sendable {
+package final class GateServices: InstanceServices {
     /// Shared with the other gates.
     let host: HostServices
     /// Of the gate.
@@ -83,13 +83,13 @@ package final class GateServices: Sendable {
     /// - Note: A plugin whose callback never returns keeps this waiting: give up on it by a deadline of your own, and then
     ///   do not call `destroy`.
     package func close() async {
-        await stop()?.ended()
+        await stop()?.wait()
     }
 
     /// As ``close()``, without waiting.
     ///
     /// - Returns: What ends when all callbacks have returned; nil if none is under way.
-    func stop() -> Pause? {
+    func stop() -> OneShot<Void>? {
         let (timers, requests) = state.withLock { state in
             state.isClosed = true
             defer { state.timers = [:] }
@@ -99,7 +99,7 @@ package final class GateServices: Sendable {
         for request in requests { endRequest(request, .failure(.cancelled("the gate closes"))) }
         return state.withLock { state in
             guard state.isDelivering else { return nil }
-            let quiet = Pause()
+            let quiet = OneShot<Void>()
             state.waiters.append(quiet)
             return quiet
         }
@@ -136,7 +136,7 @@ package final class GateServices: Sendable {
 
     private func nextCallback() -> (@Sendable () -> Void)? {
         let step = state.withLock { $0.nextCallback() }
-        for waiter in step.waiters { waiter.end() }
+        for waiter in step.waiters { waiter.send() }
         return step.callback
     }
 }

@@ -18,7 +18,7 @@ struct GateServicesState {
     /// Whether a thread runs callbacks or is about to.
     var isDelivering = false
     /// Who waits for that to end.
-    var waiters: [Pause] = []
+    var waiters: [OneShot<Void>] = []
 
     /// Timers that have not fired, by the id that the plugin knows.
     var timers: [UInt64: GateTimer] = [:]
@@ -28,7 +28,7 @@ struct GateServicesState {
     var counters = HTTPCounters()
 
     /// The next callback; with none left, those who wait for that.
-    mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [Pause]) {
+    mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>]) {
         if let callback = callbacks.popFirst() { return (callback, []) }
         isDelivering = false
         defer { waiters = [] }

@@ -26,7 +26,7 @@ extension Tree {
 
     /// Whether a connector, or something below it, is open.
     func isUsable(_ index: Int) -> Bool {
-        nodes[index].gate.map { $0.usable.state.isUsable } ?? nodes[index].children.contains(where: isUsable)
+        nodes[index].gate.map { $0.state.isUsable } ?? nodes[index].children.contains(where: isUsable)
     }
 
     /// Whether a connector, or something below it, has an operation.

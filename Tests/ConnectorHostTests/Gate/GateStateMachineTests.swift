@@ -12,50 +12,57 @@ import Testing
     private let refused = ConnectorError(.unauthorized, "refused")
 
     @Test func `a gate opens, closes and opens again`() {
-        let machine = Machine(retry: .none)
+        let machine = Machine()
         #expect(machine.state == .closed)
-        #expect(machine.open() == .attempt)
+        #expect(machine.open() == .begin)
         #expect(machine.state == .opening)
         #expect(machine.target == .open)
-        #expect(machine.openSucceeded(round: machine.round) == .prove)
+        #expect(machine.succeeded())
         #expect(machine.state == .open)
-        #expect(machine.close())
+        #expect(machine.close() == .begin)
         #expect(machine.state == .closing)
         #expect(machine.target == .closed)
         machine.closed()
         #expect(machine.state == .closed)
-        #expect(machine.open() == .attempt)
+        #expect(machine.open() == .begin)
         #expect(machine.attempts == 1)
     }
 
-    @Test func `opening what is open or opening does nothing`() {
-        let machine = Machine(retry: .none)
+    @Test func `whoever opens what opens joins, and what is open stays`() {
+        let machine = Machine()
         _ = machine.open()
-        #expect(machine.open() == .nothing)
-        _ = machine.openSucceeded(round: machine.round)
+        #expect(machine.open() == .join)
+        _ = machine.succeeded()
         #expect(machine.open() == .nothing)
         #expect(machine.state == .open)
     }
 
-    @Test func `closing what is closed or closing does nothing`() {
-        let machine = Machine(retry: .none)
-        #expect(!machine.close())
+    @Test func `whoever closes what closes joins, and what is closed stays`() {
+        let machine = Machine()
+        #expect(machine.close() == .nothing)
         _ = machine.open()
-        #expect(machine.close())
-        #expect(!machine.close())
+        #expect(machine.close() == .begin)
+        #expect(machine.close() == .join)
+    }
+
+    @Test func `whoever opens what closes awaits that, and the target is open`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.close()
+        #expect(machine.open() == .awaitClosing)
+        #expect(machine.target == .open)
+        #expect(machine.state == .closing)
     }
 
     @Test func `a retryable failure is tried again with doubled bounds up to the maximum`() {
-        let machine = Machine(
-            retry: RetryPolicy(attempts: 5, initial: .milliseconds(200), max: .milliseconds(1000))
-        )
+        let machine = Machine(RetryPolicy(attempts: 5, initial: .milliseconds(200), max: .milliseconds(1000)))
         _ = machine.open()
-        let bounds = (0..<4).map { _ in machine.openFailed(away, round: machine.round) }
+        let actions = (0..<4).map { _ in machine.failed(away) }
         #expect(
-            bounds == [200, 400, 800, 1000].map { GateStateMachine.OpenAction.attemptWithin(.milliseconds($0)) }
+            actions == [200, 400, 800, 1000].map { .retry(within: .milliseconds($0), after: .zero) }
         )
         #expect(machine.attempts == 5)
-        #expect(machine.openFailed(away, round: machine.round) == .nothing)
+        #expect(machine.failed(away) == .fail)
         #expect(machine.state == .failed)
     }
 
@@ -65,93 +72,122 @@ import Testing
         #expect(retry.bound(afterAttempt: .min) == .seconds(3600))
     }
 
-    @Test func `what is not retryable is not tried again`() {
-        let machine = Machine(retry: RetryPolicy(attempts: 5))
+    @Test func `what is not retryable is not tried again while the gate opens`() {
+        let machine = Machine(RetryPolicy(attempts: 5))
         _ = machine.open()
-        #expect(machine.openFailed(refused, round: machine.round) == .nothing)
+        #expect(machine.failed(refused) == .fail)
         #expect(machine.state == .failed)
         #expect(machine.target == .open)
         #expect(machine.attempts == 1)
     }
 
     @Test func `a wait that the vendor asked for takes the place of the backoff, up to the maximum`() {
-        let machine = Machine(retry: RetryPolicy(attempts: 3, initial: .milliseconds(1), max: .seconds(5)))
+        let machine = Machine(RetryPolicy(attempts: 3, initial: .milliseconds(1), max: .seconds(5)))
         var error = away
         _ = machine.open()
         error.retryAfter = .seconds(2)
-        #expect(machine.openFailed(error, round: machine.round) == .attemptAfter(.seconds(2)))
+        #expect(machine.failed(error) == .retry(within: .zero, after: .seconds(2)))
         error.retryAfter = .seconds(3600)
-        #expect(machine.openFailed(error, round: machine.round) == .attemptAfter(.seconds(5)))
+        #expect(machine.failed(error) == .retry(within: .zero, after: .seconds(5)))
     }
 
-    @Test func `a failed gate can be opened again`() {
-        let machine = Machine(retry: .none)
+    @Test func `a gate that has failed can be opened again, which its healing does not disturb`() {
+        let machine = Machine()
         _ = machine.open()
-        _ = machine.openFailed(refused, round: machine.round)
-        #expect(machine.open() == .attempt)
+        let round = machine.round
+        _ = machine.failed(refused)
+        #expect(machine.open() == .begin)
         #expect(machine.state == .opening)
+        #expect(!machine.heal(round))
+        #expect(machine.attempts == 1)
+    }
+
+    @Test func `a gate that has failed heals, and counts the attempts`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.failed(away)
+        #expect(machine.heal(machine.round))
+        #expect(machine.state == .failed)
+        #expect(machine.open() == .join)
+        #expect(machine.failed(away) == .fail)
+        #expect(machine.heal())
+        #expect(!machine.heal())
+        #expect(machine.attempts == 3)
+        #expect(machine.succeeded())
+        #expect(machine.state == .open)
+    }
+
+    @Test func `what is closed does not heal`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.failed(away)
+        let round = machine.round
+        _ = machine.close()
+        machine.closed()
+        #expect(!machine.heal(round))
+        #expect(!machine.heal())
+        #expect(machine.state == .closed)
+    }
+
+    @Test func `a retired gate neither opens nor heals`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.failed(away)
+        machine.retire()
+        #expect(!machine.heal())
+        #expect(machine.open() == .nothing)
     }
 
     @Test func `an attempt that ends after the gate was closed changes nothing`() {
-        let machine = Machine(retry: RetryPolicy(attempts: 3))
+        let machine = Machine(RetryPolicy(attempts: 3))
         _ = machine.open()
         let round = machine.round
         _ = machine.close()
-        #expect(machine.openSucceeded(round: round) == .nothing)
-        #expect(machine.openFailed(away, round: round) == .nothing)
+        #expect(!machine.succeeded(round))
+        #expect(machine.failed(away, round) == .nothing)
         #expect(machine.state == .closing)
         machine.closed()
         _ = machine.open()
-        #expect(machine.openSucceeded(round: round) == .nothing)
+        #expect(!machine.succeeded(round))
         #expect(machine.state == .opening)
     }
 
     @Test func `giving up fails the gate, and does not count the attempt that never was`() {
-        let machine = Machine(retry: RetryPolicy(attempts: 3))
+        let machine = Machine(RetryPolicy(attempts: 3))
         _ = machine.open()
-        _ = machine.openFailed(away, round: machine.round)
+        _ = machine.failed(away)
         #expect(machine.attempts == 2)
-        machine.gaveUp(round: machine.round)
+        machine.gaveUp()
         #expect(machine.state == .failed)
         #expect(machine.attempts == 1)
         #expect(!machine.isProved)
     }
 
-    @Test func `proofs that fail degrade a gate, then fail it, and one that succeeds mends it`() {
-        let machine = Machine(retry: .none)
+    @Test func `proofs that fail degrade a gate, then fail it, and one that succeeds before mends it`() {
+        let machine = Machine()
         _ = machine.open()
-        _ = machine.openSucceeded(round: machine.round)
-        machine.probeFailed()
+        _ = machine.succeeded()
+        #expect(machine.probeFailed() == .degrade)
         #expect(machine.state == .degraded)
-        machine.probeFailed()
-        #expect(machine.state == .degraded)
-        machine.probeFailed()
-        #expect(machine.state == .failed)
-        #expect(machine.isProved)
-        machine.probeSucceeded()
+        #expect(machine.probeSucceeded() == .recover)
         #expect(machine.state == .open)
-        machine.probeFailed()
-        machine.probeSucceeded()
-        machine.probeFailed()
+        #expect(machine.probeFailed() == .degrade)
+        #expect(machine.probeFailed() == .nothing)
         #expect(machine.state == .degraded)
-    }
-
-    @Test func `a gate that never opened is not proved`() {
-        let machine = Machine(retry: .none)
-        _ = machine.open()
-        _ = machine.openFailed(refused, round: machine.round)
-        #expect(!machine.isProved)
-        machine.probeSucceeded()
+        #expect(machine.probeFailed() == .fail)
         #expect(machine.state == .failed)
+        #expect(!machine.isProved)
+        #expect(machine.probeSucceeded() == .nothing)
+        #expect(machine.heal(machine.round))
     }
 
     @Test func `proofs that end while the gate closes change nothing`() {
-        let machine = Machine(retry: .none)
+        let machine = Machine()
         _ = machine.open()
-        _ = machine.openSucceeded(round: machine.round)
+        _ = machine.succeeded()
         _ = machine.close()
-        machine.probeFailed()
-        machine.probeSucceeded()
+        #expect(machine.probeFailed() == .nothing)
+        #expect(machine.probeSucceeded() == .nothing)
         #expect(machine.state == .closing)
     }
 }
@@ -160,7 +196,7 @@ import Testing
 private final class Machine {
     private var value: GateStateMachine
 
-    init(retry: RetryPolicy) { value = GateStateMachine(retry: retry) }
+    init(_ retry: RetryPolicy = .none) { value = GateStateMachine(retry: retry) }
 
     var state: GateState { value.state }
     var target: GateState { value.target }
@@ -169,13 +205,15 @@ private final class Machine {
     var isProved: Bool { value.isProved }
 
     func open() -> GateStateMachine.OpenAction { value.open() }
-    func openSucceeded(round: Int) -> GateStateMachine.OpenAction { value.openSucceeded(round: round) }
-    func openFailed(_ error: ConnectorError, round: Int) -> GateStateMachine.OpenAction {
-        value.openFailed(error, round: round)
+    func heal(_ round: Int? = nil) -> Bool { value.heal(round: round) }
+    func retire() { value.retire() }
+    func succeeded(_ round: Int? = nil) -> Bool { value.attemptSucceeded(round: round ?? value.round) }
+    func failed(_ error: ConnectorError, _ round: Int? = nil) -> GateStateMachine.FailureAction {
+        value.attemptFailed(error, round: round ?? value.round)
     }
-    func gaveUp(round: Int) { value.gaveUp(round: round) }
-    func probeSucceeded() { value.probeSucceeded() }
-    func probeFailed() { value.probeFailed() }
-    func close() -> Bool { value.close() }
+    func gaveUp() { value.gaveUp(round: value.round) }
+    func probeSucceeded() -> GateStateMachine.ProofAction { value.probeSucceeded() }
+    func probeFailed() -> GateStateMachine.ProofAction { value.probeFailed() }
+    func close() -> GateStateMachine.CloseAction { value.close() }
     func closed() { value.closed() }
 }

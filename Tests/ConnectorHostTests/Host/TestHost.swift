@@ -51,7 +51,7 @@ struct TestHost: Sendable {
         "\(name)-\(lastName.add(1, ordering: .relaxed).newValue)"
     }
 
-    /// A leaf that is proved only if the test says so.
+    /// A leaf that is proved, and heals, only if the test says so.
     ///
     /// - Parameters:
     ///   - config: Fields of the plugin.
@@ -62,7 +62,8 @@ struct TestHost: Sendable {
         _ config: JSONObject = [:],
         settings: String = #""probe": "off""#
     ) -> String {
-        """
+        let settings = settings.contains("\"heal\"") ? settings : "\(settings), \"heal\": \"off\""
+        return """
         {"name": "\(name)", "plugin": "\(plugin)", "config": \(JSONValue.object(config)), \(settings)}
         """
     }

@@ -300,8 +300,8 @@ import Testing
         #expect(closed.message == "the gate is closed")
         await test.host.open()
         let failed = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
-        #expect(failed.message == "the gate is failed")
-        #expect(failed.fix == "it failed: the vendor refused the credentials")
+        #expect(failed.message == "the gate has failed")
+        #expect(failed.cause == "the vendor refused the credentials")
     }
 
     @Test func `an unknown gate and an unknown operation are suggested`() async throws {

@@ -52,7 +52,7 @@ import Testing
         #expect(error.connector == "group")
         #expect(error.message == "0 of 3 answered answer")
         let cause = try #require(error.cause)
-        for part in ["group/a", "does not like", "group/b", "the vendor is away", "group/c", "the gate is failed"] {
+        for part in ["group/a", "does not like", "group/b", "the vendor is away", "group/c", "the gate has failed"] {
             #expect(cause.contains(part))
         }
         #expect(error.isRetryable)

@@ -10,8 +10,8 @@ typealias CallOutput = (name: String, type: ValueType, value: CallValue)
 struct CallResult: Sendable {
     /// Out parameters, then results, in the order of the signature; a single result has the name "".
     var outputs: [CallOutput]
-    /// Which gate answered.
-    var gate: String
+    /// Which gate answered; empty until it says so.
+    var gate = ""
     /// Turns handles of that gate into numbers.
     var handles: HandleTable?
     /// How each child answered a composite that asked them all, by path.

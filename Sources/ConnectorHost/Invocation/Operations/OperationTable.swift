@@ -231,6 +231,13 @@ final class OperationTable: Sendable {
         }
     }
 
+    /// Whether nothing has ended a call.
+    func isPending(_ id: UInt64) -> Bool {
+        guard let slot = unsafe slot(of: id) else { return false }
+        let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        return standing.use == Self.use(of: id) && standing.stage.isPending
+    }
+
     /// Passes on how far a pending call is.
     func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
         guard let slot = unsafe slot(of: id) else { return .unknown }

@@ -7,7 +7,8 @@ public import ConnectorManifest
 /// An operation of a gate whose signature a client was written for: a ``TypedOperation`` without its C type.
 @usableFromInline
 struct OperationHandle: Sendable {
-    private let gate: Gate
+    private let gate: any CalledGate
+    private let door: Door
     /// The operation's name.
     @usableFromInline let name: String
     /// What the manifest and the client agree on.
@@ -21,7 +22,7 @@ struct OperationHandle: Sendable {
         ) -> Int32
 
     /// Compares the signature with the manifest's.
-    init(_ gate: Gate, _ name: String, _ signature: Signature) throws(ConnectorError) {
+    init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
             throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
         }
@@ -30,38 +31,32 @@ struct OperationHandle: Sendable {
                 .signatureMismatch,
                 "\(name) is \(found.signature), but the client was written for \(signature)",
                 fix: "change the client, or use a plugin of the version that it was written for",
-                connector: gate.plan.path
+                connector: gate.path
             )
         }
         self.gate = gate
+        self.door = gate.door
         self.name = name
         self.signature = signature
     }
 
     /// The gate's path.
-    var path: String { gate.plan.path }
+    var path: String { gate.path }
 
     /// The error as it may be shown: with the gate's path, and without secrets.
     @usableFromInline
     func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
-    /// Lets the caller into the gate until it calls ``Target/end()``.
+    /// Lets the caller into the gate for as long as it keeps the target.
     @usableFromInline
     func admit() async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
             let admission =
-                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: .max) }
-            do throws(ConnectorError) {
-                return unsafe Target(
-                    admission: admission,
-                    function: try admission.with { instance throws(ConnectorError) in
-                        unsafe try instance.plugin.function(of: name)
-                    }
-                )
-            } catch {
-                admission.end()
-                throw error
+                if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: .max) }
+            let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
+                unsafe (try instance.plugin.function(of: name), instance.pointer)
             }
+            return unsafe Target(admission: admission, function: function, instance: pointer)
         } catch {
             throw described(error)
         }
@@ -71,18 +66,21 @@ struct OperationHandle: Sendable {
     @usableFromInline
     func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
-            let deadline = gate.environment.deadline(after: options.timeoutNanoseconds)
+            let deadline = door.environment.deadline(after: options.timeoutNanoseconds)
             let admission =
-                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
-            defer { admission.end() }
+                if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
             let id = try admission.with { instance throws(ConnectorError) in
                 let function = unsafe try instance.plugin.function(of: name)
-                let id = try gate.begin(on: instance, progress: options.onProgress)
-                unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
-                return id
+                return try instance.start(options.onProgress) { id in
+                    unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
+                }
             }
-            if let outcome = gate.environment.operations.endIfNow(of: id) { return try outcome.get() }
-            return try await gate.end(of: id, name, on: admission.instance, deadline: deadline).get()
+            if let outcome = door.environment.operations.endIfNow(of: id) { return try outcome.get() }
+            let channel = admission.channel
+            defer { extendLifetime(admission) }
+            // Typed operations are of this process.
+            guard let instance = channel.instance else { return [] }
+            return try await instance.end(of: id, name, by: deadline).get()
         } catch {
             throw described(error)
         }
@@ -105,21 +103,21 @@ struct OperationHandle: Sendable {
     /// A function that may be called, and what it takes first, as long as the caller is inside its gate.
     @usableFromInline
     @safe
-    struct Target {
+    struct Target: ~Copyable {
         private let admission: Admission
         /// The operation's function.
         @usableFromInline let function: UnsafeMutableRawPointer
+        /// What it takes first.
+        @usableFromInline let instance: UnsafeMutableRawPointer?
 
-        init(admission: Admission, function: UnsafeMutableRawPointer) {
+        init(
+            admission: consuming Admission,
+            function: UnsafeMutableRawPointer,
+            instance: UnsafeMutableRawPointer?
+        ) {
             self.admission = admission
             unsafe self.function = function
+            unsafe self.instance = instance
         }
-
-        /// What the function takes first.
-        @usableFromInline var instance: UnsafeMutableRawPointer? { unsafe admission.with { unsafe $0.pointer } }
-
-        /// Lets the gate go; called exactly once.
-        @usableFromInline
-        func end() { admission.end() }
     }
 }

@@ -36,7 +36,7 @@ public struct TypedOperation<Function>: Sendable {
     @usableFromInline let handle: OperationHandle
 
     /// Compares the signature with the manifest's, and with the form if the C type is a ready-made one.
-    init(_ gate: Gate, _ name: String, _ signature: Signature) throws(ConnectorError) {
+    init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         handle = try OperationHandle(gate, name, signature)
         let isFunction = MemoryLayout<Function>.size == MemoryLayout<Int>.size
         if isFunction, OperationForm(Function.self)?.fits(signature) ?? true { return }
@@ -45,7 +45,7 @@ public struct TypedOperation<Function>: Sendable {
             .invalid,
             "\(name)\(signature) cannot be called with \(form)",
             fix: "ask for it with the C type that connector/operation.h derives from its signature",
-            connector: gate.plan.path
+            connector: gate.path
         )
     }
 
@@ -60,7 +60,7 @@ public struct TypedOperation<Function>: Sendable {
         _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         let target = try await handle.admit()
-        defer { target.end() }
+        defer { extendLifetime(target) }
         do throws(ConnectorError) {
             return try unsafe body(
                 OperationLease(

@@ -35,6 +35,12 @@ public protocol HostClock: Sendable {
 extension HostClock {
     /// The delay from now, to the nanosecond.
     public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
+
+    /// Calls `fire` once at a moment of ``now()``, or as soon as possible if that has passed.
+    func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+        let now = now()
+        return schedule(after: deadline > now ? deadline - now : 0, fire)
+    }
 }
 
 /// Names a timer towards the clock that it belongs to.

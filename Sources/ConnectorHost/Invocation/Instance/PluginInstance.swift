@@ -1,43 +1,39 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
 internal import ConnectorManifest
 internal import Synchronization
 
-/// One instance of a plugin, and the life that `connector/plugin.h` gives it.
+/// One instance of a plugin in this process, and the life that `connector/plugin.h` gives it.
 ///
-/// The functions here run plugin code on the calling thread: the gate calls them on ``WorkerThreads``, one at a time.
+/// The functions of that life run plugin code on the calling thread: they are called on ``WorkerThreads``, one at a time. Its owner
+/// disposes of it when no caller of an operation is inside any more, which the ``Door`` tells.
 ///
 /// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static, by its contract; the
 /// instance belongs to the plugin, which takes it from any thread, by the thread classes of the ABI.
 @safe
 final class PluginInstance: @unchecked Sendable {
-    /// A step of an instance's life that completes later.
-    enum Phase: String, Sendable {
-        case open
-        case probe
-        case close
-    }
-
     /// The image that it is an instance of.
     let plugin: Plugin
     /// What the plugin calls back.
     let context: HostContext
     /// What the host lends it.
-    let services: GateServices
+    let services: any InstanceServices
     /// Passed to every operation.
     let pointer: UnsafeMutableRawPointer?
 
     /// Lets calls in one at a time; nil unless the plugin asks for that.
     let turn: Turn?
     /// The addresses that the plugin gave out.
-    let handles: HandleTable
+    let handles = HandleTable()
 
-    let operations: OperationTable
-    let environment: GateEnvironment
+    let environment: CallEnvironment
+    /// Where calls are pending.
+    var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>
-    private let life: InstanceLife
+    private let life = Mutex(Life())
+    private let destroyed = OneShot<Void>()
 
     /// What a foreign library's gate is opened with, and what that gave.
     private struct ForeignState {
@@ -45,13 +41,19 @@ final class PluginInstance: @unchecked Sendable {
         var bound: [String: CallValue] = [:]
     }
 
+    /// How many steps of the host are inside the plugin, and whether there will be more.
+    private struct Life {
+        var inside = 0
+        var isEnding = false
+    }
+
     /// Runs the plugin's `create`; a foreign library has none, and no instances either.
     init(
         of plugin: Plugin,
         configuration: [UInt8],
-        environment: GateEnvironment,
+        environment: CallEnvironment,
         context: HostContext,
-        services: GateServices
+        services: any InstanceServices
     ) throws(ConnectorError) {
         var pointer: UnsafeMutableRawPointer?
         if let lifecycle = plugin.lifecycle {
@@ -76,18 +78,14 @@ final class PluginInstance: @unchecked Sendable {
         self.turn = plugin.manifest.thread == .serial ? Turn() : nil
         self.context = context
         self.services = services
-        self.operations = environment.operations
         self.environment = environment
-        self.handles = HandleTable()
         let object = plugin.lifecycle == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
-        self.life = context.life
-        context.keep(self)
     }
 
     /// Starts a step; its operation ends when the plugin completes it, or here if the plugin refuses or has nothing to do.
-    func begin(_ phase: Phase, operation: UInt64, deadline: UInt64) {
+    func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
         guard enter() else {
             let error = ConnectorError(.notOpen, "the gate is closing")
             operations.complete(operation, owner: context.owner, .failure(error))
@@ -112,7 +110,7 @@ final class PluginInstance: @unchecked Sendable {
     }
 
     /// Runs the operation that opens or closes a foreign library's gate, if it has one.
-    private func foreignStep(_ phase: Phase) -> OperationTable.Outcome {
+    private func foreignStep(_ phase: InstancePhase) -> OperationTable.Outcome {
         let lifecycle = plugin.manifest.lifecycle
         guard let name = phase == .open ? lifecycle?.open : phase == .close ? lifecycle?.close : nil else {
             return .success([])
@@ -159,13 +157,6 @@ final class PluginInstance: @unchecked Sendable {
     /// Whether anything is to be done before it is destroyed.
     var canClose: Bool { unsafe plugin.lifecycle?.close != nil || plugin.manifest.lifecycle?.close != nil }
 
-    /// Ends the calls that are pending, and tells the plugin.
-    func giveUpAll(_ error: ConnectorError) {
-        let calls = operations.giveUpAll(owner: context.owner, error)
-        guard !calls.isEmpty else { return }
-        environment.workers.run { for call in calls { self.cancel(call) } }
-    }
-
     /// Tells the plugin that nobody waits for a call any more. On a worker thread.
     func cancel(_ operation: UInt64) {
         guard enter() else { return }
@@ -175,59 +166,44 @@ final class PluginInstance: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Runs the plugin's `destroy` once nothing of the host is inside the plugin and no callback into it is under way.
+    /// Runs the plugin's `destroy` once no step of the host is inside the plugin and no callback into it is under way.
     ///
-    /// Returns at once. A call that never comes back keeps the instance for ever.
-    func dispose() {
-        if life.close() { destroy() }
-    }
-
-    /// As ``dispose()``, and waits for `destroy` to have returned, but no longer than to a deadline.
+    /// Returns at once. A function that never returns keeps the instance for ever.
     ///
-    /// - Returns: Whether it has.
-    func disposed(by deadline: UInt64) async -> Bool {
-        dispose()
-        let timer = schedule(at: deadline) { [life] in life.endWait() }
-        await life.waitForEnd()
-        environment.clock.cancel(timer)
-        return life.isDestroyed
+    /// - Returns: What arrives when `destroy` has returned.
+    @discardableResult
+    func dispose() -> OneShot<Void> {
+        let isLast = life.withLock { life in
+            guard !life.isEnding else { return false }
+            life.isEnding = true
+            return life.inside == 0
+        }
+        if isLast { destroy() }
+        return destroyed
     }
 
-    /// Counts a call in, to be counted out by ``leave()``; false once the instance is on its way out.
-    ///
-    /// - Parameter isOperation: Whether an application calls; it is turned away as soon as the gate begins to close.
-    func enter(isOperation: Bool = false) -> Bool {
-        if life.enter(isOperation: isOperation) { return true }
-        leave()
-        return false
+    /// Counts a step of the host in, to be counted out by ``leave()``; false once the instance is on its way out.
+    private func enter() -> Bool {
+        life.withLock { life in
+            guard !life.isEnding else { return false }
+            life.inside += 1
+            return true
+        }
     }
 
-    /// Counts a call out.
-    func leave() {
-        if life.leave() { destroy() }
+    private func leave() {
+        let isLast = life.withLock { life in
+            life.inside -= 1
+            return life.isEnding && life.inside == 0
+        }
+        if isLast { destroy() }
     }
 
-    /// Lets no further operation in, and waits for those that are inside to leave, but no longer than to a deadline.
-    ///
-    /// - Returns: Whether they have left.
-    func drain(by deadline: UInt64) async -> Bool {
-        if life.stopOperations() { return true }
-        let timer = schedule(at: deadline) { [life] in life.endDrain() }
-        await life.drain()
-        environment.clock.cancel(timer)
-        return life.isEmpty
-    }
-
-    private func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
-        let now = environment.clock.now()
-        return environment.clock.schedule(after: deadline > now ? deadline - now : 0, fire)
-    }
-
-    /// Runs the plugin's `destroy`, and lets the instance go; called once, by whoever ``InstanceLife`` says so to.
-    func destroy() {
+    /// Runs the plugin's `destroy` when its callbacks have returned.
+    private func destroy() {
         guard let quiet = services.stop() else { return environment.lifecycle.run { self.destroyNow() } }
         Task(executorPreference: environment.lifecycle) { [self] in
-            await quiet.ended()
+            await quiet.wait()
             environment.lifecycle.run { self.destroyNow() }
         }
     }
@@ -237,7 +213,7 @@ final class PluginInstance: @unchecked Sendable {
         context.withdraw()
         unsafe plugin.lifecycle?.destroy(pointer)
         services.invalidate()
-        life.destroyed()
-        context.release()
+        context.giveBack()
+        destroyed.send()
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -10,6 +11,51 @@ internal import ConnectorManifest
 #endif
 
 extension PluginInstance {
+    /// Calls a foreign function, which may block, on a thread that it may hold.
+    ///
+    /// The caller waits no longer than to the deadline. The function goes on, since nothing can stop it, and leaves the gate when
+    /// it returns. A call that nobody waits for any more when its turn for a thread comes is not made.
+    func callElsewhere(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue],
+        by deadline: UInt64,
+        _ admission: consuming Admission
+    ) async throws(ConnectorError) -> [CallOutput] {
+        let answer = ForeignAnswer(admission)
+        let id = try start(nil) { id in
+            environment.workers.run { [self] in
+                defer { answer.leave() }
+                guard operations.isPending(id) else { return }
+                do throws(ConnectorError) {
+                    let outputs = try callForeign(operation, values)
+                    answer.outputs.withLock { $0 = outputs }
+                    answer.leave()
+                    operations.complete(id, owner: context.owner, .success([]))
+                } catch {
+                    answer.leave()
+                    operations.complete(id, owner: context.owner, .failure(error))
+                }
+            }
+        }
+        _ = try await end(of: id, operation.operation.name, by: deadline).get()
+        return answer.outputs.withLock(\.self)
+    }
+
+    /// Carries what a foreign function answered from its thread to the caller, and the right to be inside to that thread.
+    private final class ForeignAnswer: Sendable {
+        let outputs = Mutex<[CallOutput]>([])
+        private let admission: Mutex<Admission?>
+
+        init(_ admission: consuming Admission) {
+            self.admission = Mutex(admission)
+        }
+
+        /// The function has returned, or never will be called.
+        func leave() {
+            _ = admission.withLock { $0.take() }
+        }
+    }
+
     /// Calls a function of a library that knows nothing of connectors, on this thread, which it may block.
     func callForeign(
         _ operation: ResolvedOperation,
@@ -95,5 +141,17 @@ extension PluginInstance {
         guard let address = unsafe UnsafePointer<CChar>(bitPattern: UInt(returned)) else { return .none }
         let count = unsafe strnlen(address, CallValue.sizeLimit)
         return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: address, count: count)))
+    }
+}
+
+extension ForeignLifecycle {
+    /// Why an application may not call an operation: the host itself does, once.
+    func objection(to operation: Operation) -> ConnectorError? {
+        guard operation.name == open || operation.name == close else { return nil }
+        return ConnectorError(
+            .invalid,
+            "\(operation.name) is called by the host when the gate \(operation.name == open ? "opens" : "closes")",
+            fix: "call another operation of the library"
+        )
     }
 }

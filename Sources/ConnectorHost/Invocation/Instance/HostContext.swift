@@ -1,52 +1,62 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
 internal import ConnectorManifest
 internal import Synchronization
 
-/// What stands behind the `connector_host` that one instance of a plugin was given.
+/// The `connector_host` of one instance: what the plugin calls back.
 ///
-/// It is never freed: a thread of the plugin that is late may still hold the table after `destroy`, and is to be answered, not
-/// to crash the host. For the same reason a call may find the instance through it without any lock: see ``admitNow()``. That
-/// costs about 400 bytes for every instance that ever was.
+/// A thread of a plugin may call the host long after its instance was destroyed, and must be answered. So contexts are never
+/// freed but lent again, the one that was given back first before all others, and only once a thousand have been given back:
+/// a late call finds its own context for a thousand generations, and after that another's, where its operations are unknown. What a
+/// context that was given back keeps is the sink for misbehaviour, which refers to its gate weakly.
 ///
-/// `@unchecked Sendable`: `table` is written in `init`, and `instance` by ``keep(_:)``, before any other thread can know of it, and
-/// only read afterwards; everything else is `Sendable` or behind the mutex.
+/// `@unchecked Sendable`: the table is written in `init` and then only read; everything else is atomic, constant and `Sendable`, or
+/// behind the mutex.
 @safe
 final class HostContext: @unchecked Sendable {
-    /// Tells this instance's calls from those of all others.
-    let owner: UInt64
+    /// Tells this instance's calls from those of all others; another number each time that the context is lent.
+    var owner: UInt64 { number.load(ordering: .relaxed) }
     /// What the plugin receives.
     let table: UnsafeMutablePointer<connector_host>
-    /// Counts who is inside the instance.
-    let life = InstanceLife()
 
-    /// Retained from ``keep(_:)`` to ``release()``: whoever is counted in, or has not been turned away, finds it alive.
-    private var instance: Unmanaged<PluginInstance>?
-    private let operations: OperationTable
-    private let onMisbehaviour: @Sendable (String) -> Void
-    /// What the plugin is lent; nil once the instance is being destroyed.
-    private let services: Mutex<GateServices?>
+    private let number = Atomic<UInt64>(0)
+    private let operations = OperationTable.shared
+    private let lent = Mutex<Lent?>(nil)
+
+    /// What the context stands for.
+    private struct Lent {
+        /// Nil once the instance is being destroyed.
+        var services: (any InstanceServices)?
+        let onMisbehaviour: @Sendable (String) -> Void
+    }
 
     private static let lastOwner = Atomic<UInt64>(0)
+    private static let givenBack = Mutex<[HostContext]>([])
+    /// How many contexts rest before one of them is lent again.
+    private static let restingCount = 1024
 
-    /// Makes a context that stays.
+    /// Lends a context for a new instance.
     ///
     /// - Parameters:
-    ///   - operations: Where calls are pending.
     ///   - services: What `service` answers from, until ``withdraw()``.
-    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks, on the plugin's thread.
-    init(
-        operations: OperationTable,
-        services: GateServices,
+    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks, on the plugin's thread. Refers to its gate weakly.
+    /// - Returns: The context, to be given back by ``giveBack()`` when the instance is destroyed.
+    static func lend(
+        to services: any InstanceServices,
         onMisbehaviour: @escaping @Sendable (String) -> Void
-    ) {
-        self.owner = Self.lastOwner.add(1, ordering: .relaxed).newValue
-        self.operations = operations
-        self.services = Mutex(services)
-        self.onMisbehaviour = onMisbehaviour
-        unsafe self.table = .allocate(capacity: 1)
+    ) -> HostContext {
+        let rested = givenBack.withLock { $0.count > restingCount ? $0.removeFirst() : nil }
+        let context = rested ?? HostContext()
+        context.number.store(lastOwner.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+        context.lent.withLock { $0 = Lent(services: services, onMisbehaviour: onMisbehaviour) }
+        return context
+    }
+
+    private init() {
+        unsafe table = .allocate(capacity: 1)
+        // Never balanced: a plugin may know the address.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         unsafe table.initialize(
             to: connector_host(
@@ -70,37 +80,21 @@ final class HostContext: @unchecked Sendable {
         )
     }
 
-    /// Keeps the instance until ``release()``; called once, before anybody else knows of it.
-    func keep(_ instance: PluginInstance) {
-        unsafe self.instance = .passRetained(instance)
-    }
-
-    /// Lets the instance go, which was destroyed; called once, after which nobody gets in.
-    func release() {
-        unsafe instance?.release()
-    }
-
-    /// Lets an operation in if nobody has to wait for that.
-    ///
-    /// - Returns: The right to be inside, to be ended exactly once; nil if the gate closes or a `serial` one is taken.
-    func admitNow() -> Admission? {
-        guard let instance = unsafe instance else { return nil }
-        guard life.enter(isOperation: true) else {
-            // It may be gone by now, unless it is for this thread to destroy it.
-            if life.leave() { unsafe instance._withUnsafeGuaranteedRef { $0.destroy() } }
-            return nil
-        }
-        let hasTurn = unsafe instance._withUnsafeGuaranteedRef { $0.takeTurnNow() }
-        return hasTurn ? unsafe Admission(instance) : nil
-    }
-
     /// From now on there are no services: the instance is being destroyed.
     func withdraw() {
-        services.withLock { $0 = nil }
+        lent.withLock { $0?.services = nil }
     }
 
-    /// Notes a rule that the plugin broke elsewhere than in a callback.
-    func misbehaved(_ what: String) { onMisbehaviour(what) }
+    /// The instance is gone; called once for each time that the context was lent.
+    func giveBack() {
+        withdraw()
+        Self.givenBack.withLock { $0.append(self) }
+    }
+
+    /// Notes a rule that the plugin broke.
+    func misbehaved(_ what: String) {
+        lent.withLock(\.self)?.onMisbehaviour(what)
+    }
 
     private static func from(_ context: UnsafeMutableRawPointer) -> Unmanaged<HostContext> {
         unsafe Unmanaged<HostContext>.fromOpaque(context)
@@ -114,7 +108,7 @@ final class HostContext: @unchecked Sendable {
     private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
         guard length <= Self.longestServiceID else { return nil }
         let name = unsafe String(decoding: UnsafeRawBufferPointer(start: id, count: Int(length)), as: UTF8.self)
-        let services = services.withLock { $0 }
+        let services = lent.withLock(\.self)?.services
         return unsafe services?.table(named: name)
     }
 
@@ -159,7 +153,7 @@ final class HostContext: @unchecked Sendable {
         guard length <= Self.longestResult else { return Int32(CONNECTOR_TOO_LARGE) }
         let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(length)))
         guard let value = try? JSONValue(parsing: bytes) else {
-            onMisbehaviour("reported progress that is not JSON")
+            misbehaved("reported progress that is not JSON")
             return Int32(CONNECTOR_MISUSE)
         }
         return answer(operations.progress(operation, owner: owner, value), "reported progress of", operation)
@@ -169,15 +163,15 @@ final class HostContext: @unchecked Sendable {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
         case .givenUp:
-            if services.withLock({ $0 == nil }) {
-                onMisbehaviour("\(did) operation \(operation) after it was destroyed")
+            if lent.withLock({ $0?.services == nil }) {
+                misbehaved("\(did) operation \(operation) after it was destroyed")
             }
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
-            onMisbehaviour("\(did) operation \(operation), which is not pending")
+            misbehaved("\(did) operation \(operation), which is not pending")
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .foreign:
-            onMisbehaviour("\(did) operation \(operation), which belongs to another gate")
+            misbehaved("\(did) operation \(operation), which belongs to another gate")
             return Int32(CONNECTOR_FOREIGN_OPERATION)
         }
     }

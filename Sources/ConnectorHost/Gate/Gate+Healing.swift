@@ -1,0 +1,142 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Logging
+internal import Synchronization
+
+/// How a gate that has failed comes back, and how one that is open comes by new secrets.
+extension Gate {
+    /// The gate has failed: says so, and schedules the attempt to heal.
+    func hasFailed() {
+        let error = storage.withLock { $0.error }
+        let wait = scheduleHealing()
+        logger.warning(
+            "gate failed",
+            metadata: [
+                "error": "\(error.map { "\($0)" } ?? "no attempt was left")",
+                "next attempt": "\(wait.map { "in \(Duration.nanoseconds(Int64(clamping: $0)).brief)" } ?? "none")",
+            ]
+        )
+        settle()
+        environment.onChange()
+    }
+
+    /// Schedules the next attempt to heal.
+    ///
+    /// The longer the outage, the longer the wait: at random up to half of it, within the bounds of the policy. So attempts thin
+    /// out exponentially, gates that failed together do not come back together, and a vendor that was away for ten seconds is
+    /// seen within fifteen. What may never work by itself is tried after the longest wait.
+    ///
+    /// - Returns: The wait in nanoseconds; nil if there will be no attempt.
+    private func scheduleHealing() -> UInt64? {
+        guard let policy = plan.heal else { return nil }
+        return storage.withLock { storage in
+            guard storage.machine.target == .open, storage.machine.state == .failed else { return nil }
+            let now = environment.clock.now()
+            let outage = now - min(now, storage.outageStart ?? now)
+            let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
+            let error = storage.error
+            let bound = error?.isRetryable ?? true ? min(max(outage / 2, initial), longest) : longest
+            let wait = max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
+            let round = storage.machine.round
+            stopTimer(&storage)
+            storage.nextAttempt = environment.clock.wallTime().saturatingAdding(wait)
+            storage.timer = environment.clock.schedule(after: wait) { [weak self] in
+                self?.detach { await $0.heal(round) }
+            }
+            return wait
+        }
+    }
+
+    /// Makes one attempt to heal.
+    ///
+    /// - Parameter round: The round whose end scheduled it; nil for now.
+    /// - Returns: False if there is nothing to heal.
+    @discardableResult
+    private func heal(_ round: Int? = nil) async -> Bool {
+        let next = storage.withLock { storage -> Int? in
+            guard storage.machine.heal(round: round) else { return nil }
+            stopTimer(&storage)
+            storage.settled = OneShot()
+            storage.openStart = environment.clock.now()
+            return storage.machine.round
+        }
+        guard let next else { return false }
+        environment.onChange()
+        switch await attempt(next, by: .max) {
+        case .fail: healingFailed()
+        case .nothing, .retry: settle()
+        }
+        return true
+    }
+
+    /// One more attempt failed: as before, so at a lower level.
+    private func healingFailed() {
+        let wait = scheduleHealing()
+        logger.debug("gate is still out of order", metadata: ["next attempt in ns": "\(wait ?? 0)"])
+        settle()
+        environment.onChange()
+    }
+
+    /// Tries now, whatever was to happen later: opens a gate that has failed, proves one that is open.
+    func retry() async {
+        if await heal() { return }
+        if storage.withLock({ $0.machine.isProved }) { return await probe() }
+        await open()
+    }
+
+    // MARK: Secrets
+
+    /// What the plugin is configured with, its secrets read again.
+    func renewedMaterial() -> GatePlan.Material {
+        guard let material = plan.renewed() else { return storage.withLock { $0.material } }
+        environment.redactor.add(material.secrets.values)
+        storage.withLock { $0.material = material }
+        return material
+    }
+
+    /// Reads the secrets again after the vendor refused them, and replaces the instance if they were exchanged.
+    func renewAfterRefusal() {
+        let begins = storage.withLock { storage in
+            guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
+            storage.isRenewing = true
+            return true
+        }
+        guard begins else { return }
+        detach { gate in
+            let before = gate.storage.withLock { $0.material }
+            let material = gate.renewedMaterial()
+            if material != before { await gate.replace(by: material) }
+            gate.storage.withLock { $0.isRenewing = false }
+        }
+    }
+
+    /// Opens a successor, leads calls to it, and ends the predecessor; one that does not open changes nothing.
+    private func replace(by material: GatePlan.Material) async {
+        let successor = generation(material)
+        let isWanted = storage.withLock { storage in
+            guard storage.machine.isProved, storage.successor == nil else { return false }
+            storage.successor = successor
+            return true
+        }
+        guard isWanted else { return await successor.end() }
+        let result = await successor.open(by: environment.deadline(after: plan.timeout))
+        let superseded = storage.withLock { storage -> Generation in
+            guard storage.successor === successor else { return successor }
+            storage.successor = nil
+            guard storage.machine.isProved, case .success(let evidence) = result,
+                (try? successor.takeCalls()) != nil
+            else { return successor }
+            let predecessor = storage.current
+            storage.current = successor
+            storage.evidence = evidence
+            storage.error = nil
+            _ = storage.machine.probeSucceeded()
+            return predecessor ?? successor
+        }
+        if superseded !== successor { logger.info("gate has new secrets") }
+        environment.onChange()
+        await superseded.end()
+    }
+}

@@ -1,0 +1,311 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Logging
+internal import Synchronization
+
+/// One instance of a gate's plugin with all that belongs to it: services, host context, channel, and its seat at the gate's door.
+///
+/// Its gate owns it, opens it once, and ends it once by ``end()``, whatever it has come to by then; everybody who asks for the end
+/// awaits the same one.
+///
+/// ```
+/// made ──open──► loading ──► created ──► open ──lead──► taking calls
+///   └───────────────┴───────────┴─────────┴───────────────┴──end──► ended
+/// ```
+final class Generation: Sendable {
+    private let environment: GateEnvironment
+    private let plan: GatePlan
+    private let door: Door
+    private let logger: Logger
+    private let services: GateServices
+    private let context: HostContext
+    private let state = Mutex(State())
+    /// Arrives when `create` has returned, if it was ever to be called.
+    private let created = OneShot<Void>()
+    private let ended = OneShot<Void>()
+
+    private struct State {
+        /// Whether a thread loads the plugin and makes an instance, or is about to.
+        var isCreating = false
+        /// What was made; nil before `create` returned, and if it failed.
+        var channel: (any Channel)?
+        /// What the plugin completes when it has opened.
+        var opening: UInt64?
+        var hasOpened = false
+        /// Where callers are counted.
+        var seat: Int?
+        /// Whether nobody wants the instance any more.
+        var isEnding = false
+        /// Whether nobody waits for `create` any more: then its thread disposes of what it made.
+        var isAbandoned = false
+    }
+
+    /// Prepares what the plugin will be lent; runs nothing of it.
+    ///
+    /// - Parameters:
+    ///   - plan: What to open, with the secrets of the moment.
+    ///   - door: Where calls will come from.
+    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks; refers to the gate weakly.
+    init(
+        _ plan: GatePlan,
+        door: Door,
+        environment: GateEnvironment,
+        logger: Logger,
+        onMisbehaviour: @escaping @Sendable (String) -> Void
+    ) {
+        self.plan = plan
+        self.door = door
+        self.environment = environment
+        self.logger = logger
+        let manifest = try? plan.plugin.get().manifest
+        services = GateServices(
+            host: environment.services,
+            context: GateServices.Context(
+                path: plan.path,
+                services: manifest.map { $0.requiredServices + $0.optionalServices } ?? [],
+                egress: plan.material.egress.map(\.description),
+                secret: { [secrets = plan.material.secrets] in secrets[$0]?.reveal() },
+                redact: { [redactor = environment.redactor] in redactor.redact($0) },
+                logger: logger
+            )
+        )
+        context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
+    }
+
+    /// What went over HTTP so far.
+    var counters: HTTPCounters { services.counters }
+
+    /// Whether it can prove that the outside world is still there.
+    var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
+
+    /// The bytes that were loaded.
+    var content: ImageContent? { state.withLock(\.channel)?.instance?.plugin.content }
+
+    // MARK: Opening
+
+    /// Loads the plugin, makes an instance, opens it, and reads its evidence. Called once.
+    ///
+    /// If the deadline passes while the plugin holds the thread, this fails at once.
+    ///
+    /// - Parameter deadline: On the clock's monotonic time.
+    func open(by deadline: UInt64) async -> Result<[Evidence], ConnectorError> {
+        let candidate: PluginCandidate
+        switch plan.plugin {
+        case .failure(let error): return .failure(error)
+        case .success(let found): candidate = found
+        }
+        let start = environment.clock.now()
+        state.withLock { $0.isCreating = true }
+        let outcome = await environment.calls.run("open", owner: context.owner, by: deadline, onDeadline: { _ in }) {
+            self.create(candidate, opening: $0, by: deadline)
+        }
+        let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
+        guard case .success = result else { return result }
+        let isCreated = state.withLock { state in
+            state.hasOpened = state.channel != nil
+            return state.hasOpened
+        }
+        guard isCreated else {
+            context.misbehaved("completed open inside create, before there was an instance")
+            return .failure(ConnectorError(.misbehaved, "the plugin completed open before it was created"))
+        }
+        return result
+    }
+
+    /// Runs on a thread that the plugin may hold.
+    private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
+        do throws(ConnectorError) {
+            // Nobody waits any more if the gate was closed while this waited for a thread.
+            let isWanted = environment.calls.operations.isPending(operation)
+            let channel = isWanted ? try makeChannel(candidate) : nil
+            let next = settle(channel, opening: operation)
+            if next.isAbandoned { discard(channel) }
+            if next.isWanted { channel?.begin(.open, operation: operation, deadline: deadline) }
+        } catch {
+            let next = settle(nil, opening: operation)
+            environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
+            if next.isAbandoned { discard(nil) }
+        }
+    }
+
+    /// Notes what was made, and says who is to care for it.
+    private func settle(
+        _ channel: (any Channel)?,
+        opening operation: UInt64
+    ) -> (isWanted: Bool, isAbandoned: Bool) {
+        defer { created.send() }
+        return state.withLock { state in
+            state.isCreating = false
+            state.channel = channel
+            state.opening = operation
+            return (!state.isEnding, state.isAbandoned)
+        }
+    }
+
+    /// Destroys what nobody waited for.
+    private func discard(_ channel: (any Channel)?) {
+        if let channel { return _ = channel.dispose() }
+        Task(executorPreference: environment.calls.lifecycle) { [self] in await release() }
+    }
+
+    private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
+        let plugin = try environment.loader.load(candidate)
+        for id in plugin.manifest.requiredServices where !HostServices.identifiers.contains(id) {
+            throw ConnectorError(
+                .unsupported,
+                "the plugin needs the host service \(id), which this host does not have",
+                fix: "use a newer host or an older plugin"
+            )
+        }
+        return try PluginInstance(
+            of: plugin,
+            configuration: plan.material.configuration,
+            environment: environment.calls,
+            context: context,
+            services: services
+        )
+    }
+
+    /// Ends the opening that is under way with an error.
+    func giveUp(_ error: ConnectorError) {
+        _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
+    }
+
+    /// Takes calls from now on, in the place of whatever took them before.
+    ///
+    /// - Throws: `unavailable` if instances whose callers never come back hold all seats.
+    func takeCalls() throws(ConnectorError) {
+        guard let channel = state.withLock(\.channel), let seat = door.lead(to: channel) else {
+            throw ConnectorError(
+                .unavailable,
+                "calls that never return hold \(Door.seatCount) earlier instances of the plugin",
+                fix: "restart the application, and mend the plugin"
+            )
+        }
+        state.withLock { $0.seat = seat }
+    }
+
+    // MARK: Proofs
+
+    /// Proves once that the outside world is still there.
+    func probe() async -> Result<[Evidence], ConnectorError> {
+        guard let channel = state.withLock(\.channel) else { return .failure(closed) }
+        let start = environment.clock.now()
+        return await run(.probe, on: channel).flatMap { environment.evidence(in: $0, startedAt: start) }
+    }
+
+    private func run(_ phase: InstancePhase, on channel: any Channel) async -> OperationTable.Outcome {
+        let deadline = environment.deadline(after: plan.timeout)
+        return await environment.calls.run(
+            phase.rawValue,
+            owner: context.owner,
+            by: deadline,
+            onDeadline: { channel.cancel($0) },
+            { channel.begin(phase, operation: $0, deadline: deadline) }
+        )
+    }
+
+    // MARK: The end
+
+    /// Drains, closes and destroys the instance, which calls no longer reach; whatever there is of it.
+    ///
+    /// Calls that are inside may finish within the gate's timeout; what is pending after that ends with `not-open`. Closing has
+    /// as long, and so has destroying: a plugin that holds a thread for longer stays in memory, and the log says so.
+    func end() async {
+        let (isFirst, seat) = state.withLock { state in
+            defer { state.isEnding = true }
+            return (!state.isEnding, state.seat)
+        }
+        guard isFirst else { return await ended.wait() }
+        let empty = seat.map(door.emptied)
+        let isEmpty = await isOver(empty)
+        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, closed))
+        await finish(after: isEmpty ? nil : empty)
+        ended.send()
+    }
+
+    private func isOver(_ event: OneShot<Void>?) async -> Bool {
+        guard let event else { return true }
+        return await event.wait(by: environment.deadline(after: plan.timeout), on: environment.clock) != nil
+    }
+
+    /// Tells the plugin of calls that nobody waits for any more.
+    private func tellGivenUp(_ operations: [UInt64]) {
+        guard !operations.isEmpty, let channel = state.withLock(\.channel) else { return }
+        environment.calls.workers.run { for operation in operations { channel.cancel(operation) } }
+    }
+
+    /// Closes and destroys.
+    ///
+    /// - Parameter empty: What arrives when callers have left that are still inside; nil if none is.
+    private func finish(after empty: OneShot<Void>?) async {
+        if state.withLock(\.isCreating) { _ = await isOver(created) }
+        let (channel, opening, hasOpened) = state.withLock { state in
+            state.isAbandoned = state.isCreating
+            return (state.channel, state.opening, state.hasOpened)
+        }
+        guard let channel else {
+            guard state.withLock(\.isAbandoned) else { return await release() }
+            return warnOfHeldThread()
+        }
+        // A foreign library knows nothing of closing, so it must not while one of its functions still runs.
+        if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
+            if case .failure(let error) = await run(.close, on: channel) {
+                logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact("\(error)"))"])
+            }
+        }
+        guard await isOver(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {
+            return warnOfHeldThread()
+        }
+    }
+
+    /// Destroys an instance once no caller is inside of it.
+    ///
+    /// - Parameter opening: An opening that never came to an end: the plugin is told to stop before its requests end under it, so
+    ///   that it does not answer a call that nobody waits for.
+    /// - Returns: What arrives when it is destroyed.
+    private func destruction(
+        of channel: any Channel,
+        after empty: OneShot<Void>?,
+        cancelling opening: UInt64?
+    ) -> OneShot<Void> {
+        guard empty != nil || opening != nil else {
+            vacate()
+            return channel.dispose()
+        }
+        let destroyed = OneShot<Void>()
+        Task(executorPreference: environment.calls.lifecycle) { [self] in
+            await empty?.wait()
+            vacate()
+            let end = OneShot<OneShot<Void>>()
+            environment.calls.lifecycle.run {
+                if let opening { channel.cancel(opening) }
+                end.send(channel.dispose())
+            }
+            await end.wait().wait()
+            destroyed.send()
+        }
+        return destroyed
+    }
+
+    private func vacate() {
+        if let seat = state.withLock({ $0.seat.take() }) { door.vacate(seat) }
+    }
+
+    private func warnOfHeldThread() {
+        logger.warning("the plugin holds a thread of the host: its instance stays in memory")
+    }
+
+    /// Takes back what was lent to a plugin of which there is no instance.
+    private func release() async {
+        await services.stop()?.wait()
+        services.invalidate()
+        context.giveBack()
+    }
+
+    private var closed: ConnectorError {
+        ConnectorError(.notOpen, "the gate closed", connector: plan.path, isRetryable: true)
+    }
+}
