@@ -55,7 +55,7 @@ struct OperationHandle: Sendable {
                 return unsafe Target(
                     admission: admission,
                     function: try admission.with { instance throws(ConnectorError) in
-                        unsafe try instance.plugin.function(of: name)
+                        unsafe try instance.function(of: name)
                     }
                 )
             } catch {
@@ -76,7 +76,7 @@ struct OperationHandle: Sendable {
                 if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
             defer { admission.end() }
             let id = try admission.with { instance throws(ConnectorError) in
-                let function = unsafe try instance.plugin.function(of: name)
+                let function = unsafe try instance.function(of: name)
                 let id = try gate.begin(on: instance, progress: options.onProgress)
                 unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
                 return id
