@@ -46,7 +46,7 @@ public struct GateReport: Sendable {
         /// From its manifest.
         public var version: SemanticVersion
         /// Of the loaded bytes, in hexadecimal; nil before it was loaded. Made when it is first asked for.
-        public var sha256: String? { content?.digest.description }
+        public var sha256: String? { content?.sha256 }
         /// The bytes that are loaded.
         let content: ImageContent?
     }

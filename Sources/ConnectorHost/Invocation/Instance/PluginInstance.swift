@@ -15,7 +15,8 @@ internal import Synchronization
 @safe
 final class PluginInstance: @unchecked Sendable {
     /// The image that it is an instance of.
-    let plugin: Plugin
+    var plugin: Plugin { resolved.plugin }
+    private let resolved: PluginOperations
     /// What the plugin calls back.
     let context: HostContext
     /// What the host lends it.
@@ -74,7 +75,7 @@ final class PluginInstance: @unchecked Sendable {
             }
             if let failure { throw failure.error }
         }
-        self.plugin = plugin
+        self.resolved = PluginOperations(of: plugin)
         self.turn = plugin.manifest.thread == .serial ? Turn() : nil
         self.context = context
         self.services = services
@@ -145,7 +146,12 @@ final class PluginInstance: @unchecked Sendable {
 
     /// An operation of the plugin, ready to be called.
     func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
-        try plugin.operation(named: name)
+        try resolved.operation(named: name)
+    }
+
+    /// The function of an operation, whose signature the caller knows.
+    func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
+        unsafe try resolved.function(of: name)
     }
 
     /// Whether it stands for a library that knows nothing of connectors.

@@ -54,7 +54,7 @@ struct OperationHandle: Sendable {
             let admission =
                 if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: .max) }
             let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
-                unsafe (try instance.plugin.function(of: name), instance.pointer)
+                unsafe (try instance.function(of: name), instance.pointer)
             }
             return unsafe Target(admission: admission, function: function, instance: pointer)
         } catch {
@@ -70,7 +70,7 @@ struct OperationHandle: Sendable {
             let admission =
                 if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
             let id = try admission.with { instance throws(ConnectorError) in
-                let function = unsafe try instance.plugin.function(of: name)
+                let function = unsafe try instance.function(of: name)
                 return try instance.start(options.onProgress) { id in
                     unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
                 }

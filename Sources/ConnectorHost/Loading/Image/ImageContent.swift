@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// Hashing costs a fifth of loading, and nothing needs it to load: bytes that are sealed can be hashed at any time later, and
 /// stay mapped until they are.
-final class ImageContent: Sendable {
+package final class ImageContent: Sendable {
     /// What is kept to tell the bytes by.
     private enum State: Sendable {
         /// Where they are mapped, as an address.
@@ -50,6 +50,9 @@ final class ImageContent: Sendable {
         }
     }
 
+    /// The SHA-256 in hexadecimal, as sha256sum(1) prints it.
+    package var sha256: String { digest.description }
+
     /// Whether these are the same bytes.
     func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
@@ -67,12 +70,12 @@ final class ImageContent: Sendable {
 
 extension ImageContent: Hashable {
     /// Whether the bytes are the same.
-    static func == (first: ImageContent, second: ImageContent) -> Bool {
+    package static func == (first: ImageContent, second: ImageContent) -> Bool {
         first === second || first.digest == second.digest
     }
 
     /// By the bytes.
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(digest)
     }
 }

@@ -1,0 +1,22 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ConnectorError {
+    /// Code, message, remedy and cause, for machine output.
+    public var json: JSONValue {
+        var object = JSONObject()
+        object["code"] = .string(code.rawValue)
+        object["message"] = .string(message)
+        object["fix"] = fix.map(JSONValue.string)
+        object["cause"] = cause.map(JSONValue.string)
+        object["connector"] = connector.map(JSONValue.string)
+        if let position {
+            object["file"] = .string(position.file)
+            object["line"] = .integer(Int64(position.line))
+            object["column"] = .integer(Int64(position.column))
+        }
+        object["retryable"] = isRetryable ? true : nil
+        object["retryAfterMilliseconds"] = retryAfter.map { .integer(Int64($0.nanoseconds / 1_000_000)) }
+        return .object(object)
+    }
+}
