@@ -94,7 +94,7 @@ public final class AnalyticsClient: Sendable {
     /// Sends one event as it is; its `messageId` tells the vendor that two are the same.
     public func send(_ event: AnalyticsEvent, options: CallOptions = CallOptions()) async throws(ConnectorError) {
         try event.check()
-        _ = try await target.call(event.type.rawValue, texts: [("event", event.json.utf8())], options)
+        _ = try await target.call(event.type.rawValue, CallArguments(texts: [("event", event.json.utf8())]), options)
     }
 
     /// Delivers a batch, and answers for each event in its order.
@@ -111,7 +111,7 @@ public final class AnalyticsClient: Sendable {
 
     /// Sends whatever adapters still hold.
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) {
-        _ = try await target.call("flush", texts: [], options)
+        _ = try await target.call("flush", CallArguments(texts: []), options)
     }
 
     private func send(_ type: AnalyticsEvent.Kind, _ fill: (inout AnalyticsEvent) -> Void) async throws(ConnectorError)

@@ -73,7 +73,7 @@ public struct CrashClient: Sendable {
 
     /// Sends whatever adapters still hold.
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) {
-        _ = try await target.call("flush", texts: [], options)
+        _ = try await target.call("flush", CallArguments(texts: []), options)
     }
 
     private func send(

@@ -42,7 +42,7 @@ public struct GateClient: Sendable {
         _ arguments: JSONObject = [:],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> JSONValue {
-        try await target.call(operation, CallArguments(arguments), options)
+        try await target.call(operation, CallArguments(arguments), options).json()
     }
 
     /// Calls an operation with values in the order of its parameters.
@@ -86,7 +86,7 @@ public struct GateClient: Sendable {
         _ operation: String,
         _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        try target.gate?.callNow(operation, store)
+        try target.node.gate?.callNow(operation, store)
     }
 
     @usableFromInline
@@ -95,7 +95,7 @@ public struct GateClient: Sendable {
         positional values: [JSONValue],
         options: CallOptions
     ) async throws(ConnectorError) -> JSONValue {
-        try await target.call(operation, CallArguments(positional: values), options)
+        try await target.call(operation, CallArguments(positional: values), options).json()
     }
 
     /// Lends an operation for any number of calls in a row, at what libffi takes for each, and keeps the gate open meanwhile.
@@ -140,7 +140,7 @@ public struct GateClient: Sendable {
     }
 
     private func leaf() throws(ConnectorError) -> Gate {
-        if let gate = target.gate { return gate }
+        if let gate = try target.node.gate { return gate }
         throw ConnectorError(
             .unsupported,
             "a composite has no functions of its own: name one of its leaves",

@@ -20,7 +20,8 @@ public final class ConnectorHost: Sendable {
     /// The file that the host was made from.
     public let configuration: Configuration
 
-    private let tree: Tree
+    /// What calls go to.
+    let current: CurrentTree
     private let environment: GateEnvironment
     private let changes: ReportChanges
     private let isClosed = Atomic(false)
@@ -90,10 +91,11 @@ public final class ConnectorHost: Sendable {
         self.configuration = resolved.configuration
         self.environment = environment
         self.changes = changes
-        self.tree = Tree(resolved.configuration.connectors, onChange: { changes.notify() }) { connector, isRequired in
+        let tree = Tree(resolved.configuration.connectors, onChange: { changes.notify() }) { connector, isRequired in
             let plan = GatePlan(connector, isRequired: isRequired, in: resolved, plugins: plugins)
             return Gate(plan, environment: environment)
         }
+        self.current = CurrentTree(tree)
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
@@ -112,15 +114,14 @@ public final class ConnectorHost: Sendable {
     /// - Throws: `unknown-connector` if there is none of that path.
     @discardableResult
     public func open(_ path: String, timeout: Duration? = nil) async throws(ConnectorError) -> Report {
-        let target = try target(path)
-        return await open(of: target.index, timeout: timeout)
+        await open(of: try current.node(path).node, timeout: timeout)
     }
 
-    private func open(of index: Int?, timeout: Duration?) async -> Report {
+    private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard !isClosed.load(ordering: .acquiring) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
         await withTaskExecutorPreference(environment.lifecycle) {
-            await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
+            await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
         }
         return report
     }
@@ -131,7 +132,7 @@ public final class ConnectorHost: Sendable {
     public func close() async {
         isClosed.store(true, ordering: .releasing)
         await withTaskExecutorPreference(environment.lifecycle) {
-            await tree.forEachGate(.closing) { await $0.close() }
+            await current.tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.shutdown()
         changes.notify()
@@ -139,7 +140,7 @@ public final class ConnectorHost: Sendable {
 
     /// What a client calls.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: tree)
+        try ClientTarget(path, capability: capability, in: current)
     }
 
     /// What plugins tell through `events/1`, from now on.
@@ -153,13 +154,13 @@ public final class ConnectorHost: Sendable {
     }
 
     /// How every gate stands now.
-    public var report: Report { tree.report }
+    public var report: Report { current.tree.report }
 
     /// The report now, and again after every change; changes that come faster than they are read become one.
     ///
     /// Ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [tree] in tree.report }
+        changes.stream { [current] in current.tree.report }
     }
 }
 

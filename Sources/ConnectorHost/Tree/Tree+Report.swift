@@ -7,14 +7,13 @@ extension Tree {
     /// How everything stands now; each gate is asked once.
     var report: Report {
         var reports = nodes.map { $0.gate?.report ?? compositeReport($0, .closed, []) }
-        func standings(_ children: [Int]) -> [CompositePolicy.Standing] {
-            children.map { (reports[$0].state, nodes[$0].isRequiredByParent) }
+        func standings(_ children: [Node]) -> [CompositePolicy.Standing] {
+            children.map { (reports[$0.index].state, $0.isRequiredByParent) }
         }
         // Children stand behind their parents, so going backwards every composite finds its children's reports.
-        for index in nodes.indices.reversed() where nodes[index].gate == nil {
-            let node = nodes[index]
+        for node in nodes.reversed() where node.gate == nil {
             let state = node.policy?.state(of: standings(node.children)) ?? .closed
-            reports[index] = compositeReport(node, state, node.children.map { reports[$0] })
+            reports[node.index] = compositeReport(node, state, node.children.map { reports[$0.index] })
         }
         return Report(
             gates: reports,
