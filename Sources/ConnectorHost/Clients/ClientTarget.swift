@@ -8,6 +8,7 @@ struct ClientTarget: Sendable {
     /// The connector's path.
     let path: String
     private let tree: CurrentTree
+    private let clock: any HostClock
     /// What the path meant in the snapshot of the number.
     private let found: (node: Node, number: UInt64)
 
@@ -15,9 +16,11 @@ struct ClientTarget: Sendable {
     ///
     /// - Parameter capability: What it, or something below it, must be able to do; nil for anything.
     /// - Throws: `unknown-connector` if there is none of the path, `unsupported` if it has another capability.
-    init(_ path: String, capability: String? = nil, in tree: CurrentTree) throws(ConnectorError) {
+    init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ clock: any HostClock) throws(ConnectorError)
+    {
         self.path = path
         self.tree = tree
+        self.clock = clock
         found = try tree.node(path)
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
@@ -35,6 +38,9 @@ struct ClientTarget: Sendable {
         get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
     }
 
+    /// The time of day.
+    var now: Timestamp { Timestamp(nanoseconds: clock.wallTime()) }
+
     /// What the connector, or something below it, can do; nothing once it has disappeared.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
@@ -43,7 +49,7 @@ struct ClientTarget: Sendable {
         _ operation: String,
         _ arguments: CallArguments,
         _ options: CallOptions
-    ) async throws(ConnectorError) -> Answer {
+    ) async throws(ConnectorError) -> ConnectorAnswer {
         try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
     }
 

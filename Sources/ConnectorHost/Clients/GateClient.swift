@@ -45,6 +45,24 @@ public struct GateClient: Sendable {
         try await target.call(operation, CallArguments(arguments), options).json()
     }
 
+    /// Calls an operation, and tells how each leaf that was asked fared.
+    ///
+    /// ```swift
+    /// let outcomes = try await host.gate("analytics").outcomes(of: "flush")
+    /// let lost = outcomes.filter { !$0.isSuccess }
+    /// ```
+    ///
+    /// - Returns: One for a leaf. For a composite every leaf below it that its policy asked, among them those whose failure the
+    ///   policy forgives.
+    /// - Throws: As ``call(_:_:options:)`` does; ``ConnectorError/outcomes`` of the error says the same.
+    public func outcomes(
+        of operation: String,
+        _ arguments: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        try await target.call(operation, CallArguments(arguments), options).outcomes
+    }
+
     /// Calls an operation with values in the order of its parameters.
     ///
     /// ```swift
@@ -86,7 +104,7 @@ public struct GateClient: Sendable {
         _ operation: String,
         _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        try target.node.gate?.callNow(operation, store)
+        try target.node.callNow(operation, store)
     }
 
     @usableFromInline

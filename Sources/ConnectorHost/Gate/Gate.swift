@@ -122,7 +122,6 @@ extension Gate {
                 path: plan.path,
                 state: storage.machine.state,
                 target: storage.machine.target,
-                isRequired: plan.isRequired,
                 policy: nil,
                 plugin: storage.manifest.map {
                     GateReport.PluginIdentity(id: $0.id, version: $0.version, content: storage.content)

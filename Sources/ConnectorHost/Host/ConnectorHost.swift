@@ -91,9 +91,9 @@ public final class ConnectorHost: Sendable {
         self.configuration = resolved.configuration
         self.environment = environment
         self.changes = changes
-        let tree = Tree(resolved.configuration.connectors, onChange: { changes.notify() }) { connector, isRequired in
-            let plan = GatePlan(connector, isRequired: isRequired, in: resolved, plugins: plugins)
-            return Gate(plan, environment: environment)
+        let connectors = resolved.configuration.connectors
+        let tree = Tree(connectors, logger: logger, onChange: { changes.notify() }) { connector in
+            Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
         }
         self.current = CurrentTree(tree)
     }
@@ -140,7 +140,7 @@ public final class ConnectorHost: Sendable {
 
     /// What a client calls.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: current)
+        try ClientTarget(path, capability: capability, in: current, environment.clock)
     }
 
     /// What plugins tell through `events/1`, from now on.

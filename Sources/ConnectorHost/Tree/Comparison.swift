@@ -20,7 +20,7 @@ final class Comparison: Sendable {
     var differences: Differences { state.withLock(\.self) }
 
     /// Compares an answer with the first child's. JSON is compared by its meaning, failures by their codes.
-    func note(_ operation: String, expected: Answer.Outcome, got: Answer.Outcome, from path: String) {
+    func note(_ operation: String, expected: ConnectorAnswer.Outcome, got: ConnectorAnswer.Outcome, from path: String) {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
             state.compared += 1
@@ -52,7 +52,7 @@ final class Comparison: Sendable {
         }
     }
 
-    private static func text(_ outcome: Answer.Outcome) -> Essence {
+    private static func text(_ outcome: ConnectorAnswer.Outcome) -> Essence {
         do throws(ConnectorError) {
             return .json(try outcome.get().json())
         } catch {

@@ -15,22 +15,51 @@ extension Node {
         var options: CallOptions
     }
 
-    /// Calls an operation.
-    func call(_ call: Call) async throws(ConnectorError) -> Answer {
-        if let gate { return Answer(try await gate.call(call.operation, call.arguments, call.options)) }
-        return switch policy {
-        case .all(let quorum)?: try await all(call, quorum: quorum)
-        case .first?: try await first(call)
-        case .fastest?: try await fastest(call)
-        case .sequence?: try await sequence(call)
-        case .compare?: try await compare(call)
-        case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
+    /// Calls an operation, and counts the call.
+    ///
+    /// - Parameter isChild: Whether a composite calls, which may hide a failure from its own caller.
+    func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
+        tally.begin()
+        do throws(ConnectorError) {
+            if let gate { return ConnectorAnswer(try await gate.call(call.operation, call.arguments, call.options)) }
+            return switch policy {
+            case .all?: try await all(call)
+            case .first?: try await first(call)
+            case .fastest?: try await fastest(call)
+            case .sequence?: try await sequence(call)
+            case .compare?: try await compare(call)
+            case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
+            }
+        } catch {
+            tally.fail(error, of: call.operation, isHidden: isChild)
+            throw error
         }
     }
 
-    private func outcome(_ call: Call) async -> Answer.Outcome {
+    /// Calls an operation that answers at once, without waiting for anybody, and counts the call if there was one.
+    ///
+    /// - Parameter store: Puts the values in place.
+    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, another call has its turn, or this is
+    ///   a composite.
+    func callNow(
+        _ operation: String,
+        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        guard let gate else { return nil }
         do throws(ConnectorError) {
-            return .success(try await self.call(call))
+            guard let answer = try gate.callNow(operation, store) else { return nil }
+            tally.begin()
+            return answer
+        } catch {
+            tally.begin()
+            tally.fail(error, of: operation, isHidden: false)
+            throw error
+        }
+    }
+
+    private func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
+        do throws(ConnectorError) {
+            return .success(try await self.call(call, isChild: true))
         } catch {
             return .failure(error)
         }
@@ -58,65 +87,80 @@ extension Node {
 
     // MARK: Policies
 
-    /// Every child takes the call; enough of them must succeed.
-    private func all(_ call: Call, quorum: Int?) async throws(ConnectorError) -> Answer {
+    /// Every child takes the call; each required one must succeed, or as many as the quorum says.
+    private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
-        let outcomes = await withTaskGroup(of: (Int, Answer.Outcome).self) { group in
-            for child in children { group.addTask { (child.index, await child.outcome(call)) } }
-            var outcomes: [Int: Answer.Outcome] = [:]
-            for await (index, outcome) in group { outcomes[index] = outcome }
-            return outcomes
+        let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
+            for (place, child) in children.enumerated() { group.addTask { (place, await child.outcome(call)) } }
+            var outcomes: [Int: ConnectorAnswer.Outcome] = [:]
+            for await (place, outcome) in group { outcomes[place] = outcome }
+            return children.indices.compactMap { outcomes[$0] }
         }
-        let inOrder = children.compactMap { child in outcomes[child.index].map { (child.path, $0) } }
-        let successes = inOrder.compactMap { try? $0.1.get() }
-        guard successes.count >= max(1, quorum ?? 1), let first = successes.first else {
-            throw failure(
-                of: inOrder,
-                "\(successes.count) of \(inOrder.count) answered \(call.operation)",
-                needed: quorum ?? 1
-            )
+        let asked: [ConnectorAnswer.Child] = zip(children, outcomes).map { ($0.path, $1) }
+        func isEnough(_ isWorking: (ConnectorAnswer.Outcome) -> Bool) -> Bool {
+            policy?.isSatisfied(by: zip(children, outcomes).map { (isWorking($1), $0.isRequiredByParent) }) ?? false
         }
-        return Answer(first.result, children: inOrder)
+        guard let first = outcomes.lazy.compactMap({ try? $0.get() }).first else {
+            let needed = policy?.fewest ?? 1
+            let what = "0 of \(asked.count) answered \(call.operation)"
+            throw failure(of: asked, needed > 1 ? "\(what), \(needed) are needed" : what)
+        }
+        guard isEnough(\.isSuccess) else {
+            throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
+        }
+        return ConnectorAnswer(first.result, children: asked)
     }
 
     /// The first child that works takes the call; the next one only if trying elsewhere makes sense.
-    private func first(_ call: Call) async throws(ConnectorError) -> Answer {
-        var failures: [(String, Answer.Outcome)] = []
+    private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        var failures: [ConnectorAnswer.Child] = []
         for child in try usable(call.operation) {
             let outcome = await child.outcome(call)
-            guard case .failure(let error) = outcome else { return try outcome.get() }
+            guard case .failure(var error) = outcome else {
+                return try outcome.get().after(ConnectorAnswer.outcomes(of: failures))
+            }
             failures.append((child.path, outcome))
-            guard error.isRetryable, !Task.isCancelled else { throw error }
+            guard error.isRetryable, !Task.isCancelled else {
+                error.outcomes = ConnectorAnswer.outcomes(of: failures)
+                throw error
+            }
         }
-        throw failure(of: failures, "every open child failed", needed: 1)
+        throw failure(of: failures, "every open child failed")
     }
 
     /// Every open child takes the call, and the first success answers it; the others are cancelled.
-    private func fastest(_ call: Call) async throws(ConnectorError) -> Answer {
+    private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try usable(call.operation)
-        let (winner, failures) = await withTaskGroup(of: (String, Answer.Outcome).self) { group in
+        let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
             for child in children { group.addTask { (child.path, await child.outcome(call)) } }
-            var failures: [(String, Answer.Outcome)] = []
+            var failures: [ConnectorAnswer.Child] = []
             for await (path, outcome) in group {
-                if case .success(let result) = outcome {
+                if case .success(let answer) = outcome {
                     group.cancelAll()
-                    return (Answer?.some(result), failures)
+                    return (ConnectorAnswer?.some(answer), failures)
                 }
                 failures.append((path, outcome))
             }
             return (nil, failures)
         }
-        if let winner { return winner }
-        throw failure(of: failures, "every open child failed", needed: 1)
+        if let winner { return winner.after(ConnectorAnswer.outcomes(of: failures)) }
+        throw failure(of: failures, "every open child failed")
     }
 
     /// Each child takes what the one before it answered.
-    private func sequence(_ call: Call) async throws(ConnectorError) -> Answer {
+    private func sequence(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var call = call
-        var last: Answer?
+        var last: ConnectorAnswer?
         for child in try able(call.operation) {
-            if let last { call.arguments = try child.arguments(of: call.operation, after: last) }
-            last = try await child.call(call)
+            let earlier = last?.outcomes ?? []
+            do throws(ConnectorError) {
+                if let last { call.arguments = try child.arguments(of: call.operation, after: last) }
+                last = try await child.call(call, isChild: true).after(earlier)
+            } catch {
+                var error = error
+                error.outcomes = earlier + ConnectorAnswer.outcomes(of: [(child.path, .failure(error))])
+                throw error
+            }
         }
         guard let last else { throw ConnectorError(.notOpen, "no child is open", connector: path) }
         return last
@@ -125,7 +169,7 @@ extension Node {
     /// The arguments that a child of a sequence gets: the answer as the only argument, or its members by name.
     ///
     /// Members that the child has no parameter for are left out.
-    private func arguments(of operation: String, after last: Answer) throws(ConnectorError) -> CallArguments {
+    private func arguments(of operation: String, after last: ConnectorAnswer) throws(ConnectorError) -> CallArguments {
         let answer = try last.json()
         let inputs = (signature(of: operation)?.parameters ?? []).filter { $0.direction == .in }
         if inputs.count == 1, let input = inputs.first, answer.object?[input.name] == nil {
@@ -143,7 +187,7 @@ extension Node {
     }
 
     /// The first child answers; the others' answers are compared with its own, and the differences reported.
-    private func compare(_ call: Call) async throws(ConnectorError) -> Answer {
+    private func compare(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
         // Progress is the first one's, as the answer is.
         var silent = call
@@ -159,23 +203,14 @@ extension Node {
                 comparison.note(call.operation, expected: answer, got: outcome, from: path)
             }
         }
-        return try answer.get()
+        guard case .failure(var error) = answer else { return try answer.get() }
+        error.outcomes = ConnectorAnswer.outcomes(of: [(children[0].path, answer)])
+        throw error
     }
+}
 
-    private func failure(of outcomes: [(String, Answer.Outcome)], _ what: String, needed: Int) -> ConnectorError {
-        let errors = outcomes.compactMap { path, outcome -> ConnectorError? in
-            guard case .failure(var error) = outcome else { return nil }
-            error.connector = error.connector ?? path
-            return error
-        }
-        let codes = Set(errors.map(\.code))
-        return ConnectorError(
-            codes.count == 1 ? codes.first ?? .failed : .failed,
-            needed > 1 ? "\(what), \(needed) are needed" : what,
-            connector: path,
-            cause: errors.map(\.description).joined(separator: "; "),
-            isRetryable: errors.contains(where: \.isRetryable),
-            retryAfter: errors.compactMap(\.retryAfter).min()
-        )
-    }
+extension ConnectorAnswer.Outcome {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+
+    fileprivate var isRetryable: Bool { if case .failure(let error) = self { error.isRetryable } else { false } }
 }

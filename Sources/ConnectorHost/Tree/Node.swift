@@ -22,6 +22,8 @@ final class Node: Sendable {
     let gate: Gate?
     /// What differs among the answers of a composite of the policy `compare`.
     let comparison: Comparison
+    /// How many calls went to it, and how many failed.
+    let tally: CallTally
 
     /// Takes everything as it is.
     init(
@@ -32,7 +34,8 @@ final class Node: Sendable {
         policy: CompositePolicy?,
         children: [Node],
         gate: Gate?,
-        comparison: Comparison
+        comparison: Comparison,
+        tally: CallTally
     ) {
         self.path = path
         self.index = index
@@ -42,6 +45,7 @@ final class Node: Sendable {
         self.children = children
         self.gate = gate
         self.comparison = comparison
+        self.tally = tally
     }
 }
 

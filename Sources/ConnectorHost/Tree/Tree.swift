@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import Logging
 
 /// One snapshot of the composite tree of connectors: an immutable value over the gates.
 ///
@@ -18,33 +19,42 @@ struct Tree: Sendable {
     /// Builds the tree of a configuration.
     ///
     /// - Parameters:
-    ///   - onChange: Told when a composite has found out more than the gates tell: how answers differ.
-    ///   - makeGate: Makes the gate of a leaf; its second argument says whether the leaf is required.
+    ///   - previous: The snapshot before this one: what it has counted of a connector goes on.
+    ///   - logger: Where calls that fail below a composite are told.
+    ///   - onChange: Told when calls have shown more than the gates tell: failures, and how answers differ.
+    ///   - makeGate: Makes the gate of a leaf.
     init(
         _ connectors: [Connector],
+        after previous: Tree? = nil,
+        logger: Logger,
         onChange: @escaping @Sendable () -> Void = {},
-        makeGate: (Connector, Bool) -> Gate
+        makeGate: (Connector) -> Gate
     ) {
         var nodes: [Node?] = []
-        func add(_ connector: Connector, isRequired: Bool) -> Node {
-            let isRequired = isRequired && connector.isRequired
+        func add(_ connector: Connector, under parent: Connector?, isRequired isParentRequired: Bool) -> Node {
+            let isRequiredByParent = connector.isRequired(under: parent?.policy)
+            let isRequired = isParentRequired && isRequiredByParent
             let index = nodes.count
             nodes.append(nil)
-            let gate = connector.policy == nil ? makeGate(connector, isRequired) : nil
+            let gate = connector.policy == nil ? makeGate(connector) : nil
+            let counted = previous?[connector.path]
             let node = Node(
                 path: connector.path,
                 index: index,
                 isRequired: isRequired,
-                isRequiredByParent: connector.isRequired,
+                isRequiredByParent: isRequiredByParent,
                 policy: connector.policy,
-                children: connector.children.filter(\.isEnabled).map { add($0, isRequired: isRequired) },
+                children: connector.children.filter(\.isEnabled).map {
+                    add($0, under: connector, isRequired: isRequired)
+                },
                 gate: gate,
-                comparison: Comparison(onChange: onChange)
+                comparison: counted?.comparison ?? Comparison(onChange: onChange),
+                tally: counted?.tally ?? CallTally(connector.path, logger: logger, onChange: onChange)
             )
             nodes[index] = node
             return node
         }
-        roots = connectors.filter(\.isEnabled).map { add($0, isRequired: true) }
+        roots = connectors.filter(\.isEnabled).map { add($0, under: nil, isRequired: true) }
         self.nodes = nodes.compactMap(\.self)
         indices = Dictionary(self.nodes.map { ($0.path, $0.index) }, uniquingKeysWith: { first, _ in first })
         waits = Self.waits(connectors, self.nodes, indices)
