@@ -66,9 +66,12 @@ extension Node {
     }
 
     /// The children that have an operation, or an error that says none has.
+    ///
+    /// A child whose plugin could not be found is among them: it fails the call, instead of being left out without a word.
     private func able(_ operation: String) throws(ConnectorError) -> [Node] {
-        let able = children.filter { $0.offers(operation) }
-        guard able.isEmpty else { return able }
+        let able = children.filter { $0.offers(operation) != false }
+        let isKnown = able.contains { $0.offers(operation) == true }
+        guard able.isEmpty || !isKnown && !capabilities.isEmpty else { return able }
         let known = Set(capabilities.flatMap(\.operations).map(\.name)).sorted()
         throw ConnectorError(
             .unsupported,

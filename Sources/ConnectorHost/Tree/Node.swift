@@ -59,10 +59,13 @@ extension Node {
         return gate.manifest?.capabilities ?? []
     }
 
-    /// Whether this connector, or one below it, has an operation.
-    func offers(_ operation: String) -> Bool {
-        guard let gate else { return children.contains { $0.offers(operation) } }
-        return gate.manifest?.operation(named: operation) != nil
+    /// Whether this connector, or one below it, has an operation; nil if a plugin that could not be found might.
+    func offers(_ operation: String) -> Bool? {
+        guard let gate else {
+            let answers = children.map { $0.offers(operation) }
+            return answers.contains(true) ? true : answers.contains(nil) ? nil : false
+        }
+        return gate.manifest.map { $0.operation(named: operation) != nil }
     }
 
     /// What an operation takes at this leaf, or at the first one below that has it.

@@ -127,6 +127,20 @@ import Testing
         #expect(try await error(none).code == .unavailable)
     }
 
+    @Test func `a required child whose plugin does not load is not left out without a word`() async throws {
+        let bad = TestHost.leaf("bad", plugin: Fixtures.broken("not-elf"))
+        let test = try await opened(TestHost.composite("group", "all", leaf("a"), bad))
+        let error = try await error(test)
+        #expect(error.code == .partial)
+        #expect(error.outcomes.map(\.connector) == ["group/a", "group/bad"])
+        #expect(error.outcomes.map(\.error?.code) == [nil, .notOpen])
+        let misspelt = try await failure { () throws(ConnectorError) in try await test.call("group", "answr") }
+        #expect(misspelt.code == .unsupported)
+        #expect(misspelt.fix == "did you mean \"answer\"?")
+        let alone = try await opened(TestHost.composite("group", "all", bad))
+        #expect(try await self.error(alone).code == .notOpen)
+    }
+
     @Test func `with a quorum a child that says it is required must take the call too`() async throws {
         let test = try await opened(
             TestHost.composite(
