@@ -75,6 +75,27 @@ import Testing
         #expect(result.output.contains("ready: 1 of 2 gates open"))
     }
 
+    @Test func `below first one dead child leaves the status at 0, and is named`() async throws {
+        let workspace = try Workspace()
+        func connectors(_ required: JSONObject) -> JSONValue {
+            let broken: JSONObject = ["name": "broken", "plugin": .string(FixturePlugins.broken("truncated"))]
+            return [
+                .object(JSONObject(unique: broken.members + required.members)),
+                ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
+            ]
+        }
+        try workspace.configure([["name": "tools", "policy": "first", "connectors": connectors([:])]])
+        let result = try await workspace.program.run("status")
+        #expect(result.status == 0, "\(result.output)")
+        #expect(result.lines[0].hasPrefix("! tools") && result.lines[0].contains("degraded"))
+        #expect(result.lines[1].hasPrefix("├─ ! broken "))
+        #expect(result.output.contains("[truncated]"))
+        #expect(!result.output.contains("(optional)"))
+        #expect(result.output.contains("ready: 1 of 2 gates open"))
+        try workspace.configure([["name": "tools", "policy": "first", "connectors": connectors(["required": true])]])
+        #expect(try await workspace.program.run("status").status == 1)
+    }
+
     @Test func `what to do about a gate that did not open is about its connector`() async throws {
         let workspace = try Workspace()
         let plugin = JSONValue.string(FixturePlugins.contract("calls"))

@@ -12,7 +12,10 @@ internal import Synchronization
 /// ```
 ///
 /// Every call returns when the vendor has taken the event, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `invalid` for an event that breaks the specification; `not-open`, `timed-out`, `cancelled`.
+/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `invalid` for an event that breaks the
+/// specification; `not-open`, `timed-out`, `cancelled`. It returns how each vendor fared, also those whose failure is forgiven.
+///
+/// To try again, make the event once and send it as often as it takes: ``stamped(_:)``.
 ///
 /// Remembers who the user is between calls; make one client for each user. From any thread.
 public final class AnalyticsClient: Sendable {
@@ -42,59 +45,105 @@ public final class AnalyticsClient: Sendable {
     }
 
     /// Records that the user did something.
-    public func track(_ event: String, _ properties: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.track) {
-            $0.event = event
-            $0.properties = properties
-        }
+    @discardableResult
+    public func track(
+        _ event: String,
+        _ properties: JSONObject = [:]
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        try await send(stamped(.track(event, properties)))
     }
 
     /// Says who the user is, from now on.
-    public func identify(_ userId: String, traits: JSONObject = [:]) async throws(ConnectorError) {
+    @discardableResult
+    public func identify(_ userId: String, traits: JSONObject = [:]) async throws(ConnectorError) -> [CallOutcome] {
         self.userId = userId
-        try await send(.identify) { $0.traits = traits }
+        var event = AnalyticsEvent(.identify)
+        event.traits = traits
+        return try await send(stamped(event))
     }
 
     /// Records that the user saw a screen of an application.
-    public func screen(_ name: String, _ properties: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.screen) {
-            $0.name = name
-            $0.properties = properties
-        }
+    @discardableResult
+    public func screen(
+        _ name: String,
+        _ properties: JSONObject = [:]
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        var event = AnalyticsEvent(.screen)
+        event.name = name
+        event.properties = properties
+        return try await send(stamped(event))
     }
 
     /// Records that the user saw a page of a site.
+    @discardableResult
     public func page(
         _ name: String,
         category: String? = nil,
         _ properties: JSONObject = [:]
-    ) async throws(ConnectorError) {
-        try await send(.page) {
-            $0.name = name
-            $0.category = category
-            $0.properties = properties
-        }
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        var event = AnalyticsEvent(.page)
+        event.name = name
+        event.category = category
+        event.properties = properties
+        return try await send(stamped(event))
     }
 
     /// Puts the user into a group.
-    public func group(_ groupId: String, traits: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.group) {
-            $0.groupId = groupId
-            $0.traits = traits
-        }
+    @discardableResult
+    public func group(_ groupId: String, traits: JSONObject = [:]) async throws(ConnectorError) -> [CallOutcome] {
+        var event = AnalyticsEvent(.group)
+        event.groupId = groupId
+        event.traits = traits
+        return try await send(stamped(event))
     }
 
     /// Says that the user was known by another identity before.
-    public func alias(_ userId: String, previousId: String? = nil) async throws(ConnectorError) {
-        let previous = previousId ?? self.userId ?? anonymousId
+    @discardableResult
+    public func alias(_ userId: String, previousId: String? = nil) async throws(ConnectorError) -> [CallOutcome] {
+        var event = AnalyticsEvent(.alias)
+        event.previousId = previousId ?? self.userId ?? anonymousId
         self.userId = userId
-        try await send(.alias) { $0.previousId = previous }
+        return try await send(stamped(event))
+    }
+
+    /// An event as this client would send it now: with its user unless it names one, and the time unless it has one.
+    ///
+    /// Such an event is the same however often it is sent, so that it counts once:
+    ///
+    /// ```swift
+    /// let event = analytics.stamped(.track("Order Completed", ["total": 42.5]))
+    /// do throws(ConnectorError) {
+    ///     try await analytics.send(event)
+    /// } catch where error.isRetryable {
+    ///     try await Task.sleep(for: error.retryAfter ?? .seconds(1))
+    ///     try await analytics.send(event)
+    /// }
+    /// ```
+    public func stamped(_ event: AnalyticsEvent) -> AnalyticsEvent {
+        var event = event
+        if event.userId == nil, event.anonymousId == nil {
+            let identity = identity.withLock(\.self)
+            event.userId = identity.userId
+            event.anonymousId = identity.anonymousId
+        }
+        event.timestamp = event.timestamp ?? target.now
+        return event
     }
 
     /// Sends one event as it is; its `messageId` tells the vendor that two are the same.
-    public func send(_ event: AnalyticsEvent, options: CallOptions = CallOptions()) async throws(ConnectorError) {
+    ///
+    /// Through a composite of the policy `all` every child gets it again, those that took it before, too: vendors drop what they
+    /// know by its `messageId`.
+    ///
+    /// - Returns: How each vendor fared.
+    @discardableResult
+    public func send(
+        _ event: AnalyticsEvent,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
         try event.check()
-        _ = try await target.call(event.type.rawValue, texts: [("event", event.json.utf8())], options)
+        let arguments = CallArguments(texts: [("event", event.json.utf8())])
+        return try await target.call(event.type.rawValue, arguments, options).outcomes
     }
 
     /// Delivers a batch, and answers for each event in its order.
@@ -110,15 +159,10 @@ public final class AnalyticsClient: Sendable {
     }
 
     /// Sends whatever adapters still hold.
-    public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) {
-        _ = try await target.call("flush", texts: [], options)
-    }
-
-    private func send(_ type: AnalyticsEvent.Kind, _ fill: (inout AnalyticsEvent) -> Void) async throws(ConnectorError)
-    {
-        let identity = identity.withLock(\.self)
-        var event = AnalyticsEvent(type, userId: identity.userId, anonymousId: identity.anonymousId)
-        fill(&event)
-        try await send(event)
+    ///
+    /// - Returns: How each vendor fared.
+    @discardableResult
+    public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
+        try await target.call("flush", CallArguments(texts: []), options).outcomes
     }
 }

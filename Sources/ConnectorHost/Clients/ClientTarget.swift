@@ -3,28 +3,25 @@
 
 internal import ConnectorManifest
 
-/// The connector that a client calls: all that a client holds of the host.
+/// The connector that a client calls: a path in whatever tree is current, and all that a client holds of the host.
 struct ClientTarget: Sendable {
-    let tree: Tree
-    /// Its place in the tree.
-    let index: Int
-    /// The gate, if the connector is a leaf.
-    let gate: Gate?
+    /// The connector's path.
+    let path: String
+    private let tree: CurrentTree
+    private let clock: any HostClock
+    /// What the path meant in the snapshot of the number.
+    private let found: (node: Node, number: UInt64)
 
     /// Finds a connector.
     ///
     /// - Parameter capability: What it, or something below it, must be able to do; nil for anything.
-    init(_ path: String, capability: String? = nil, in tree: Tree) throws(ConnectorError) {
-        guard let index = tree.index(path) else {
-            throw ConnectorError(
-                .unknownConnector,
-                "there is no enabled connector \"\(path)\"",
-                fix: suggestion(for: path, among: tree.nodes.map(\.path))
-            )
-        }
+    /// - Throws: `unknown-connector` if there is none of the path, `unsupported` if it has another capability.
+    init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ clock: any HostClock) throws(ConnectorError)
+    {
+        self.path = path
         self.tree = tree
-        self.index = index
-        gate = tree.nodes[index].gate
+        self.clock = clock
+        found = try tree.node(path)
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
         throw ConnectorError(
@@ -34,44 +31,42 @@ struct ClientTarget: Sendable {
         )
     }
 
-    /// The connector's path.
-    var path: String { tree.nodes[index].path }
+    /// What the path means in the current snapshot. As long as that is the one where the client was made, nothing is looked up.
+    ///
+    /// - Throws: `unknown-connector` if the connector has disappeared.
+    var node: Node {
+        get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
+    }
 
-    /// What it, or something below it, can do.
-    var capabilities: [Capability] { tree.capabilities(index) }
+    /// The time of day.
+    var now: Timestamp { Timestamp(nanoseconds: clock.wallTime()) }
 
-    /// Calls an operation with JSON.
+    /// What the connector, or something below it, can do; nothing once it has disappeared.
+    var capabilities: [Capability] { (try? node.capabilities) ?? [] }
+
+    /// Calls an operation.
     func call(
         _ operation: String,
         _ arguments: CallArguments,
         _ options: CallOptions
-    ) async throws(ConnectorError) -> JSONValue {
-        try await tree.call(index, operation, arguments, options).json()
+    ) async throws(ConnectorError) -> ConnectorAnswer {
+        try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
     }
 
-    /// Calls an operation whose parameters are all texts, already in the form in which they cross the line.
+    /// Calls an operation whose parameters are all texts and whose result is JSON.
     ///
-    /// - Returns: The bytes of its result.
-    func call(
-        _ operation: String,
-        texts: [(name: String, text: [UInt8]?)],
-        _ options: CallOptions
-    ) async throws(ConnectorError) -> [UInt8] {
-        try await tree.call(index, operation, CallArguments(texts: texts), options).text
-    }
-
-    /// Calls an operation and reads its result as JSON.
-    ///
-    /// - Parameter read: Makes the model of it; what it throws is the plugin's mistake.
+    /// - Parameters:
+    ///   - texts: In the form in which they cross the line.
+    ///   - read: Makes the model of the result; what it throws is the plugin's mistake.
     func call<Model>(
         _ operation: String,
         texts: [(name: String, text: [UInt8]?)],
         _ options: CallOptions,
         _ read: (JSONValue) throws(ConnectorError) -> Model
     ) async throws(ConnectorError) -> Model {
-        let text = try await call(operation, texts: texts, options)
+        let answer = try await call(operation, CallArguments(texts: texts), options)
         do throws(ConnectorError) {
-            return try read(JSONValue(parsing: text, file: operation))
+            return try read(JSONValue(parsing: answer.result.text, file: operation))
         } catch {
             throw ConnectorError(
                 .misbehaved,

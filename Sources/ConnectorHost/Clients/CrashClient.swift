@@ -11,7 +11,9 @@ public import ConnectorManifest
 /// ```
 ///
 /// Every call returns when the vendor has taken the report, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `not-open`, `timed-out`, `cancelled`.
+/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `not-open`, `timed-out`, `cancelled`.
+///
+/// To try again, make the `CrashReport` once, and ``send(_:options:)`` it as often as it takes: vendors know it by its `id`.
 ///
 /// A value that holds nothing else of the host. From any thread.
 public struct CrashClient: Sendable {
@@ -32,12 +34,7 @@ public struct CrashClient: Sendable {
     @discardableResult
     public func report(_ error: any Error, tags: [String: String] = [:]) async throws(ConnectorError) -> DeliveryAnswer
     {
-        var report = CrashReport(
-            level: .error,
-            exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")]
-        )
-        report.tags = tags
-        return try await exception(report)
+        try await exception(CrashReport(of: error, tags: tags))
     }
 
     /// Reports an exception.
@@ -46,7 +43,7 @@ public struct CrashClient: Sendable {
         _ report: CrashReport,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DeliveryAnswer {
-        try await send("exception", report, options)
+        try await answer("exception", report, options)
     }
 
     /// Reports a message.
@@ -56,7 +53,7 @@ public struct CrashClient: Sendable {
         level: CrashReport.Level = .info,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DeliveryAnswer {
-        try await send("message", CrashReport(level: level, message: text), options)
+        try await answer("message", CrashReport(level: level, message: text), options)
     }
 
     /// Delivers a batch, and answers for each report in its order.
@@ -71,12 +68,27 @@ public struct CrashClient: Sendable {
         }
     }
 
-    /// Sends whatever adapters still hold.
-    public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) {
-        _ = try await target.call("flush", texts: [], options)
+    /// Sends a report, as an exception if it has one and as a message otherwise.
+    ///
+    /// - Returns: How each vendor fared, also those whose failure a composite forgives.
+    @discardableResult
+    public func send(
+        _ report: CrashReport,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        let arguments = CallArguments(texts: [("report", filled(report).json.utf8())])
+        return try await target.call(report.exceptions.isEmpty ? "message" : "exception", arguments, options).outcomes
     }
 
-    private func send(
+    /// Sends whatever adapters still hold.
+    ///
+    /// - Returns: How each vendor fared.
+    @discardableResult
+    public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
+        try await target.call("flush", CallArguments(texts: []), options).outcomes
+    }
+
+    private func answer(
         _ operation: String,
         _ report: CrashReport,
         _ options: CallOptions

@@ -112,7 +112,9 @@ public struct DatabaseClient: Sendable {
     ) async throws(ConnectorError) {
         _ = try await target.call(
             "delete",
-            texts: [("collection", utf8(collection)), ("id", utf8(id)), ("version", version.map(utf8))],
+            CallArguments(
+                texts: [("collection", utf8(collection)), ("id", utf8(id)), ("version", version.map(utf8))]
+            ),
             options
         )
     }

@@ -42,7 +42,25 @@ public struct GateClient: Sendable {
         _ arguments: JSONObject = [:],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> JSONValue {
-        try await target.call(operation, CallArguments(arguments), options)
+        try await target.call(operation, CallArguments(arguments), options).json()
+    }
+
+    /// Calls an operation, and tells how each leaf that was asked fared.
+    ///
+    /// ```swift
+    /// let outcomes = try await host.gate("analytics").outcomes(of: "flush")
+    /// let lost = outcomes.filter { !$0.isSuccess }
+    /// ```
+    ///
+    /// - Returns: One for a leaf. For a composite every leaf below it that its policy asked, among them those whose failure the
+    ///   policy forgives.
+    /// - Throws: As ``call(_:_:options:)`` does; ``ConnectorError/outcomes`` of the error says the same.
+    public func outcomes(
+        of operation: String,
+        _ arguments: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
+        try await target.call(operation, CallArguments(arguments), options).outcomes
     }
 
     /// Calls an operation with values in the order of its parameters.
@@ -86,7 +104,7 @@ public struct GateClient: Sendable {
         _ operation: String,
         _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        try target.gate?.callNow(operation, store)
+        try target.node.callNow(operation, store)
     }
 
     @usableFromInline
@@ -95,7 +113,7 @@ public struct GateClient: Sendable {
         positional values: [JSONValue],
         options: CallOptions
     ) async throws(ConnectorError) -> JSONValue {
-        try await target.call(operation, CallArguments(positional: values), options)
+        try await target.call(operation, CallArguments(positional: values), options).json()
     }
 
     /// Lends an operation for any number of calls in a row, at what libffi takes for each, and keeps the gate open meanwhile.
@@ -140,7 +158,7 @@ public struct GateClient: Sendable {
     }
 
     private func leaf() throws(ConnectorError) -> Gate {
-        if let gate = target.gate { return gate }
+        if let gate = try target.node.gate { return gate }
         throw ConnectorError(
             .unsupported,
             "a composite has no functions of its own: name one of its leaves",

@@ -3,7 +3,7 @@
 
 /// How the children of a composite open, and how a call passes through them.
 package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
-    /// Every child takes every call; with a quorum, that many must succeed.
+    /// Every child takes every call, and every required one must succeed; with a quorum, that many.
     case all(quorum: Int?)
     /// The first child that works takes the call, in order.
     case first
@@ -42,4 +42,31 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether each child waits for the one before it to have opened.
     package var opensInOrder: Bool { self == .sequence }
+
+    /// Whether a child is required if its connector does not say: not where one can stand in for another.
+    package var requiresChildren: Bool {
+        switch self {
+        case .all(quorum: nil), .sequence, .compare: true
+        case .all, .first, .fastest: false
+        }
+    }
+
+    /// What a child is for the composite: whether it works, and whether the composite cannot do without it.
+    package typealias Child = (isWorking: Bool, isRequired: Bool)
+
+    /// Whether enough children work: each that is required, as many as the quorum says, and one at least.
+    ///
+    /// The one rule for what a call of `all` needs, for what the state of a composite follows from, and for readiness.
+    package func isSatisfied(by children: [Child]) -> Bool {
+        guard children.allSatisfy({ $0.isWorking || !$0.isRequired }) else { return false }
+        return children.count(where: \.isWorking) >= fewest
+    }
+
+    /// How few children may work.
+    package var fewest: Int { max(1, quorum ?? 1) }
+
+    /// The quorum of `all`, if there is one.
+    package var quorum: Int? {
+        if case .all(let quorum) = self { quorum } else { nil }
+    }
 }

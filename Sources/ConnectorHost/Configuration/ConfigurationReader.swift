@@ -117,7 +117,7 @@ struct ConfigurationReader {
         return Connector(
             name: name,
             path: connectorPath,
-            isRequired: json.bool("required", in: object, at: path) ?? true,
+            isRequired: json.bool("required", in: object, at: path),
             isEnabled: json.bool("enabled", in: object, at: path) ?? true,
             after: json.strings("after", in: object, at: path),
             timeout: duration("timeout", in: object, at: path),

@@ -23,14 +23,16 @@ extension ConfigurationSchema {
         ],
         "quorum": [
             "type": "integer", "minimum": 1,
-            "description": "With the policy \"all\": how many must succeed; all of them without it.",
+            "description": "With the policy \"all\": how many must succeed; every required one without it.",
         ],
         "connectors": [
             "type": "array", "minItems": 1, "items": reference("connector"),
             "description": "The connectors below this one.",
         ],
         "required": [
-            "type": "boolean", "default": true, "description": "Whether the whole has failed if this one has.",
+            "type": "boolean",
+            "description":
+                "Whether what is above it fails without it; the default is false below \"first\", \"fastest\" and a quorum.",
         ],
         "enabled": ["type": "boolean", "default": true, "description": "Whether it takes part at all."],
         "after": [

@@ -11,8 +11,8 @@ public struct Connector: Sendable {
     public let name: String
     /// The names from the root, such as `analytics/segment`.
     public let path: String
-    /// Whether the whole has failed if this one has.
-    public let isRequired: Bool
+    /// Whether what is above it fails without it, as written; nil leaves it to the policy above.
+    public let isRequired: Bool?
     /// Whether it takes part at all; a disabled composite disables everything below it.
     public let isEnabled: Bool
     /// The paths of the connectors that have opened, or failed to, before this one starts; disabled ones among them.
@@ -55,6 +55,11 @@ extension Connector {
     public var children: [Connector] {
         if case .composite(_, let children) = kind { children } else { [] }
     }
+
+    /// Whether what is above it fails without it.
+    ///
+    /// - Parameter policy: The policy of the composite above; nil at the top.
+    package func isRequired(under policy: CompositePolicy?) -> Bool { isRequired ?? policy?.requiresChildren ?? true }
 
     /// The policy of a composite; nil for a leaf.
     package var policy: CompositePolicy? {

@@ -143,7 +143,6 @@ extension Gate {
                 path: plan.path,
                 state: storage.machine.state,
                 target: storage.machine.target,
-                isRequired: plan.isRequired,
                 policy: nil,
                 plugin: manifest.map {
                     GateReport.PluginIdentity(id: $0.id, version: $0.version, content: storage.content)

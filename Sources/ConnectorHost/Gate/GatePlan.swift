@@ -7,8 +7,6 @@ internal import ConnectorManifest
 struct GatePlan: Sendable {
     /// The place in the tree.
     var path: String
-    /// Whether it and everything above it is required.
-    var isRequired: Bool
     /// The image to load; or why there is none that could be.
     var plugin: Result<PluginCandidate, ConnectorError>
     /// What the plugin is configured with.
@@ -43,26 +41,6 @@ struct GatePlan: Sendable {
 
     /// How long an attempt may take if the connector says nothing.
     static let defaultTimeout: Duration = .seconds(10)
-}
-
-extension GatePlan {
-    /// Puts together what the file, the plugin's manifest and the catalog say of a leaf.
-    init(_ connector: Connector, isRequired: Bool, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
-        let missing = ConnectorError(.failed, "the leaf was not resolved", connector: connector.path)
-        let leaf = resolved.leaves[connector.path] ?? .failure(missing)
-        let plan = try? leaf.get()
-        self.init(
-            path: connector.path,
-            isRequired: isRequired,
-            plugin: leaf.flatMap { plugins.candidate($0.specification) },
-            material: Material(plan),
-            renewed: { [renew = resolved.renew, path = connector.path] in renew(path).map { Material($0) } },
-            timeout: connector.timeout ?? Self.defaultTimeout,
-            retry: connector.retry ?? .none,
-            heal: connector.heal,
-            probeInterval: connector.probeInterval
-        )
-    }
 }
 
 extension RetryPolicy {

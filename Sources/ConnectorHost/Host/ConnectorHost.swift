@@ -20,7 +20,8 @@ public final class ConnectorHost: Sendable {
     /// The file that the host was made from.
     public let configuration: Configuration
 
-    private let tree: Tree
+    /// What calls go to.
+    let current: CurrentTree
     private let environment: GateEnvironment
     private let changes: ReportChanges
     private let waitsForRequiredGates: Bool
@@ -96,10 +97,11 @@ public final class ConnectorHost: Sendable {
         self.configuration = resolved.configuration
         self.environment = environment
         self.changes = changes
-        self.tree = Tree(resolved.configuration.connectors, onChange: { changes.notify() }) { connector, isRequired in
-            let plan = GatePlan(connector, isRequired: isRequired, in: resolved, plugins: plugins)
-            return Gate(plan, environment: environment)
+        let connectors = resolved.configuration.connectors
+        let tree = Tree(connectors, logger: logger, onChange: { changes.notify() }) { connector in
+            Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
         }
+        self.current = CurrentTree(tree)
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
@@ -121,17 +123,16 @@ public final class ConnectorHost: Sendable {
     /// - Throws: `unknown-connector` if there is none of that path.
     @discardableResult
     public func open(_ path: String, timeout: Duration? = nil) async throws(ConnectorError) -> Report {
-        let target = try target(path)
-        return await open(of: target.index, timeout: timeout)
+        await open(of: try current.node(path).node, timeout: timeout)
     }
 
-    private func open(of index: Int?, timeout: Duration?) async -> Report {
+    private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Not a part of the caller's task: who stops waiting does not stop the gates.
         Task(executorPreference: environment.calls.lifecycle) { [self] in
-            await tree.forEachGate(.opening, of: index) { await $0.open(by: end) }
+            await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
             life.withLock { $0.opened() }
             opened.send()
         }
@@ -161,9 +162,9 @@ public final class ConnectorHost: Sendable {
     /// - Throws: `unknown-connector` if there is none of that path.
     @discardableResult
     public func retry(_ path: String) async throws(ConnectorError) -> Report {
-        let target = try target(path)
+        let node = try current.node(path).node
         guard life.withLock(\.isOpen) else { return report }
-        await forEachGate(of: target) { await $0.retry() }
+        await forEachGate(of: node) { await $0.retry() }
         return report
     }
 
@@ -173,13 +174,13 @@ public final class ConnectorHost: Sendable {
     ///
     /// - Throws: `unknown-connector` if there is none of that path.
     public func close(_ path: String) async throws(ConnectorError) {
-        await forEachGate(of: try target(path)) { await $0.close() }
+        await forEachGate(of: try current.node(path).node) { await $0.close() }
     }
 
-    private func forEachGate(of target: ClientTarget, _ body: @escaping @Sendable (Gate) async -> Void) async {
+    private func forEachGate(of node: Node, _ body: @escaping @Sendable (Gate) async -> Void) async {
         await withTaskExecutorPreference(environment.calls.lifecycle) {
             await withTaskGroup { group in
-                for gate in tree.gates(of: target.index) { group.addTask { await body(gate) } }
+                for gate in node.leaves.compactMap(\.gate) { group.addTask { await body(gate) } }
             }
         }
     }
@@ -192,9 +193,9 @@ public final class ConnectorHost: Sendable {
     public func close() async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
-        for gate in tree.gates { gate.retire() }
+        for gate in current.tree.gates { gate.retire() }
         await withTaskExecutorPreference(environment.calls.lifecycle) {
-            await tree.forEachGate(.closing) { await $0.close() }
+            await current.tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.shutdown()
         life.withLock { $0.closed() }
@@ -204,7 +205,7 @@ public final class ConnectorHost: Sendable {
 
     /// What a client calls.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: tree)
+        try ClientTarget(path, capability: capability, in: current, environment.clock)
     }
 
     /// What plugins tell through `events/1`, from now on.
@@ -218,13 +219,13 @@ public final class ConnectorHost: Sendable {
     }
 
     /// How every gate stands now.
-    public var report: Report { tree.report }
+    public var report: Report { current.tree.report }
 
     /// The report now, and again after every change; changes that come faster than they are read become one.
     ///
     /// Ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [tree] in tree.report }
+        changes.stream { [current] in current.tree.report }
     }
 }
 

@@ -12,9 +12,13 @@ public struct GateReport: Sendable {
     /// What it is meant to be: `open` or `closed`.
     public var target: GateState
     /// Whether the application cannot do without it: it and everything above it is required.
-    public var isRequired: Bool
+    public var isRequired = true
+    /// Whether it can be counted on: a leaf that is open, a composite with as many such children as its policy needs.
+    public var isReady = false
     /// How a composite treats its children; nil for a leaf.
     public var policy: String?
+    /// How many children a composite of the policy `all` needs; nil if that is every required one.
+    public var quorum: Int?
     /// The plugin of a leaf; nil for a composite, and where none could be found.
     public var plugin: PluginIdentity?
     /// What was proved, weakest first.
@@ -35,6 +39,8 @@ public struct GateReport: Sendable {
     public var misbehaviourCount: Int
     /// How often the children of a composite of the policy `compare` disagreed; nil for any other.
     public var differences: Differences?
+    /// How many calls went to it by name, and how many failed; nil before the first.
+    public var calls: CallCounters?
 
     /// The strongest evidence there is.
     public var strongestEvidence: Evidence? { evidence.last }

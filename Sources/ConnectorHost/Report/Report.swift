@@ -14,23 +14,42 @@ public struct Report: Sendable {
     /// How the whole stands, as if the file were one composite of the policy `all`.
     public var state: GateState
 
-    /// Whether every required gate is open; this decides the exit status of `connector-host status`.
-    public var isReady: Bool {
-        gates.allSatisfy { !$0.isRequired || $0.state == .open || ($0.policy != nil && $0.state == .degraded) }
-    }
+    /// Whether every required connector can be counted on; this decides the exit status of `connector-host status`.
+    ///
+    /// Below `first`, `fastest` and a quorum the composite is what is required: one child may be down while another one stands
+    /// in for it.
+    public var isReady: Bool { gates.allSatisfy { !$0.isRequired || $0.isReady } }
 
     /// The connector of a path.
     public subscript(path: String) -> GateReport? {
         gates.first { $0.path == path }
     }
 
-    /// Throws the first error of a required gate that is not open.
+    /// Throws the first error of a required connector that cannot be counted on.
+    ///
+    /// - Throws: The error of a leaf; `not-open` for a composite that is not ready although no single leaf is to blame, with the
+    ///   errors of those below it as its cause.
     public func requireReady() throws(ConnectorError) {
-        guard !isReady else { return }
-        let failed = gates.first { $0.isRequired && $0.policy == nil && $0.state != .open }
-        var error = failed?.error ?? ConnectorError(.notOpen, "a required gate is not open")
-        error.connector = error.connector ?? failed?.path
+        let missing = gates.filter { $0.isRequired && !$0.isReady }
+        // A composite is only to blame if nothing required below it is.
+        let culprit = missing.first { gate in !missing.contains { $0.path.hasPrefix(gate.path + "/") } }
+        guard let culprit else { return }
+        var error = culprit.error ?? notOpen(culprit)
+        error.connector = error.connector ?? culprit.path
         throw error
+    }
+
+    private func notOpen(_ gate: GateReport) -> ConnectorError {
+        guard gate.policy != nil else { return ConnectorError(.notOpen, "a required gate is not open") }
+        let below = gates.filter { $0.path.hasPrefix(gate.path + "/") }
+        let children = below.filter { !$0.path.dropFirst(gate.path.count + 1).contains("/") }
+        let errors = below.compactMap(\.error)
+        return ConnectorError(
+            .notOpen,
+            "\(children.count(where: \.isReady)) of \(children.count) children are open, \(gate.quorum ?? 1) must be",
+            cause: errors.isEmpty ? nil : errors.map(\.description).joined(separator: "; "),
+            isRetryable: errors.contains(where: \.isRetryable)
+        )
     }
 }
 
@@ -54,7 +73,9 @@ extension GateReport {
         object["state"] = .string(state.rawValue)
         object["target"] = .string(target.rawValue)
         object["required"] = .bool(isRequired)
+        object["ready"] = .bool(isReady)
         object["policy"] = policy.map(JSONValue.string)
+        object["quorum"] = quorum.map { .integer(Int64($0)) }
         object["plugin"] = plugin.map { plugin in
             var object = JSONObject()
             object["id"] = .string(plugin.id)
@@ -77,6 +98,7 @@ extension GateReport {
         object["error"] = error.map(\.json)
         object["http"] = http.map(\.json)
         object["differences"] = differences.map(\.json)
+        object["calls"] = calls.map(\.json)
         return .object(object)
     }
 }

@@ -6,66 +6,72 @@ internal import ConnectorManifest
 extension Tree {
     /// How everything stands now; each gate is asked once.
     var report: Report {
-        var reports = nodes.map { $0.gate?.report ?? compositeReport($0, .closed, []) }
-        func standings(_ children: [Int]) -> [CompositePolicy.Standing] {
-            children.map { (reports[$0].state, nodes[$0].isRequiredByParent) }
-        }
+        var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
         // Children stand behind their parents, so going backwards every composite finds its children's reports.
-        for index in nodes.indices.reversed() where nodes[index].gate == nil {
-            let node = nodes[index]
-            let state = node.policy?.state(of: standings(node.children)) ?? .closed
-            reports[index] = compositeReport(node, state, node.children.map { reports[$0] })
-        }
+        for node in nodes.reversed() { node.complete(&reports) }
         return Report(
             gates: reports,
-            state: CompositePolicy.all(quorum: nil).state(of: standings(roots))
-        )
-    }
-
-    private func compositeReport(_ node: Node, _ state: GateState, _ children: [GateReport]) -> GateReport {
-        GateReport(
-            path: node.path,
-            state: state,
-            target: children.contains { $0.target == .open } ? .open : .closed,
-            isRequired: node.isRequired,
-            policy: node.policy?.description,
-            plugin: nil,
-            evidence: [],
-            openDuration: children.compactMap(\.openDuration).max(),
-            attempts: 0,
-            error: nil,
-            capabilities: [:],
-            http: nil,
-            misbehaviourCount: 0,
-            differences: node.policy == .compare ? node.comparison.differences : nil
+            state: CompositePolicy.all(quorum: nil).state(of: Node.standings(of: roots, reports))
         )
     }
 }
 
+extension Node {
+    /// What is known of a composite without its children.
+    fileprivate var closedReport: GateReport {
+        GateReport(
+            path: path,
+            state: .closed,
+            target: .closed,
+            policy: policy?.description,
+            quorum: policy?.quorum,
+            evidence: [],
+            attempts: 0,
+            capabilities: [:],
+            misbehaviourCount: 0,
+            differences: policy == .compare ? comparison.differences : nil
+        )
+    }
+
+    /// Adds what the tree knows of this node; of a composite what follows from its children.
+    fileprivate func complete(_ reports: inout [GateReport]) {
+        reports[index].isRequired = isRequired
+        reports[index].calls = tally.counters
+        guard let policy else {
+            reports[index].isReady = reports[index].state == .open
+            return
+        }
+        let below = children.map { reports[$0.index] }
+        reports[index].state = policy.state(of: Self.standings(of: children, reports))
+        reports[index].isReady = policy.isSatisfied(
+            by: children.map { (reports[$0.index].isReady, $0.isRequiredByParent) }
+        )
+        if below.contains(where: { $0.target == .open }) { reports[index].target = .open }
+        reports[index].openDuration = below.compactMap(\.openDuration).max()
+    }
+
+    /// How nodes stand, for the composite above them.
+    fileprivate static func standings(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.Standing] {
+        nodes.map { (reports[$0.index].state, $0.isRequiredByParent) }
+    }
+}
+
 extension CompositePolicy {
-    /// How a child stands, and whether the composite has failed if it has.
+    /// How a child stands, and whether the composite cannot do without it.
     typealias Standing = (state: GateState, isRequired: Bool)
 
     /// How a composite stands, given how its children do.
     ///
-    /// Where one child can stand in for another (`first`, `fastest`) one usable child keeps the composite from failing; with a
-    /// quorum, that many; everywhere else a required child that failed fails the whole.
+    /// As long as enough of them are usable (``isSatisfied(by:)``) the composite is, whatever the others do: one that is tried again
+    /// and again does not make it flicker.
     func state(of children: [Standing]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         if children.allSatisfy({ $0.state == .open }) { return .open }
-        for state in [GateState.closing, .opening] where children.contains(where: { $0.state == state }) {
-            return state
-        }
-        let usable = children.count { $0.state.isUsable }
+        if children.contains(where: { $0.state == .closing }) { return .closing }
+        if isSatisfied(by: children.map { ($0.state.isUsable, $0.isRequired) }) { return .degraded }
+        if children.contains(where: { $0.state == .opening }) { return .opening }
         // One that is closed has not had its turn to open yet, or has closed before the others.
-        let possible = children.count { $0.state != .failed }
-        let isEnough =
-            switch self {
-            case .first, .fastest: usable > 0
-            case .all(let quorum?): usable > 0 && possible >= quorum
-            case .all(nil), .sequence, .compare:
-                usable > 0 && !children.contains { $0.isRequired && $0.state == .failed }
-            }
-        return isEnough ? .degraded : .failed
+        let isPossible = isSatisfied(by: children.map { ($0.state != .failed, $0.isRequired) })
+        return isPossible && children.contains(where: \.state.isUsable) ? .degraded : .failed
     }
 }

@@ -2,86 +2,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import Logging
 
-/// The composite tree of connectors while the host runs it: an immutable value over the gates.
+/// One snapshot of the composite tree of connectors: an immutable value over the gates.
 ///
 /// Disabled connectors are not in it.
 struct Tree: Sendable {
-    /// One connector.
-    struct Node: Sendable {
-        /// Its place, such as `analytics/segment`.
-        let path: String
-        /// Whether it and everything above it is required.
-        let isRequired: Bool
-        /// Whether the composite above it, or the whole, has failed if this one has.
-        let isRequiredByParent: Bool
-        /// How it treats its children; nil for a leaf.
-        let policy: CompositePolicy?
-        /// The nodes one level below.
-        let children: [Int]
-        /// The connection of a leaf; nil for a composite.
-        let gate: Gate?
-        /// Where a composite of the policy `compare` notes what differs.
-        let comparison: Comparison
-    }
-
     /// Parents before their children, in the order of the file.
-    private(set) var nodes: [Node] = []
+    let nodes: [Node]
     /// The nodes at the top.
-    private(set) var roots: [Int] = []
-    private var indices: [String: Int] = [:]
-    private let onChange: @Sendable () -> Void
+    let roots: [Node]
+    private let indices: [String: Int]
     /// For each node that waits: the nodes whose opening it waits for.
-    private var waits: [Int: [Int]] = [:]
+    private let waits: [Int: [Int]]
 
     /// Builds the tree of a configuration.
     ///
     /// - Parameters:
-    ///   - onChange: Told when a composite has found out more than the gates tell: how answers differ.
-    ///   - makeGate: Makes the gate of a leaf; its second argument says whether the leaf is required.
+    ///   - previous: The snapshot before this one: what it has counted of a connector goes on.
+    ///   - logger: Where calls that fail below a composite are told.
+    ///   - onChange: Told when calls have shown more than the gates tell: failures, and how answers differ.
+    ///   - makeGate: Makes the gate of a leaf.
     init(
         _ connectors: [Connector],
+        after previous: Tree? = nil,
+        logger: Logger,
         onChange: @escaping @Sendable () -> Void = {},
-        makeGate: (Connector, Bool) -> Gate
+        makeGate: (Connector) -> Gate
     ) {
-        self.onChange = onChange
-        roots = connectors.filter(\.isEnabled).map { add($0, isRequired: true, makeGate) }
-        let all = connectors.flatMap(\.selfAndDescendants)
-        for connector in all {
+        var nodes: [Node?] = []
+        func add(_ connector: Connector, under parent: Connector?, isRequired isParentRequired: Bool) -> Node {
+            let isRequiredByParent = connector.isRequired(under: parent?.policy)
+            let isRequired = isParentRequired && isRequiredByParent
+            let index = nodes.count
+            nodes.append(nil)
+            let gate = connector.policy == nil ? makeGate(connector) : nil
+            let counted = previous?[connector.path]
+            let node = Node(
+                path: connector.path,
+                index: index,
+                isRequired: isRequired,
+                isRequiredByParent: isRequiredByParent,
+                policy: connector.policy,
+                children: connector.children.filter(\.isEnabled).map {
+                    add($0, under: connector, isRequired: isRequired)
+                },
+                gate: gate,
+                comparison: counted?.comparison ?? Comparison(onChange: onChange),
+                tally: counted?.tally ?? CallTally(connector.path, logger: logger, onChange: onChange)
+            )
+            nodes[index] = node
+            return node
+        }
+        roots = connectors.filter(\.isEnabled).map { add($0, under: nil, isRequired: true) }
+        self.nodes = nodes.compactMap(\.self)
+        indices = Dictionary(self.nodes.map { ($0.path, $0.index) }, uniquingKeysWith: { first, _ in first })
+        waits = Self.waits(connectors, self.nodes, indices)
+    }
+
+    /// Who waits for whom to open: by `after`, and because a policy opens in order.
+    private static func waits(_ connectors: [Connector], _ nodes: [Node], _ indices: [String: Int]) -> [Int: [Int]] {
+        var waits: [Int: [Int]] = [:]
+        for connector in connectors.flatMap(\.selfAndDescendants) {
             guard let index = indices[connector.path] else { continue }
             let targets = connector.after.compactMap { indices[$0] }
             if !targets.isEmpty { waits[index, default: []] += targets }
             guard connector.policy?.opensInOrder == true else { continue }
-            for (child, previous) in zip(nodes[index].children.dropFirst(), nodes[index].children) {
-                waits[child, default: []].append(previous)
-            }
+            let children = nodes[index].children.map(\.index)
+            for (child, previous) in zip(children.dropFirst(), children) { waits[child, default: []].append(previous) }
         }
+        return waits
     }
 
-    private mutating func add(_ connector: Connector, isRequired: Bool, _ makeGate: (Connector, Bool) -> Gate) -> Int {
-        let isRequired = isRequired && connector.isRequired
-        let index = nodes.count
-        let gate = connector.policy == nil ? makeGate(connector, isRequired) : nil
-        let comparison = Comparison(onChange: onChange)
-        func node(_ children: [Int]) -> Node {
-            Node(
-                path: connector.path,
-                isRequired: isRequired,
-                isRequiredByParent: connector.isRequired,
-                policy: connector.policy,
-                children: children,
-                gate: gate,
-                comparison: comparison
-            )
-        }
-        nodes.append(node([]))
-        indices[connector.path] = index
-        nodes[index] = node(connector.children.filter(\.isEnabled).map { add($0, isRequired: isRequired, makeGate) })
-        return index
-    }
-
-    /// The number of the node of a path.
-    func index(_ path: String) -> Int? { indices[path] }
+    /// The node of a path.
+    subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
 
     /// The connections, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }
@@ -95,15 +89,15 @@ struct Tree: Sendable {
     ///
     /// The whole takes as long as the longest chain.
     ///
-    /// - Parameter index: Only the gates of this node, and those they wait for; nil for all.
+    /// - Parameter node: Only the gates of this node, and those they wait for; nil for all.
     func forEachGate(
         _ order: Order,
-        of index: Int? = nil,
+        of node: Node? = nil,
         _ body: @escaping @Sendable (Gate) async -> Void
     ) async {
         let waits = order == .opening ? leafWaits : reversed(leafWaits)
         let waiting = reversed(waits)
-        let wanted = wanted(index, waits)
+        let wanted = wanted(node, waits)
         await withTaskGroup(of: Int.self) { group in
             var missing = waits.map { $0.count { wanted[$0] } }
             func start(_ leaf: Int) {
@@ -124,9 +118,9 @@ struct Tree: Sendable {
     }
 
     /// Whether a node is one of the leaves of another, or one that these wait for, and so on; all are, of nil.
-    private func wanted(_ index: Int?, _ waits: [[Int]]) -> [Bool] {
-        var wanted = Array(repeating: index == nil, count: nodes.count)
-        var open = index.map(leaves) ?? []
+    private func wanted(_ node: Node?, _ waits: [[Int]]) -> [Bool] {
+        var wanted = Array(repeating: node == nil, count: nodes.count)
+        var open = node?.leaves.map(\.index) ?? []
         while let leaf = open.popLast() {
             guard !wanted[leaf] else { continue }
             wanted[leaf] = true
@@ -147,20 +141,15 @@ struct Tree: Sendable {
     private var leafWaits: [[Int]] {
         var result: [[Int]] = Array(repeating: [], count: nodes.count)
         guard !waits.isEmpty else { return result }
-        func walk(_ index: Int, inherited: [Int]) {
-            let targets = inherited + (waits[index] ?? [])
-            if nodes[index].gate != nil, !targets.isEmpty {
-                result[index] = Array(Set(targets.flatMap(leaves))).sorted()
+        func walk(_ node: Node, inherited: [Int]) {
+            let targets = inherited + (waits[node.index] ?? [])
+            if node.gate != nil, !targets.isEmpty {
+                result[node.index] = Array(Set(targets.flatMap { nodes[$0].leaves.map(\.index) })).sorted()
             }
-            for child in nodes[index].children { walk(child, inherited: targets) }
+            for child in node.children { walk(child, inherited: targets) }
         }
         for root in roots { walk(root, inherited: []) }
         return result
-    }
-
-    /// The leaves of a node: itself, or all below it.
-    private func leaves(of index: Int) -> [Int] {
-        nodes[index].gate == nil ? nodes[index].children.flatMap(leaves) : [index]
     }
 
     private func reversed(_ waits: [[Int]]) -> [[Int]] {

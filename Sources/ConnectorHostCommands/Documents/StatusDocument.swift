@@ -35,12 +35,25 @@ struct StatusDocument: Document {
             (branch.guide(style), .faint),
             (style.sign(mark) + " ", style.colour(mark)),
             (style.shown(branch.name), branch.gate.policy == nil ? nil : .strong),
-            (branch.gate.isRequired ? "" : " (optional)", .faint),
+            (isOptional(branch.gate) ? " (optional)" : "", .faint),
         ])
     }
 
+    /// Whether the whole can do without a connector, and that is not said already: by a composite above it that is optional
+    /// itself, or whose children stand in for each other.
+    private func isOptional(_ gate: GateReport) -> Bool {
+        guard !gate.isRequired else { return false }
+        guard let slash = gate.path.lastIndex(of: "/"), let parent = report[String(gate.path[..<slash])] else {
+            return true
+        }
+        return parent.isRequired && !["first", "fastest"].contains(parent.policy) && parent.quorum == nil
+    }
+
     private func subject(of gate: GateReport, _ style: TextStyle) -> Table.Cell {
-        if let policy = gate.policy { return Table.Cell(style.shown(policy), .faint) }
+        if let policy = gate.policy {
+            let quorum = gate.quorum.map { ", \($0) needed" } ?? ""
+            return Table.Cell(style.shown(policy) + quorum, .faint)
+        }
         return Table.Cell(gate.plugin.map { style.shown("\($0.id) \($0.version)") } ?? "")
     }
 
@@ -62,11 +75,20 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Why a gate is not open and what to do, below it.
+    /// Why a gate is not open and what to do, and how its calls went, below it.
     private func remarks(on gate: GateReport, _ style: TextStyle) -> [String] {
-        guard let error = gate.error else { return [] }
-        let lines = ErrorLines(error: error)
-        return [lines.headline(style)] + lines.details(style)
+        var lines: [String] = []
+        if let error = gate.error {
+            let text = ErrorLines(error: error)
+            lines += [text.headline(style)] + text.details(style)
+        }
+        if let calls = gate.calls {
+            lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")
+            if let error = calls.lastFailure {
+                lines.append("the last with: \(ErrorLines(error: error).headline(style))")
+            }
+        }
+        return lines
     }
 
     private func summary(_ style: TextStyle) -> String {

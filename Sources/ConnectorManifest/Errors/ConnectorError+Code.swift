@@ -117,6 +117,8 @@ extension ConnectorError.Code {
     public static let protocolViolation = Self(rawValue: "protocol")
     /// The gate is not open.
     public static let notOpen = Self(rawValue: "not-open")
+    /// Some connectors of a composite took the call, but not all that must: see ``ConnectorError/outcomes``.
+    public static let partial = Self(rawValue: "partial")
     /// The plugin broke a rule of the ABI.
     public static let misbehaved = Self(rawValue: "misbehaved")
 }

@@ -57,6 +57,14 @@ public struct ConnectorError: Error, Sendable {
         set { fields.retryAfter = newValue }
     }
 
+    /// How each leaf fared that a composite asked: who took the call, and who did not and why.
+    ///
+    /// Empty for the error of a leaf.
+    public var outcomes: [CallOutcome] {
+        get { fields.outcomes }
+        set { fields.outcomes = newValue }
+    }
+
     /// Where in the source the error was made.
     public var location: SourceLocation {
         get { fields.location }
@@ -113,6 +121,7 @@ public struct ConnectorError: Error, Sendable {
         var cause: String?
         var isRetryable: Bool
         var retryAfter: Duration?
+        var outcomes: [CallOutcome] = []
         var location: SourceLocation
     }
 

@@ -34,9 +34,9 @@ import Testing
 
     @Test func `a connector says what differs from the defaults`() {
         let connectors = configuration.connectors
-        #expect(connectors[0].isRequired && connectors[0].isEnabled && connectors[0].timeout == nil)
+        #expect(connectors[0].isRequired == nil && connectors[0].isEnabled && connectors[0].timeout == nil)
         #expect(connectors[0].policy == .all(quorum: nil))
-        #expect(!connectors[0].children[1].isRequired)
+        #expect(connectors[0].children[1].isRequired == false)
         #expect(connectors[1].timeout == .seconds(5))
         #expect(connectors[1].probeInterval == nil)
         #expect(connectors[2].probeInterval == .seconds(60))

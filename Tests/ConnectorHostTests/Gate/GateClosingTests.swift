@@ -140,7 +140,7 @@ import Testing
     @Test(arguments: ["calls", "serial", "sync", "timer"])
     func `a gate can be opened and closed again and again`(_ plugin: String) async throws {
         let test = try TestHost(TestHost.leaf("gate", plugin: plugin))
-        let gate = try #require(try test.host.target("gate").gate)
+        let gate = try #require(try test.host.target("gate").node.gate)
         for _ in 0..<20 {
             async let opened: Void = gate.open()
             if plugin == "timer" {
@@ -163,7 +163,7 @@ import Testing
     {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
-        let gate = try #require(try test.host.target("gate").gate)
+        let gate = try #require(try test.host.target("gate").node.gate)
         async let first: Void = gate.open()
         await test.clock.timers(atLeast: 1)
         await gate.close()

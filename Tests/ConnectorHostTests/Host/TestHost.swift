@@ -36,7 +36,8 @@ struct TestHost: Sendable {
     }
 
     private static let plugins =
-        ["calls", "forms", "serial", "values"].map(Fixtures.contract) + ["timer", "sync", "http"].map(Fixtures.plugin)
+        ["calls", "deliveries", "forms", "serial", "values"].map(Fixtures.contract)
+        + ["timer", "sync", "http"].map(Fixtures.plugin)
         + [
             "never-opens", "opens-late", "opens-twice", "garbage-evidence", "unknown-operation", "foreign-operation",
             "refuses-to-open", "null-table",

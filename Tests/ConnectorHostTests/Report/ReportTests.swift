@@ -25,12 +25,12 @@ import Testing
         #expect(json["state"] == "degraded")
         #expect(json["ready"] == true)
         let group = try #require(json["gates"]?[0]?.object)
-        #expect(group.names == ["path", "state", "target", "required", "policy", "openMilliseconds"])
+        #expect(group.names == ["path", "state", "target", "required", "ready", "policy", "openMilliseconds"])
         #expect(group["policy"] == "all")
         let good = try #require(json["gates"]?[1]?.object)
         #expect(
             good.names == [
-                "path", "state", "target", "required", "plugin", "evidence", "attempts", "capabilities",
+                "path", "state", "target", "required", "ready", "plugin", "evidence", "attempts", "capabilities",
                 "openMilliseconds",
             ]
         )

@@ -10,21 +10,26 @@ import Testing
 /// A composite is called like a leaf; its policy decides who answers.
 @Suite(.timeLimit(.minutes(10))) struct CompositeCallTests {
     /// A child that replies with a text of JSON, fails (`away`, `wrong`), does not open (`closed`), or answers later.
-    private func child(_ name: String, _ behaviour: String) -> String {
-        switch behaviour {
-        case "away", "wrong": TestHost.leaf(name, ["fails": .string(behaviour)])
-        case "closed": TestHost.leaf(name, ["opens": "refuses"])
-        case "later": TestHost.leaf(name, ["replies": "later", "name": .string("\(prefix)-\(name)")])
-        default: TestHost.leaf(name, ["replies": .string(behaviour)])
-        }
+    private func child(_ name: String, _ behaviour: String, isOptional: Bool = false) -> String {
+        let config: JSONObject =
+            switch behaviour {
+            case "away", "wrong": ["fails": .string(behaviour)]
+            case "closed": ["opens": "refuses"]
+            case "later": ["replies": "later", "name": .string("\(prefix)-\(name)")]
+            default: ["replies": .string(behaviour)]
+            }
+        return TestHost.leaf(name, config, settings: #""probe": "off""# + (isOptional ? #", "required": false"# : ""))
     }
 
     private let prefix = TestHost.unique()
 
-    private func opened(_ policy: String, _ children: [(String, String)], settings: String = "") async throws
-        -> TestHost
-    {
-        let children = children.map { child($0.0, $0.1) }.joined(separator: ",")
+    private func opened(
+        _ policy: String,
+        _ children: [(String, String)],
+        optional: Set<String> = [],
+        settings: String = ""
+    ) async throws -> TestHost {
+        let children = children.map { child($0.0, $0.1, isOptional: optional.contains($0.0)) }.joined(separator: ",")
         let test = try TestHost(TestHost.composite("group", policy, children, settings: settings))
         await test.host.open()
         return test
@@ -37,7 +42,7 @@ import Testing
     // MARK: all
 
     @Test func `with all every child answers, by its path`() async throws {
-        let test = try await opened("all", [("a", "1"), ("b", #"{"two": 2}"#), ("c", "away")])
+        let test = try await opened("all", [("a", "1"), ("b", #"{"two": 2}"#), ("c", "away")], optional: ["c"])
         let answer = try await answer(test)
         #expect(answer["group/a"] == ["result": 1])
         #expect(answer["group/b"] == ["result": ["two": 2]])
@@ -69,8 +74,9 @@ import Testing
         #expect(try await answer(enough)["group/c"] == ["result": 3])
         let test = try await opened("all", three, settings: #""quorum": 3"#)
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
-        #expect(error.code == .unavailable)
-        #expect(error.message == "2 of 3 answered answer, 3 are needed")
+        #expect(error.code == .partial)
+        #expect(error.message == "group/a and group/c took answer, group/b did not; 3 must")
+        #expect(error.isRetryable)
     }
 
     @Test func `with all a child whose result is not JSON fails alone`() async throws {

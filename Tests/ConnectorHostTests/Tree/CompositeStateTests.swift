@@ -7,8 +7,20 @@ import Testing
 
 /// How a composite stands, given how its children do.
 @Suite struct CompositeStateTests {
-    private func state(_ policy: CompositePolicy, _ children: GateState..., optional: Set<Int> = []) -> GateState {
-        policy.state(of: children.enumerated().map { ($0.element, !optional.contains($0.offset)) })
+    /// - Parameters:
+    ///   - optional: Children that say so.
+    ///   - required: The same.
+    private func state(
+        _ policy: CompositePolicy,
+        _ children: GateState...,
+        optional: Set<Int> = [],
+        required: Set<Int> = []
+    ) -> GateState {
+        policy.state(
+            of: children.enumerated().map { index, state in
+                (state, required.contains(index) || policy.requiresChildren && !optional.contains(index))
+            }
+        )
     }
 
     static let policies: [CompositePolicy] = [
@@ -22,12 +34,28 @@ import Testing
     }
 
     @Test(arguments: policies)
-    func `a composite opens or closes as long as a child does`(_ policy: CompositePolicy) {
+    func `a composite closes as long as a child does, and opens as long as it needs one that does`(
+        _ policy: CompositePolicy
+    ) {
         for other in GateState.allCases where other != .opening && other != .closing {
-            #expect(state(policy, .opening, other) == .opening)
+            let isEnough = other.isUsable && [.first, .fastest].contains(policy)
+            #expect(state(policy, .opening, other) == (isEnough ? .degraded : .opening))
             #expect(state(policy, other, .closing) == .closing)
         }
         #expect(state(policy, .opening, .closing) == .closing)
+    }
+
+    @Test func `a child that nobody needs is tried again without making the whole flicker`() {
+        #expect(state(.all(quorum: nil), .open, .opening, optional: [1]) == .degraded)
+        #expect(state(.all(quorum: 2), .open, .opening, .open) == .degraded)
+        #expect(state(.first, .opening, .open) == .degraded)
+    }
+
+    @Test func `a child that says it is required is required, whatever the policy`() {
+        for policy in [.first, .fastest, .all(quorum: 1)] as [CompositePolicy] {
+            #expect(state(policy, .open, .failed, required: [1]) == .failed)
+            #expect(state(policy, .open, .failed, required: [0]) == .degraded)
+        }
     }
 
     @Test func `with all, sequence and compare a required child that failed fails the whole`() {

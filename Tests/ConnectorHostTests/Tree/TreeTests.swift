@@ -32,7 +32,7 @@ import Testing
         let test = try TestHost(leaves.joined(separator: ","))
         let opened = Journal<String>()
         let closed = Journal<String>()
-        let tree = try test.host.target("gate-0").tree
+        let tree = test.host.current.tree
         await tree.forEachGate(.opening) { opened.note($0.plan.path) }
         await tree.forEachGate(.closing) { closed.note($0.plan.path) }
         #expect(opened.values == (0..<count).reversed().map { "gate-\($0)" })
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `gates that do not wait for each other are walked at once`() async throws {
         let test = try TestHost((0..<20).map { TestHost.leaf("gate-\($0)") }.joined(separator: ","))
-        let tree = try test.host.target("gate-0").tree
+        let tree = test.host.current.tree
         let inside = Journal<String>()
         await tree.forEachGate(.opening) { gate in
             inside.note(gate.plan.path)

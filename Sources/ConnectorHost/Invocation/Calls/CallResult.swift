@@ -14,8 +14,6 @@ struct CallResult: Sendable {
     var gate = ""
     /// Turns handles of that gate into numbers.
     var handles: HandleTable?
-    /// How each child answered a composite that asked them all, by path.
-    var children: [(path: String, outcome: Tree.ChildOutcome)] = []
 
     /// The bytes of the only result; empty if there is none.
     var text: [UInt8] {
@@ -25,7 +23,6 @@ struct CallResult: Sendable {
 
     /// The answer as JSON: nothing is null, a single unnamed result is itself, several are an object.
     func json() throws(ConnectorError) -> JSONValue {
-        guard children.isEmpty else { return childrenJSON() }
         do throws(ConnectorError) {
             if outputs.count == 1, let output = outputs.first, output.name.isEmpty {
                 return try output.value.json(as: output.type, handles: handles)
@@ -44,22 +41,5 @@ struct CallResult: Sendable {
             error.connector = gate
             throw error
         }
-    }
-
-    /// `{"PATH": {"result": …}, "PATH": {"error": {…}}}`
-    private func childrenJSON() -> JSONValue {
-        var object = JSONObject()
-        for (path, outcome) in children {
-            switch outcome {
-            case .failure(let error): object[path] = ["error": error.json]
-            case .success(let result):
-                do throws(ConnectorError) {
-                    object[path] = ["result": try result.json()]
-                } catch {
-                    object[path] = ["error": error.json]
-                }
-            }
-        }
-        return .object(object)
     }
 }

@@ -56,4 +56,14 @@ public struct CrashReport: Sendable, Hashable {
         fingerprint = []
         context = JSONObject()
     }
+
+    /// Reports an error that the application went on from.
+    ///
+    /// - Parameters:
+    ///   - error: Its type and description become the exception; Swift errors carry no stack.
+    ///   - tags: Short values to search by.
+    public init(of error: any Error, tags: [String: String] = [:]) {
+        self.init(level: .error, exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")])
+        self.tags = tags
+    }
 }

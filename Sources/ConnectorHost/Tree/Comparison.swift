@@ -4,16 +4,6 @@
 internal import ConnectorManifest
 internal import Synchronization
 
-/// How often the children of a `compare` composite answered differently.
-public struct Differences: Sendable, Hashable {
-    /// Answers that were compared.
-    public var compared: Int = 0
-    /// Answers that were not the first child's.
-    public var different: Int = 0
-    /// The last difference, for people.
-    public var last: String?
-}
-
 /// Gathers the differences of one composite.
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
@@ -30,7 +20,7 @@ final class Comparison: Sendable {
     var differences: Differences { state.withLock(\.self) }
 
     /// Compares an answer with the first child's. JSON is compared by its meaning, failures by their codes.
-    func note(_ operation: String, expected: Tree.ChildOutcome, got: Tree.ChildOutcome, from path: String) {
+    func note(_ operation: String, expected: ConnectorAnswer.Outcome, got: ConnectorAnswer.Outcome, from path: String) {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
             state.compared += 1
@@ -62,7 +52,7 @@ final class Comparison: Sendable {
         }
     }
 
-    private static func text(_ outcome: Tree.ChildOutcome) -> Essence {
+    private static func text(_ outcome: ConnectorAnswer.Outcome) -> Essence {
         do throws(ConnectorError) {
             return .json(try outcome.get().json())
         } catch {
@@ -84,15 +74,5 @@ extension JSONValue {
         case (.integer, .number), (.number, .integer): return number == other.number
         default: return self == other
         }
-    }
-}
-
-extension Differences {
-    /// As the report shows them.
-    var json: JSONValue {
-        [
-            "compared": .integer(Int64(compared)), "different": .integer(Int64(different)),
-            "last": last.map(JSONValue.string) ?? .null,
-        ]
     }
 }

@@ -1,0 +1,23 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension GatePlan {
+    /// Puts together what the file, the plugin's manifest and the catalog say of a leaf.
+    init(_ connector: Connector, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
+        let missing = ConnectorError(.failed, "the leaf was not resolved", connector: connector.path)
+        let leaf = resolved.leaves[connector.path] ?? .failure(missing)
+        let plan = try? leaf.get()
+        self.init(
+            path: connector.path,
+            plugin: leaf.flatMap { plugins.candidate($0.specification) },
+            configuration: JSONValue.object(plan?.config ?? JSONObject()).utf8(),
+            secrets: plan?.secrets ?? [:],
+            egress: plan?.egress ?? [],
+            timeout: connector.timeout ?? Self.defaultTimeout,
+            retry: connector.retry ?? .none,
+            probeInterval: connector.probeInterval
+        )
+    }
+}

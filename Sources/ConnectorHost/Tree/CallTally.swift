@@ -1,0 +1,73 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Logging
+internal import Synchronization
+
+/// Counts the calls of one connector, in every snapshot of the tree that has it, and logs failures that no caller sees.
+final class CallTally: Sendable {
+    private struct Failures {
+        var byCode: [ConnectorError.Code: UInt64] = [:]
+        var last: ConnectorError?
+    }
+
+    private let total = Atomic<UInt64>(0)
+    private let failures = Mutex(Failures())
+    private let path: String
+    private let logger: Logger
+    private let onChange: @Sendable () -> Void
+
+    /// Nothing was called yet.
+    ///
+    /// - Parameters:
+    ///   - path: The connector's, for the log.
+    ///   - onChange: Told after every line of the log.
+    init(_ path: String, logger: Logger, onChange: @escaping @Sendable () -> Void) {
+        self.path = path
+        self.logger = logger
+        self.onChange = onChange
+    }
+
+    /// Counts a call: one relaxed addition.
+    func begin() { total.add(1, ordering: .relaxed) }
+
+    /// Counts a call that failed, unless its caller cancelled it.
+    ///
+    /// - Parameter isHidden: Whether a composite may hide the failure from the caller. The log has a line of the 1st, 10th,
+    ///   100th… such failure of each code, unless lines of single children below say it already.
+    func fail(_ error: ConnectorError, of operation: String, isHidden: Bool) {
+        guard error.code != .cancelled else { return }
+        let count = failures.withLock { failures in
+            failures.last = error
+            failures.byCode[error.code, default: 0] += 1
+            return failures.byCode[error.code] ?? 1
+        }
+        guard isHidden, error.outcomes.isEmpty, Self.isPowerOfTen(count) else { return }
+        logger.warning(
+            "call failed",
+            metadata: [
+                "connector": "\(path)", "operation": "\(operation)", "error": "\(error)", "failures": "\(count)",
+            ]
+        )
+        onChange()
+    }
+
+    /// What was counted; nil before the first call.
+    var counters: CallCounters? {
+        guard total.load(ordering: .relaxed) > 0 else { return nil }
+        return failures.withLock { failures in
+            CallCounters(
+                total: total.load(ordering: .relaxed),
+                failures: failures.byCode.values.reduce(0, +),
+                lastFailure: failures.last
+            )
+        }
+    }
+
+    private static func isPowerOfTen(_ number: UInt64) -> Bool {
+        var rest = number
+        while rest > 1, rest.isMultiple(of: 10) { rest /= 10 }
+        return rest == 1
+    }
+}

@@ -1,0 +1,219 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// How a call passes through the tree: a composite is called like a leaf, and its policy decides which children answer.
+extension Node {
+    /// What a caller wants of a connector.
+    struct Call: Sendable {
+        /// The operation's name.
+        var operation: String
+        /// What it is given.
+        var arguments: CallArguments
+        /// How long it may take.
+        var options: CallOptions
+    }
+
+    /// Calls an operation, and counts the call.
+    ///
+    /// - Parameter isChild: Whether a composite calls, which may hide a failure from its own caller.
+    func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
+        tally.begin()
+        do throws(ConnectorError) {
+            if let gate { return ConnectorAnswer(try await gate.call(call.operation, call.arguments, call.options)) }
+            return switch policy {
+            case .all?: try await all(call)
+            case .first?: try await first(call)
+            case .fastest?: try await fastest(call)
+            case .sequence?: try await sequence(call)
+            case .compare?: try await compare(call)
+            case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
+            }
+        } catch {
+            tally.fail(error, of: call.operation, isHidden: isChild)
+            throw error
+        }
+    }
+
+    /// Calls an operation that answers at once, without waiting for anybody, and counts the call if there was one.
+    ///
+    /// - Parameter store: Puts the values in place.
+    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, another call has its turn, or this is
+    ///   a composite.
+    func callNow(
+        _ operation: String,
+        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        guard let gate else { return nil }
+        do throws(ConnectorError) {
+            guard let answer = try gate.callNow(operation, store) else { return nil }
+            tally.begin()
+            return answer
+        } catch {
+            tally.begin()
+            tally.fail(error, of: operation, isHidden: false)
+            throw error
+        }
+    }
+
+    private func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
+        do throws(ConnectorError) {
+            return .success(try await self.call(call, isChild: true))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The children that have an operation, or an error that says none has.
+    ///
+    /// A child whose plugin could not be found is among them: it fails the call, instead of being left out without a word.
+    private func able(_ operation: String) throws(ConnectorError) -> [Node] {
+        let able = children.filter { $0.offers(operation) != false }
+        let isKnown = able.contains { $0.offers(operation) == true }
+        guard able.isEmpty || !isKnown && !capabilities.isEmpty else { return able }
+        let known = Set(capabilities.flatMap(\.operations).map(\.name)).sorted()
+        throw ConnectorError(
+            .unsupported,
+            "nothing in \(path) offers \(operation)",
+            fix: suggestion(for: operation, among: known),
+            connector: path
+        )
+    }
+
+    /// The children that have an operation and are open, or something below them is; or an error that says none is.
+    private func usable(_ operation: String) throws(ConnectorError) -> [Node] {
+        let usable = try able(operation).filter(\.isUsable)
+        guard usable.isEmpty else { return usable }
+        throw ConnectorError(.notOpen, "no child is open", connector: path, isRetryable: true)
+    }
+
+    // MARK: Policies
+
+    /// Every child takes the call; each required one must succeed, or as many as the quorum says.
+    private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        let children = try able(call.operation)
+        let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
+            for (place, child) in children.enumerated() { group.addTask { (place, await child.outcome(call)) } }
+            var outcomes: [Int: ConnectorAnswer.Outcome] = [:]
+            for await (place, outcome) in group { outcomes[place] = outcome }
+            return children.indices.compactMap { outcomes[$0] }
+        }
+        let asked: [ConnectorAnswer.Child] = zip(children, outcomes).map { ($0.path, $1) }
+        func isEnough(_ isWorking: (ConnectorAnswer.Outcome) -> Bool) -> Bool {
+            policy?.isSatisfied(by: zip(children, outcomes).map { (isWorking($1), $0.isRequiredByParent) }) ?? false
+        }
+        guard let first = outcomes.lazy.compactMap({ try? $0.get() }).first else {
+            let needed = policy?.fewest ?? 1
+            let what = "0 of \(asked.count) answered \(call.operation)"
+            throw failure(of: asked, needed > 1 ? "\(what), \(needed) are needed" : what)
+        }
+        guard isEnough(\.isSuccess) else {
+            throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
+        }
+        return ConnectorAnswer(first.result, children: asked)
+    }
+
+    /// The first child that works takes the call; the next one only if trying elsewhere makes sense.
+    private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        var failures: [ConnectorAnswer.Child] = []
+        for child in try usable(call.operation) {
+            let outcome = await child.outcome(call)
+            guard case .failure(var error) = outcome else {
+                return try outcome.get().after(ConnectorAnswer.outcomes(of: failures))
+            }
+            failures.append((child.path, outcome))
+            guard error.isRetryable, !Task.isCancelled else {
+                error.outcomes = ConnectorAnswer.outcomes(of: failures)
+                throw error
+            }
+        }
+        throw failure(of: failures, "every open child failed")
+    }
+
+    /// Every open child takes the call, and the first success answers it; the others are cancelled.
+    private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        let children = try usable(call.operation)
+        let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
+            for child in children { group.addTask { (child.path, await child.outcome(call)) } }
+            var failures: [ConnectorAnswer.Child] = []
+            for await (path, outcome) in group {
+                if case .success(let answer) = outcome {
+                    group.cancelAll()
+                    return (ConnectorAnswer?.some(answer), failures)
+                }
+                failures.append((path, outcome))
+            }
+            return (nil, failures)
+        }
+        if let winner { return winner.after(ConnectorAnswer.outcomes(of: failures)) }
+        throw failure(of: failures, "every open child failed")
+    }
+
+    /// Each child takes what the one before it answered.
+    private func sequence(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        var call = call
+        var last: ConnectorAnswer?
+        for child in try able(call.operation) {
+            let earlier = last?.outcomes ?? []
+            do throws(ConnectorError) {
+                if let last { call.arguments = try child.arguments(of: call.operation, after: last) }
+                last = try await child.call(call, isChild: true).after(earlier)
+            } catch {
+                var error = error
+                error.outcomes = earlier + ConnectorAnswer.outcomes(of: [(child.path, .failure(error))])
+                throw error
+            }
+        }
+        guard let last else { throw ConnectorError(.notOpen, "no child is open", connector: path) }
+        return last
+    }
+
+    /// The arguments that a child of a sequence gets: the answer as the only argument, or its members by name.
+    ///
+    /// Members that the child has no parameter for are left out.
+    private func arguments(of operation: String, after last: ConnectorAnswer) throws(ConnectorError) -> CallArguments {
+        let answer = try last.json()
+        let inputs = (signature(of: operation)?.parameters ?? []).filter { $0.direction == .in }
+        if inputs.count == 1, let input = inputs.first, answer.object?[input.name] == nil {
+            return CallArguments(JSONObject([(input.name, answer)]))
+        }
+        guard let object = answer.object else {
+            throw ConnectorError(
+                .invalid,
+                "\(last.result.gate) answered \(answer.kind), from which \(path) cannot take its arguments",
+                connector: path
+            )
+        }
+        let names = Set(inputs.map(\.name))
+        return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
+    }
+
+    /// The first child answers; the others' answers are compared with its own, and the differences reported.
+    private func compare(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        let children = try able(call.operation)
+        // Progress is the first one's, as the answer is.
+        var silent = call
+        silent.options.onProgress = nil
+        let others = children.dropFirst().map { child in
+            Task { [silent] in (child.path, await child.outcome(silent)) }
+        }
+        let answer = await children[0].outcome(call)
+        // The caller does not wait for the others: the comparison goes on behind its back.
+        Task {
+            for other in others {
+                let (path, outcome) = await other.value
+                comparison.note(call.operation, expected: answer, got: outcome, from: path)
+            }
+        }
+        guard case .failure(var error) = answer else { return try answer.get() }
+        error.outcomes = ConnectorAnswer.outcomes(of: [(children[0].path, answer)])
+        throw error
+    }
+}
+
+extension ConnectorAnswer.Outcome {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+
+    fileprivate var isRetryable: Bool { if case .failure(let error) = self { error.isRetryable } else { false } }
+}

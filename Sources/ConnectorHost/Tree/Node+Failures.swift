@@ -1,0 +1,62 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What a composite throws when its children did not do.
+extension Node {
+    /// The error of a call that no child took.
+    ///
+    /// - Parameters:
+    ///   - children: Those that were asked; all of them failed.
+    ///   - what: The message.
+    func failure(of children: [ConnectorAnswer.Child], _ what: String) -> ConnectorError {
+        let errors = errors(of: children)
+        let codes = Set(errors.map(\.code))
+        var error = ConnectorError(
+            codes.count == 1 ? codes.first ?? .failed : .failed,
+            what,
+            connector: path,
+            cause: errors.map(\.description).joined(separator: "; "),
+            isRetryable: errors.contains(where: \.isRetryable),
+            retryAfter: errors.compactMap(\.retryAfter).min()
+        )
+        error.outcomes = ConnectorAnswer.outcomes(of: children)
+        return error
+    }
+
+    /// The error of a call that some children took, but not enough.
+    ///
+    /// - Parameter isRetryable: Whether enough would take it if those took it that may the next time.
+    func partialFailure(of children: [ConnectorAnswer.Child], _ operation: String, isRetryable: Bool) -> ConnectorError
+    {
+        let errors = errors(of: children)
+        let takers = children.filter { (try? $0.outcome.get()) != nil }.map(\.path)
+        let others = children.filter { (try? $0.outcome.get()) == nil }.map(\.path)
+        let needed = policy?.fewest ?? 1
+        var error = ConnectorError(
+            .partial,
+            "\(list(takers)) took \(operation), \(list(others)) did not" + (needed > 1 ? "; \(needed) must" : ""),
+            connector: path,
+            cause: errors.map(\.description).joined(separator: "; "),
+            isRetryable: isRetryable,
+            retryAfter: isRetryable ? errors.filter(\.isRetryable).compactMap(\.retryAfter).max() : nil
+        )
+        error.outcomes = ConnectorAnswer.outcomes(of: children)
+        return error
+    }
+
+    private func errors(of children: [ConnectorAnswer.Child]) -> [ConnectorError] {
+        children.compactMap { path, outcome in
+            guard case .failure(var error) = outcome else { return nil }
+            error.connector = error.connector ?? path
+            return error
+        }
+    }
+
+    /// `a`, `a and b`, `a, b and c`.
+    private func list(_ names: [String]) -> String {
+        guard names.count > 1, let last = names.last else { return names.first ?? "nobody" }
+        return "\(names.dropLast().joined(separator: ", ")) and \(last)"
+    }
+}

@@ -1,0 +1,36 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorHostCommands
+
+/// What `status` shows of a report that a command never sees: one of a host that has run for a while.
+@Suite struct StatusDocumentTests {
+    private func lines(_ calls: CallCounters?) -> [String] {
+        let gate = GateReport(
+            path: "gate",
+            state: .open,
+            target: .open,
+            isReady: true,
+            evidence: [],
+            attempts: 1,
+            capabilities: [:],
+            misbehaviourCount: 0,
+            calls: calls
+        )
+        let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+        return document.lines(TextStyle(isColoured: false, isUnicode: true))
+    }
+
+    @Test func `calls are shown once there were any, with the last failure`() {
+        #expect(!lines(nil).contains { $0.contains("call") })
+        #expect(lines(CallCounters(total: 1)).contains { $0.contains("1 call, 0 failed") })
+        let error = ConnectorError(.unavailable, "the vendor is away")
+        let failed = lines(CallCounters(total: 12, failures: 3, lastFailure: error))
+        #expect(failed.contains { $0.contains("12 calls, 3 failed") })
+        #expect(failed.contains { $0.contains("the last with: the vendor is away [unavailable]") })
+    }
+}

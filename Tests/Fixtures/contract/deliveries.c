@@ -1,0 +1,103 @@
+/* This source file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * deliveries: a vendor of events and crash reports that keeps what arrives, and is away as often as its field "away" says.
+ */
+#include "../fixture.h"
+
+CONNECTOR_MANIFEST({
+    "manifest": 1,
+    "id": "deliveries",
+    "version": "1.0.0",
+    "abi": [1, 1],
+    "entry": "deliveries_entry",
+    "documentation": "Keeps what arrives.",
+    "thread": "serial",
+    "configuration": {"away": {"type": "integer", "documentation": "How many deliveries fail before one succeeds."}},
+    "capabilities": {
+        "analytics/1": {"track": {"symbol": "deliveries_take", "signature": "(event: json) async"}},
+        "crash/1": {"exception": {"symbol": "deliveries_take_report", "signature": "(report: json) async -> json"}},
+        "deliveries/1": {"last": {"symbol": "deliveries_last", "signature": "() -> string"}}
+    }
+});
+
+/** One gate. */
+typedef struct deliveries {
+    const connector_host *host;
+    /** How many deliveries will be refused. */
+    long away;
+    /** What arrived last, whether it was taken or not. */
+    char last[8192];
+    uint64_t last_length;
+} deliveries;
+
+static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
+                      connector_error *error) {
+    static const char key[] = "\"away\":";
+    deliveries *self = calloc(1, sizeof(deliveries));
+    fixture *base;
+    const char *digits;
+    int32_t status = fixture_create(host, config, length, (void **)&base, error);
+    if (status != CONNECTOR_OK || self == NULL) {
+        free(self);
+        return CONNECTOR_FAILED;
+    }
+    self->host = host;
+    digits = strstr(base->config, key);
+    if (digits != NULL) self->away = strtol(digits + strlen(key), NULL, 10);
+    fixture_destroy(base);
+    *instance = self;
+    return CONNECTOR_OK;
+}
+
+static int32_t open_gate(void *instance, const connector_call *call, connector_error *error) {
+    const deliveries *self = instance;
+    (void)error;
+    return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)FIXTURE_EVIDENCE,
+                                sizeof(FIXTURE_EVIDENCE) - 1, NULL);
+}
+
+static int32_t take(deliveries *self, const connector_call *call, const char *json, uint64_t length, const char *answer,
+                    connector_error *error) {
+    if (length <= sizeof(self->last)) {
+        memcpy(self->last, json, length);
+        self->last_length = length;
+    }
+    if (self->away > 0) {
+        self->away--;
+        error->retryable = 1;
+        error->retry_after_ns = 2000000000;
+        return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor is away");
+    }
+    return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)answer,
+                                strlen(answer), NULL);
+}
+
+CONNECTOR_EXPORT int32_t deliveries_take(void *instance, const connector_call *call, const char *json, uint64_t length,
+                                         connector_error *error) {
+    return take(instance, call, json, length, "", error);
+}
+
+CONNECTOR_EXPORT int32_t deliveries_take_report(void *instance, const connector_call *call, const char *json,
+                                                uint64_t length, connector_error *error) {
+    return take(instance, call, json, length, "{\"outcome\":\"accepted\"}", error);
+}
+
+CONNECTOR_EXPORT int32_t deliveries_last(void *instance, connector_bytes_owned *result, connector_error *error) {
+    const deliveries *self = instance;
+    uint8_t *copy = malloc(self->last_length + 1);
+    (void)error;
+    if (copy == NULL) return CONNECTOR_FAILED;
+    memcpy(copy, self->last, self->last_length);
+    result->data = copy;
+    result->length = self->last_length;
+    result->context = copy;
+    result->release = free;
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT const connector_plugin *deliveries_entry(void) {
+    static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, create, open_gate,
+                                            open_gate, NULL, free, NULL};
+    return &plugin;
+}
