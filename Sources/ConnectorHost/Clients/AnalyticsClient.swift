@@ -147,15 +147,14 @@ public final class AnalyticsClient: Sendable {
     }
 
     /// Delivers a batch, and answers for each event in its order.
+    ///
+    /// Through a composite of the policy `all` an event is accepted if every required child accepted it, or as many as the quorum
+    /// says.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        let batch = JSONValue.array(events.map(\.json))
-        return try await target.call("deliver", texts: [("events", batch.utf8())], options) {
-            json throws(ConnectorError) in
-            try DeliveryAnswer.answers(json: json, count: events.count)
-        }
+        try await target.deliver(events.map(\.json), as: "events", options)
     }
 
     /// Sends whatever adapters still hold.

@@ -65,8 +65,30 @@ struct ClientTarget: Sendable {
         _ read: (JSONValue) throws(ConnectorError) -> Model
     ) async throws(ConnectorError) -> Model {
         let answer = try await call(operation, CallArguments(texts: texts), options)
+        return try model(of: operation) { () throws(ConnectorError) in
+            try read(JSONValue(parsing: answer.result.text, file: operation))
+        }
+    }
+
+    /// Delivers a batch.
+    ///
+    /// - Returns: What became of each event or report, in the order of the batch.
+    func deliver(
+        _ batch: [JSONValue],
+        as parameter: String,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> [DeliveryAnswer] {
+        let arguments = CallArguments(texts: [(parameter, JSONValue.array(batch).utf8())])
+        let answer = try await call("deliver", arguments, options)
+        return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: batch.count) }
+    }
+
+    private func model<Model>(
+        of operation: String,
+        _ read: () throws(ConnectorError) -> Model
+    ) throws(ConnectorError) -> Model {
         do throws(ConnectorError) {
-            return try read(JSONValue(parsing: answer.result.text, file: operation))
+            return try read()
         } catch {
             throw ConnectorError(
                 .misbehaved,

@@ -61,11 +61,7 @@ public struct CrashClient: Sendable {
         _ reports: [CrashReport],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        let batch = JSONValue.array(reports.map { filled($0).json })
-        return try await target.call("deliver", texts: [("reports", batch.utf8())], options) {
-            json throws(ConnectorError) in
-            try DeliveryAnswer.answers(json: json, count: reports.count)
-        }
+        try await target.deliver(reports.map { filled($0).json }, as: "reports", options)
     }
 
     /// Sends a report, as an exception if it has one and as a message otherwise.

@@ -12,6 +12,9 @@ struct ConnectorAnswer: Sendable {
     /// How each leaf fared; empty stands for the one of the result, so that the answer of a leaf allocates nothing.
     private var asked: [CallOutcome] = []
 
+    /// How many of the children had to take the call, and which of them; nil where there are none.
+    private(set) var requirement: (policy: CompositePolicy, isRequired: [Bool])?
+
     /// How one child of a composite answered.
     typealias Outcome = Result<ConnectorAnswer, ConnectorError>
     /// The same, with the child's path.
@@ -27,8 +30,10 @@ struct ConnectorAnswer: Sendable {
     /// - Parameters:
     ///   - result: The one that counts.
     ///   - children: All of them, in the order of the file.
-    init(_ result: CallResult, children: [Child]) {
+    ///   - requirement: How many had to take the call, and which.
+    init(_ result: CallResult, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
         self.result = result
+        self.requirement = requirement
         self.children = children
         asked = Self.outcomes(of: children)
     }

@@ -111,7 +111,8 @@ extension Node {
         guard isEnough(\.isSuccess) else {
             throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
         }
-        return ConnectorAnswer(first.result, children: asked)
+        let requirement = policy.map { ($0, children.map(\.isRequiredByParent)) }
+        return ConnectorAnswer(first.result, children: asked, requirement: requirement)
     }
 
     /// The first child that works takes the call; the next one only if trying elsewhere makes sense.

@@ -70,6 +70,34 @@ import Testing
         #expect(analytics.stamped(event) == event)
     }
 
+    @Test func `an event of a batch is accepted once every required child has accepted it`() async throws {
+        let test = try await opened()
+        let analytics = try test.host.analytics("vendors")
+        let event = analytics.stamped(.track("Seen"))
+        let first = try #require(try await analytics.deliver([event]).first)
+        #expect(first.outcome == .retry)
+        #expect(first.reason == "vendors/b: the vendor is away")
+        #expect(first.retryAfter == .seconds(2))
+        #expect(try await analytics.deliver([event]).map(\.outcome) == [.accepted])
+        let error = try await failure { () throws(ConnectorError) in try await analytics.deliver([]) }
+        #expect(error.code == .misbehaved, "the fixture answers for one event, whatever the batch")
+    }
+
+    @Test func `an optional child does not keep an event of a batch from being accepted`() async throws {
+        let optional = TestHost.leaf(
+            "b",
+            plugin: "deliveries",
+            ["away": 1],
+            settings: #""probe": "off", "required": false"#
+        )
+        let test = try TestHost(
+            TestHost.composite("vendors", "all", TestHost.leaf("a", plugin: "deliveries"), optional)
+        )
+        await test.host.open()
+        let analytics = try test.host.analytics("vendors")
+        #expect(try await analytics.deliver([analytics.stamped(.track("Seen"))]).map(\.outcome) == [.accepted])
+    }
+
     @Test func `a crash report that is sent again has the same id`() async throws {
         let test = try await opened()
         let crash = try test.host.crash("vendors")

@@ -15,7 +15,10 @@ CONNECTOR_MANIFEST({
     "thread": "serial",
     "configuration": {"away": {"type": "integer", "documentation": "How many deliveries fail before one succeeds."}},
     "capabilities": {
-        "analytics/1": {"track": {"symbol": "deliveries_take", "signature": "(event: json) async"}},
+        "analytics/1": {
+            "track": {"symbol": "deliveries_take", "signature": "(event: json) async"},
+            "deliver": {"symbol": "deliveries_deliver", "signature": "(events: json) async -> json"}
+        },
         "crash/1": {"exception": {"symbol": "deliveries_take_report", "signature": "(report: json) async -> json"}},
         "deliveries/1": {"last": {"symbol": "deliveries_last", "signature": "() -> string"}}
     }
@@ -81,6 +84,17 @@ CONNECTOR_EXPORT int32_t deliveries_take(void *instance, const connector_call *c
 CONNECTOR_EXPORT int32_t deliveries_take_report(void *instance, const connector_call *call, const char *json,
                                                 uint64_t length, connector_error *error) {
     return take(instance, call, json, length, "{\"outcome\":\"accepted\"}", error);
+}
+
+/** Answers for a batch of one event. */
+CONNECTOR_EXPORT int32_t deliveries_deliver(void *instance, const connector_call *call, const char *json,
+                                            uint64_t length, connector_error *error) {
+    static const char later[] = "[{\"outcome\":\"retry\",\"reason\":\"the vendor is away\",\"retryAfter\":2}]";
+    deliveries *self = instance;
+    if (self->away == 0) return take(self, call, json, length, "[{\"outcome\":\"accepted\"}]", error);
+    self->away--;
+    return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)later,
+                                strlen(later), NULL);
 }
 
 CONNECTOR_EXPORT int32_t deliveries_last(void *instance, connector_bytes_owned *result, connector_error *error) {

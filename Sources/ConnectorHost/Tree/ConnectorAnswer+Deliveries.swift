@@ -1,0 +1,50 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension ConnectorAnswer {
+    /// What became of each event or report of a batch.
+    ///
+    /// Of a composite that asked every child: an event is accepted if as many children took it as must take a call; else it is to be
+    /// delivered again if that may change it; else it is rejected.
+    ///
+    /// - Parameter count: How many events or reports the batch had.
+    /// - Throws: What is wrong with the answer of a plugin.
+    func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
+        guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
+            let json = try JSONValue(parsing: result.text, file: "deliver")
+            return try DeliveryAnswer.answers(json: json, count: count)
+        }
+        var columns: [[DeliveryAnswer]] = []
+        for child in children {
+            switch child.outcome {
+            case .success(let answer): columns.append(try answer.deliveries(count: count))
+            case .failure(let error): columns.append(Array(repeating: DeliveryAnswer(error), count: count))
+            }
+        }
+        return (0..<count).map { place in
+            let answers = columns.map { $0[place] }
+            func isEnough(_ outcomes: Set<DeliveryAnswer.Outcome>) -> Bool {
+                policy.isSatisfied(by: zip(answers, isRequired).map { (outcomes.contains($0.outcome), $1) })
+            }
+            let accepted = answers.first { $0.outcome == .accepted }
+            if let accepted, isEnough([.accepted]) { return accepted }
+            let others = zip(children, answers).filter { $1.outcome != .accepted }
+            let reason = others.map { "\($0.path): \($1.reason ?? $1.outcome.rawValue)" }.joined(separator: "; ")
+            let code = others.first?.1.code
+            guard isEnough([.accepted, .retry]) else { return .rejected(reason, code: code ?? .invalid) }
+            return .retry(reason, after: others.compactMap(\.1.retryAfter).max(), code: code ?? .unavailable)
+        }
+    }
+}
+
+extension DeliveryAnswer {
+    /// What a failed call means for each event of its batch.
+    fileprivate init(_ error: ConnectorError) {
+        self =
+            error.isRetryable
+            ? .retry(error.message, after: error.retryAfter, code: error.code)
+            : .rejected(error.message, code: error.code)
+    }
+}
