@@ -12,11 +12,11 @@ extension GatePlan {
         self.init(
             path: connector.path,
             plugin: leaf.flatMap { plugins.candidate($0.specification) },
-            configuration: JSONValue.object(plan?.config ?? JSONObject()).utf8(),
-            secrets: plan?.secrets ?? [:],
-            egress: plan?.egress ?? [],
+            material: Material(plan),
+            renewed: { [renew = resolved.renew, path = connector.path] in renew(path).map { Material($0) } },
             timeout: connector.timeout ?? Self.defaultTimeout,
             retry: connector.retry ?? .none,
+            heal: connector.heal,
             probeInterval: connector.probeInterval
         )
     }

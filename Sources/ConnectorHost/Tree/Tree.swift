@@ -80,9 +80,6 @@ struct Tree: Sendable {
     /// The connections, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }
 
-    /// The connections of a node: its own, or all below it.
-    func gates(of index: Int) -> [Gate] { leaves(of: index).compactMap { nodes[$0].gate } }
-
     // MARK: Order
 
     /// Does something with gates at once, but only after it was done with those that a gate waits for.

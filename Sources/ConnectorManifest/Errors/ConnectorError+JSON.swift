@@ -17,6 +17,16 @@ extension ConnectorError {
         }
         object["retryable"] = isRetryable ? true : nil
         object["retryAfterMilliseconds"] = retryAfter.map { .integer(Int64($0.nanoseconds / 1_000_000)) }
+        if !outcomes.isEmpty { object["outcomes"] = .array(outcomes.map(\.json)) }
+        return .object(object)
+    }
+}
+
+extension CallOutcome {
+    /// `{"path": …}` of a leaf that took the call, with an `error` if it did not.
+    public var json: JSONValue {
+        var object: JSONObject = ["path": .string(connector)]
+        object["error"] = error.map(\.json)
         return .object(object)
     }
 }
