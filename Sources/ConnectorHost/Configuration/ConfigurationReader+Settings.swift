@@ -12,7 +12,7 @@ extension ConfigurationReader {
     }
 
     private static let commonKeys = ["name", "required", "enabled", "after"]
-    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "probe", "allow"]
+    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow"]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
     /// Tells a leaf from a composite; nil, and reported, if it is both or neither.
@@ -120,7 +120,7 @@ extension ConfigurationReader {
         guard let duration = Duration(parsing: text), duration > .zero else {
             json.report(
                 .invalidValue,
-                "\(name) is \"\(text)\"; it must be \(kind)",
+                "\(json.name(of: path.appending(name))) is \"\(text)\"; it must be \(kind)",
                 at: path.appending(name)
             )
             return nil
@@ -139,19 +139,48 @@ extension ConfigurationReader {
         if let attempts = json.integer("attempts", in: members, at: here, within: 1...1000) {
             policy.attempts = Int(attempts)
         }
-        let initial = duration("initial", in: members, at: here)
-        let longest = duration("max", in: members, at: here)
+        (policy.initial, policy.max) = waits(in: members, at: here, unless: (policy.initial, policy.max))
+        return policy
+    }
+
+    /// Whether and how a gate that failed to open is tried again.
+    mutating func heal(in object: JSONObject, at path: JSONPath) -> HealPolicy? {
+        let policy = HealPolicy()
+        guard let value = object["heal"] else { return policy }
+        guard value.string != "off" else { return nil }
+        let here = path.appending("heal")
+        guard case .object = value else {
+            json.report(
+                value.string == nil ? .wrongType : .invalidValue,
+                "heal must be \"off\" or an object, not \(value.string.map { "\"\($0)\"" } ?? value.kind)",
+                fix: "write {\"initial\": \"1s\", \"max\": \"60s\"}, or \"off\"",
+                at: here
+            )
+            return policy
+        }
+        guard let members = json.members(of: value, at: here, allowed: ["initial", "max"]) else { return policy }
+        let (initial, longest) = waits(in: members, at: here, unless: (policy.initial, policy.max))
+        return HealPolicy(initial: initial, max: longest)
+    }
+
+    /// The first wait and the longest one; one that is not given keeps its default as far as the other lets it.
+    private mutating func waits(
+        in members: JSONObject,
+        at path: JSONPath,
+        unless defaults: (initial: Duration, max: Duration)
+    ) -> (initial: Duration, max: Duration) {
+        let initial = duration("initial", in: members, at: path)
+        let longest = duration("max", in: members, at: path)
         if let initial, let longest, longest < initial {
             json.report(
                 .invalidValue,
                 "the longest wait is shorter than the initial one",
-                at: here.appending("max")
+                at: path.appending("max")
             )
-            return policy
+            return defaults
         }
-        policy.initial = initial ?? min(policy.initial, longest ?? policy.initial)
-        policy.max = longest ?? max(policy.max, policy.initial)
-        return policy
+        let first = initial ?? min(defaults.initial, longest ?? defaults.initial)
+        return (first, longest ?? max(defaults.max, first))
     }
 
     /// How often an open gate is probed.

@@ -122,6 +122,7 @@ struct ConfigurationReader {
             after: json.strings("after", in: object, at: path),
             timeout: duration("timeout", in: object, at: path),
             retry: retry(in: object, at: path),
+            heal: heal(in: object, at: path),
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),

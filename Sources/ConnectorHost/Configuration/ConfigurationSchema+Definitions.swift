@@ -39,6 +39,7 @@ extension ConfigurationSchema {
         ],
         "timeout": described(reference("duration"), "How long opening may take."),
         "retry": retry,
+        "heal": heal,
         "probe": [
             "anyOf": [["const": "off"], reference("duration")], "default": "60s",
             "description": "How often an open gate proves that it still works.",
@@ -59,6 +60,25 @@ extension ConfigurationSchema {
         "patternProperties": annotations,
         "additionalProperties": false,
         "description": "Whether and how opening is tried again.",
+    ]
+
+    private static let heal: JSONValue = [
+        "anyOf": [
+            ["const": "off"],
+            [
+                "type": "object",
+                "properties": [
+                    "initial": described(
+                        reference("duration"),
+                        "The longest wait before the first attempt to heal; it doubles; 1s without it."
+                    ),
+                    "max": described(reference("duration"), "No wait is longer; 60s without it."),
+                ],
+                "patternProperties": annotations,
+                "additionalProperties": false,
+            ],
+        ],
+        "description": "How an attempt to open is repeated after it failed, until the host closes.",
     ]
 
     private static let allow: JSONValue = [

@@ -21,6 +21,8 @@ public struct Connector: Sendable {
     public let timeout: Duration?
     /// Whether and how opening is tried again; nil for a single attempt.
     public let retry: RetryPolicy?
+    /// How a gate that failed to open is tried again until its host closes; nil for never.
+    public let heal: HealPolicy?
     /// How often an open gate proves that it still works; nil for never.
     public let probeInterval: Duration?
     /// The only hosts that the plugin may talk to, in the place of those its manifest names; nil leaves it to the manifest.

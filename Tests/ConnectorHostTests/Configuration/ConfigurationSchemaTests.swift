@@ -19,6 +19,13 @@ import Testing
         #expect(try JSONValue(parsing: schema.serialized(pretty: true)) == schema)
     }
 
+    @Test func `healing is switched off, or has two waits`() throws {
+        let heal = try Self.schema()["$defs"]?["connector"]?["properties"]?["heal"]?["anyOf"]
+        #expect(heal?[0] == ["const": "off"])
+        #expect(heal?[1]?["properties"]?.object?.names == ["initial", "max"])
+        #expect(heal?[1]?["additionalProperties"] == false)
+    }
+
     @Test func `every plugin is offered with what it is for`() throws {
         var described = try manifest(of: PluginSpecification("sentry")).get()
         described.id = "other"

@@ -47,6 +47,19 @@ import Testing
         #expect(connectors[3].policy == .first)
     }
 
+    @Test(arguments: [
+        ("", HealPolicy(initial: .seconds(1), max: .seconds(60))),
+        (#", "heal": "off""#, nil),
+        (#", "heal": {}"#, HealPolicy()),
+        (#", "heal": {"initial": "250ms", "max": "2m"}"#, HealPolicy(initial: .milliseconds(250), max: .seconds(120))),
+        (#", "heal": {"initial": "2m"}"#, HealPolicy(initial: .seconds(120), max: .seconds(120))),
+        (#", "heal": {"max": "500ms", "$comment": "quick"}"#, HealPolicy(initial: .milliseconds(500), max: .milliseconds(500))),
+    ])
+    func `a gate heals unless its connector says otherwise`(setting: String, expected: HealPolicy?) throws {
+        let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"\#(setting)}]}"#
+        #expect(try Configuration(parsing: text).connectors[0].heal == expected)
+    }
+
     @Test func `after names siblings, or any connector by its path`() {
         #expect(configuration.connectors[3].after == ["database", "analytics/segment"])
         #expect(configuration.connectors[3].children[1].after == ["geocoder/one", "crash"])
