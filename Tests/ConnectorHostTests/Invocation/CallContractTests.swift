@@ -84,7 +84,7 @@ import Testing
     @Test(
         arguments: [
             (1, "failed"), (2, "invalid"), (3, "unsupported"), (4, "unauthorized"), (5, "missing"), (6, "conflict"),
-            (7, "rate-limited"), (8, "unavailable"), (9, "timed-out"), (10, "cancelled"), (11, "denied"),
+            (7, "rate-limited"), (8, "unavailable"), (9, "timed-out"), (10, "aborted"), (11, "denied"),
             (12, "too-large"),
             (13, "protocol"), (14, "not-open"), (99, "failed"), (-1, "failed"), (Int64(Int32.min), "failed"),
         ] as [(Int64, String)]
@@ -177,6 +177,20 @@ import Testing
         #expect(try await TestHost.finish(name) == 100)
         #expect(try test.gate("gate").misbehaviourCount == 1)
         #expect(test.clock.timerCount == 0)
+    }
+
+    @Test func `only the caller's own cancellation is one`() async throws {
+        let test = try await opened(TestHost.leaf("gate"), TestHost.leaf("other"))
+        let task = Task { try await failure { () throws(ConnectorError) in try await begin(test) } }
+        await test.clock.timers(atLeast: 1)
+        #expect(try await test.call("other", "fail", ["name": .string(name), "status": 10]) == 0)
+        let vendors = try await task.value
+        #expect(vendors.code == .aborted)
+        #expect(!vendors.isCancellation)
+        let own = Task { try await failure { () throws(ConnectorError) in try await begin(test) } }
+        await test.clock.timers(atLeast: 1)
+        own.cancel()
+        #expect(try await own.value.isCancellation)
     }
 
     @Test func `a caller that is cancelled already does not wait`() async throws {
