@@ -12,7 +12,10 @@ internal import Synchronization
 /// ```
 ///
 /// Every call returns when the vendor has taken the event, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `invalid` for an event that breaks the specification; `not-open`, `timed-out`, `cancelled`.
+/// codes of <doc:Errors>; `invalid` for an event that breaks the specification; `not-open`, `timed-out`; `cancelled` if the caller's
+/// own task was. The `timeout` of the options covers all of that, a wait for the gate's turn and the adapter's retries included.
+///
+/// What is said of an event is JSON, or any `Encodable` value that becomes an object: see ``track(_:properties:options:)``.
 ///
 /// Remembers who the user is between calls; make one client for each user. From any thread.
 public final class AnalyticsClient: Sendable {
@@ -42,22 +45,34 @@ public final class AnalyticsClient: Sendable {
     }
 
     /// Records that the user did something.
-    public func track(_ event: String, _ properties: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.track) {
+    public func track(
+        _ event: String,
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
+        try await send(.track, options) {
             $0.event = event
             $0.properties = properties
         }
     }
 
     /// Says who the user is, from now on.
-    public func identify(_ userId: String, traits: JSONObject = [:]) async throws(ConnectorError) {
+    public func identify(
+        _ userId: String,
+        traits: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
         self.userId = userId
-        try await send(.identify) { $0.traits = traits }
+        try await send(.identify, options) { $0.traits = traits }
     }
 
     /// Records that the user saw a screen of an application.
-    public func screen(_ name: String, _ properties: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.screen) {
+    public func screen(
+        _ name: String,
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
+        try await send(.screen, options) {
             $0.name = name
             $0.properties = properties
         }
@@ -67,9 +82,10 @@ public final class AnalyticsClient: Sendable {
     public func page(
         _ name: String,
         category: String? = nil,
-        _ properties: JSONObject = [:]
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
     ) async throws(ConnectorError) {
-        try await send(.page) {
+        try await send(.page, options) {
             $0.name = name
             $0.category = category
             $0.properties = properties
@@ -77,18 +93,26 @@ public final class AnalyticsClient: Sendable {
     }
 
     /// Puts the user into a group.
-    public func group(_ groupId: String, traits: JSONObject = [:]) async throws(ConnectorError) {
-        try await send(.group) {
+    public func group(
+        _ groupId: String,
+        traits: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
+        try await send(.group, options) {
             $0.groupId = groupId
             $0.traits = traits
         }
     }
 
     /// Says that the user was known by another identity before.
-    public func alias(_ userId: String, previousId: String? = nil) async throws(ConnectorError) {
+    public func alias(
+        _ userId: String,
+        previousId: String? = nil,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
         let previous = previousId ?? self.userId ?? anonymousId
         self.userId = userId
-        try await send(.alias) { $0.previousId = previous }
+        try await send(.alias, options) { $0.previousId = previous }
     }
 
     /// Sends one event as it is; its `messageId` tells the vendor that two are the same.
@@ -114,11 +138,14 @@ public final class AnalyticsClient: Sendable {
         _ = try await target.call("flush", texts: [], options)
     }
 
-    private func send(_ type: AnalyticsEvent.Kind, _ fill: (inout AnalyticsEvent) -> Void) async throws(ConnectorError)
-    {
+    private func send(
+        _ type: AnalyticsEvent.Kind,
+        _ options: CallOptions,
+        _ fill: (inout AnalyticsEvent) -> Void
+    ) async throws(ConnectorError) {
         let identity = identity.withLock(\.self)
         var event = AnalyticsEvent(type, userId: identity.userId, anonymousId: identity.anonymousId)
         fill(&event)
-        try await send(event)
+        try await send(event, options: options)
     }
 }

@@ -40,6 +40,13 @@ struct ClientTarget: Sendable {
     /// What it, or something below it, can do.
     var capabilities: [Capability] { tree.capabilities(index) }
 
+    /// The error with the connector's path, if it has none yet.
+    func described(_ error: ConnectorError) -> ConnectorError {
+        var error = error
+        error.connector = error.connector ?? path
+        return error
+    }
+
     /// Calls an operation with JSON.
     func call(
         _ operation: String,

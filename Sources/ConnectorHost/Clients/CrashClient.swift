@@ -11,7 +11,8 @@ public import ConnectorManifest
 /// ```
 ///
 /// Every call returns when the vendor has taken the report, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `not-open`, `timed-out`, `cancelled`.
+/// codes of <doc:Errors>; `not-open`, `timed-out`; `cancelled` if the caller's own task was. The `timeout` of the options covers all of
+/// that, a wait for the gate's turn and the adapter's retries included.
 ///
 /// A value that holds nothing else of the host. From any thread.
 public struct CrashClient: Sendable {
@@ -28,16 +29,20 @@ public struct CrashClient: Sendable {
     /// - Parameters:
     ///   - error: Its type and description become the exception; Swift errors carry no stack.
     ///   - tags: Short values to search by.
+    ///   - options: How long the call may take.
     /// - Returns: What the vendor answered, with its name for the report if it gives one.
     @discardableResult
-    public func report(_ error: any Error, tags: [String: String] = [:]) async throws(ConnectorError) -> DeliveryAnswer
-    {
+    public func report(
+        _ error: any Error,
+        tags: [String: String] = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> DeliveryAnswer {
         var report = CrashReport(
             level: .error,
             exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")]
         )
         report.tags = tags
-        return try await exception(report)
+        return try await exception(report, options: options)
     }
 
     /// Reports an exception.

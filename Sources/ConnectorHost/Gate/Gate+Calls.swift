@@ -137,6 +137,11 @@ extension Gate {
         return try await instance.admit(name, by: deadline)
     }
 
+    /// Lets an operation in that ``admitNow()`` did not, as long as its caller is ready to wait.
+    func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
+        try await admit(name, by: environment.deadline(after: options.timeoutNanoseconds))
+    }
+
     /// The instance, if calls may pass.
     func usableInstance() throws(ConnectorError) -> PluginInstance {
         let (instance, state, error) = usable

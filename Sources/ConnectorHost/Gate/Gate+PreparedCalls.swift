@@ -35,10 +35,11 @@ extension Gate {
     /// Lends a prepared call, and keeps the gate from closing meanwhile.
     func withPrepared<Result>(
         _ name: String,
+        _ options: CallOptions,
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
-            let admission = if let admission = admitNow() { admission } else { try await admit(name, by: .max) }
+            let admission = if let admission = admitNow() { admission } else { try await admit(name, within: options) }
             defer { admission.end() }
             return try admission.with { instance throws(ConnectorError) in
                 try PreparedCall.with(instance.operation(named: name), on: instance, body)

@@ -128,6 +128,33 @@ import Testing
         }
     }
 
+    // MARK: The application's own types
+
+    @Test func `arguments and results are of the application's own types`() async throws {
+        struct Note: Codable, Equatable {
+            var title: String
+            var tags: [String]
+        }
+        struct Arguments: Encodable {
+            var value: Note
+        }
+        let test = try await opened()
+        let gate = try test.host.gate("gate")
+        let note = Note(title: "Milk", tags: ["home"])
+        #expect(try await gate.call("answer", Arguments(value: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", ["value": ["title": "Milk", "tags": ["home"]]], as: Note.self) == note)
+        #expect(try await gate.call("answer", JSONValue(encoding: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", "one", as: String.self) == "one")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", ["value": ["title": 1]], as: Note.self)
+        }
+        #expect(error.description == "gate: the JSON is no Note: title: expected a string, found an integer [invalid]")
+        let wrong = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", [1], as: Note.self)
+        }
+        #expect(wrong.description == "gate: Array<Int> becomes an array in JSON, and an object is needed [invalid]")
+    }
+
     // MARK: Deadline
 
     @Test func `a call ends at its deadline, the plugin is told, and its completion comes too late`() async throws {

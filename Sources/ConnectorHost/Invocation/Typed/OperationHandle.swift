@@ -46,11 +46,13 @@ struct OperationHandle: Sendable {
     func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
     /// Lets the caller into the gate until it calls ``Target/end()``.
+    ///
+    /// - Parameter options: How long it may take until it is the caller's turn.
     @usableFromInline
-    func admit() async throws(ConnectorError) -> Target {
+    func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
             let admission =
-                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, by: .max) }
+                if let admission = gate.admitNow() { admission } else { try await gate.admit(name, within: options) }
             do throws(ConnectorError) {
                 return unsafe Target(
                     admission: admission,
