@@ -32,7 +32,10 @@ extension ConfigurationSchema {
         "required": [
             "type": "boolean", "default": true, "description": "Whether the whole has failed if this one has.",
         ],
-        "enabled": ["type": "boolean", "default": true, "description": "Whether it takes part at all."],
+        "enabled": [
+            "anyOf": [["type": "boolean"], reference("variable")], "default": true,
+            "description": "Whether it takes part at all.",
+        ],
         "after": [
             "type": "array", "items": ["type": "string"],
             "description": "Siblings, or connectors by path, that have opened, or failed to, before this one starts.",

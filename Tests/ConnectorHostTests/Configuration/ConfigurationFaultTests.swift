@@ -189,6 +189,24 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #"c.json:1:45: a: "heal" belongs to a connector that names a plugin, and this one has connectors [unknown-key]"#
         ),
         Fault(
+            #"{"name": "a", "plugin": "${NOPE}", "enabled": "${NEITHER}"}"#,
+            "c.json:1:55: a: the environment variable NOPE is not set [missing-variable]; set it, or write ${NOPE:-default}",
+            "c.json:1:77: a: the environment variable NEITHER is not set [missing-variable]; "
+                + "set it, or write ${NEITHER:-default}"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${A:-Sen try}", "enabled": "${ON:-maybe}"}"#,
+            #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]; "#
+                + "the value comes from outside the file",
+            #"c.json:1:83: a: enabled must be true or false, and ${ON:-maybe} is "maybe" [invalid-value]; "#
+                + "the value comes from outside the file"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${", "enabled": "true"}"#,
+            #"c.json:1:55: a: "${" has no "}"; write "$${" for the characters themselves [invalid-value]"#,
+            "c.json:1:72: a: enabled must be true or false, not a string [wrong-type]"
+        ),
+        Fault(
             #"{"name": "a", "plugin": "broken", "enabled": "no", "required": 1}"#,
             "c.json:1:76: a: enabled must be true or false, not a string [wrong-type]",
             "c.json:1:94: a: required must be true or false, not an integer [wrong-type]"
