@@ -86,7 +86,7 @@ extension Evidence {
         [
             "kind": .string(kind.rawValue),
             "detail": .string(detail),
-            "at": .string(Timestamp(nanoseconds: at).description),
+            "at": .string(at.description),
             "milliseconds": .number(Double(duration.nanoseconds / 1000) / 1000),
         ]
     }
