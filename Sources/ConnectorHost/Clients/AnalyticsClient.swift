@@ -13,7 +13,11 @@ internal import Synchronization
 ///
 /// Every call returns when the vendor has taken the event, and throws a `ConnectorError` otherwise: what the vendor said, in the
 /// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `invalid` for an event that breaks the
-/// specification; `not-open`, `timed-out`, `cancelled`. It returns how each vendor fared, also those whose failure is forgiven.
+/// specification; `not-open`, `timed-out`; `cancelled` if the caller's own task was. The `timeout` of the options covers all of
+/// that, a wait for the gate's turn and the adapter's retries included. It returns how each vendor fared, also those whose failure
+/// is forgiven.
+///
+/// What is said of an event is JSON, or any `Encodable` value that becomes an object: see ``track(_:properties:options:)``.
 ///
 /// To try again, make the event once and send it as often as it takes: ``stamped(_:)``.
 ///
@@ -48,30 +52,36 @@ public final class AnalyticsClient: Sendable {
     @discardableResult
     public func track(
         _ event: String,
-        _ properties: JSONObject = [:]
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [CallOutcome] {
-        try await send(stamped(.track(event, properties)))
+        try await send(stamped(.track(event, properties)), options: options)
     }
 
     /// Says who the user is, from now on.
     @discardableResult
-    public func identify(_ userId: String, traits: JSONObject = [:]) async throws(ConnectorError) -> [CallOutcome] {
+    public func identify(
+        _ userId: String,
+        traits: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
         self.userId = userId
         var event = AnalyticsEvent(.identify)
         event.traits = traits
-        return try await send(stamped(event))
+        return try await send(stamped(event), options: options)
     }
 
     /// Records that the user saw a screen of an application.
     @discardableResult
     public func screen(
         _ name: String,
-        _ properties: JSONObject = [:]
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [CallOutcome] {
         var event = AnalyticsEvent(.screen)
         event.name = name
         event.properties = properties
-        return try await send(stamped(event))
+        return try await send(stamped(event), options: options)
     }
 
     /// Records that the user saw a page of a site.
@@ -79,31 +89,40 @@ public final class AnalyticsClient: Sendable {
     public func page(
         _ name: String,
         category: String? = nil,
-        _ properties: JSONObject = [:]
+        _ properties: JSONObject = [:],
+        options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [CallOutcome] {
         var event = AnalyticsEvent(.page)
         event.name = name
         event.category = category
         event.properties = properties
-        return try await send(stamped(event))
+        return try await send(stamped(event), options: options)
     }
 
     /// Puts the user into a group.
     @discardableResult
-    public func group(_ groupId: String, traits: JSONObject = [:]) async throws(ConnectorError) -> [CallOutcome] {
+    public func group(
+        _ groupId: String,
+        traits: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
         var event = AnalyticsEvent(.group)
         event.groupId = groupId
         event.traits = traits
-        return try await send(stamped(event))
+        return try await send(stamped(event), options: options)
     }
 
     /// Says that the user was known by another identity before.
     @discardableResult
-    public func alias(_ userId: String, previousId: String? = nil) async throws(ConnectorError) -> [CallOutcome] {
+    public func alias(
+        _ userId: String,
+        previousId: String? = nil,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [CallOutcome] {
         var event = AnalyticsEvent(.alias)
         event.previousId = previousId ?? self.userId ?? anonymousId
         self.userId = userId
-        return try await send(stamped(event))
+        return try await send(stamped(event), options: options)
     }
 
     /// An event as this client would send it now: with its user unless it names one, and the time unless it has one.

@@ -39,10 +39,17 @@ struct ClientTarget: Sendable {
     }
 
     /// The time of day.
-    var now: Timestamp { Timestamp(nanoseconds: clock.wallTime()) }
+    var now: Timestamp { clock.wallTime() }
 
     /// What the connector, or something below it, can do; nothing once it has disappeared.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
+
+    /// The error with the connector's path, if it has none yet.
+    func described(_ error: ConnectorError) -> ConnectorError {
+        var error = error
+        error.connector = error.connector ?? path
+        return error
+    }
 
     /// Calls an operation.
     func call(

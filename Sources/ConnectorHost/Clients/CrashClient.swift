@@ -11,7 +11,8 @@ public import ConnectorManifest
 /// ```
 ///
 /// Every call returns when the vendor has taken the report, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `not-open`, `timed-out`, `cancelled`.
+/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `not-open`, `timed-out`; `cancelled` if the
+/// caller's own task was. The `timeout` of the options covers all of that, a wait for the gate's turn and the adapter's retries included.
 ///
 /// To try again, make the `CrashReport` once, and ``send(_:options:)`` it as often as it takes: vendors know it by its `id`.
 ///
@@ -30,11 +31,15 @@ public struct CrashClient: Sendable {
     /// - Parameters:
     ///   - error: Its type and description become the exception; Swift errors carry no stack.
     ///   - tags: Short values to search by.
+    ///   - options: How long the call may take.
     /// - Returns: What the vendor answered, with its name for the report if it gives one.
     @discardableResult
-    public func report(_ error: any Error, tags: [String: String] = [:]) async throws(ConnectorError) -> DeliveryAnswer
-    {
-        try await exception(CrashReport(of: error, tags: tags))
+    public func report(
+        _ error: any Error,
+        tags: [String: String] = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> DeliveryAnswer {
+        try await exception(CrashReport(of: error, tags: tags), options: options)
     }
 
     /// Reports an exception.

@@ -11,11 +11,14 @@ public import ConnectorManifest
 /// ```
 ///
 /// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
-/// cannot do; `not-open`, `timed-out`, `cancelled`.
+/// cannot do; `not-open`, `timed-out`; `cancelled` if the caller's own task was. The `timeout` of the options covers all of that, a
+/// wait for the gate's turn and the adapter's retries included.
+///
+/// Records are JSON, or values of the application's own `Codable` types: see ``get(_:in:as:options:)``.
 ///
 /// A value that holds nothing else of the host. From any thread.
 public struct DatabaseClient: Sendable {
-    private let target: ClientTarget
+    let target: ClientTarget
 
     init(_ target: ClientTarget) {
         self.target = target

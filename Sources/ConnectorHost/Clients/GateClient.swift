@@ -11,7 +11,7 @@ public import ConnectorManifest
 ///
 /// A value that holds nothing else of the host: hand it to whoever needs this connector and no other. From any thread.
 public struct GateClient: Sendable {
-    private let target: ClientTarget
+    let target: ClientTarget
 
     init(_ target: ClientTarget) {
         self.target = target
@@ -35,7 +35,7 @@ public struct GateClient: Sendable {
     /// - Returns: The result; null if there is none, an object if there are several. A composite of the policy `all` answers
     ///   with every child's result or error by path.
     /// - Throws: A `ConnectorError`: `invalid` with the signature and `not-open` with the state before any plugin code runs;
-    ///   what the plugin says after that. `cancelled` if the task is cancelled.
+    ///   what the plugin says after that; `timed-out`. `cancelled` if, and only if, the caller's own task is: see <doc:Errors>.
     @discardableResult
     public func call(
         _ operation: String,
@@ -76,7 +76,8 @@ public struct GateClient: Sendable {
     ///   - operation: Its name; `capability/operation` where two capabilities share one.
     ///   - first: The first value.
     ///   - rest: The others; parameters at the end that are optional may be left out.
-    ///   - options: How long it may take.
+    ///   - options: How long it may take, a wait for its turn included. An operation that answers at once is not interrupted.
+    /// - Throws: As ``call(_:_:options:)`` does.
     @inlinable
     @discardableResult
     public func call<First: OperationValue, each Rest: OperationValue>(
@@ -133,13 +134,18 @@ public struct GateClient: Sendable {
     ///
     /// The gate does not close before the body returns, so keep it short; on a `serial` gate nobody else is let in meanwhile.
     ///
+    /// - Parameters:
+    ///   - operation: Its name.
+    ///   - options: How long to wait for a turn on a `serial` gate; the body and its calls are not interrupted.
+    ///   - body: Calls the operation.
     /// - Throws: `unsupported` for a composite, a foreign library's operation, and one that answers by completion; `not-open`;
-    ///   what the body throws.
+    ///   `timed-out` and `cancelled` while it waits for its turn; what the body throws.
     public func withPrepared<Result>(
         _ operation: String,
+        options: CallOptions = CallOptions(),
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
-        try await leaf().withPrepared(operation, body)
+        try await leaf().withPrepared(operation, options, body)
     }
 
     /// An operation to be called through its own C type, for a typed client of a capability of one's own.

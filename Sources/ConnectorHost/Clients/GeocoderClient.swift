@@ -10,7 +10,8 @@ public import ConnectorManifest
 /// ```
 ///
 /// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
-/// cannot do; `not-open`, `timed-out`, `cancelled`. That nothing was found is no error.
+/// cannot do; `not-open`, `timed-out`; `cancelled` if the caller's own task was. That nothing was found is no error. The `timeout` of
+/// the options covers all of a call, a wait for the gate's turn and the adapter's retries included.
 ///
 /// A value that holds nothing else of the host. From any thread.
 public struct GeocoderClient: Sendable {

@@ -9,6 +9,8 @@ struct ConfigurationReader {
     var json: JSONReader
     private let base: BaseDirectory
     private let environment: Configuration.Environment
+    /// Whether the connector that is read now takes no part, by its own `enabled` or by one above it.
+    private var isDisabled = false
 
     /// Reads nothing yet.
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
@@ -85,7 +87,9 @@ struct ConfigurationReader {
                 first[name] = earlier
                 json.report(
                     .duplicateName,
-                    "the name \"\(name)\" is taken by the connector at \(json.position(of: earlier))",
+                    json.text.isEmpty
+                        ? "the name \"\(name)\" is taken by another connector beside this one"
+                        : "the name \"\(name)\" is taken by the connector at \(json.position(of: earlier))",
                     fix: "give one of them another name",
                     at: here.appending("name")
                 )
@@ -114,11 +118,15 @@ struct ConfigurationReader {
         }
         let kind = kind(of: object, at: path)
         checkKeys(of: object, kind, at: path)
+        let isEnabled = isEnabled(in: object, at: path)
+        let isAboveDisabled = isDisabled
+        isDisabled = isDisabled || !isEnabled
+        defer { isDisabled = isAboveDisabled }
         return Connector(
             name: name,
             path: connectorPath,
             isRequired: json.bool("required", in: object, at: path),
-            isEnabled: json.bool("enabled", in: object, at: path) ?? true,
+            isEnabled: isEnabled,
             after: json.strings("after", in: object, at: path),
             timeout: duration("timeout", in: object, at: path),
             retry: retry(in: object, at: path),
@@ -159,15 +167,47 @@ struct ConfigurationReader {
         return name
     }
 
+    /// Whether a connector takes part, as the file or the environment says.
+    private mutating func isEnabled(in object: JSONObject, at path: JSONPath) -> Bool {
+        guard let text = object["enabled"]?.string, text.utf8.contains(UInt8(ascii: "$")) else {
+            return json.bool("enabled", in: object, at: path) ?? true
+        }
+        guard let value = filled(text, at: path.appending("enabled")) else { return true }
+        guard value == "true" || value == "false" else {
+            json.report(
+                .invalidValue,
+                "enabled must be true or false, and \(text) is \"\(value)\"",
+                fix: "the value comes from outside the file",
+                at: path.appending("enabled")
+            )
+            return true
+        }
+        return value == "true"
+    }
+
+    /// A text with its variables; nil, and reported unless nobody needs it, if one is missing.
+    private mutating func filled(_ text: String, at path: JSONPath) -> String? {
+        let before = json.problems
+        let value = json.filled(text, from: environment, at: path)?.text
+        // As everywhere in a connector that takes no part, variables need not be set.
+        if isDisabled, json.problems.last?.code == .missingVariable { json.problems = before }
+        return value
+    }
+
     private mutating func leaf(in object: JSONObject, at path: JSONPath) -> Connector.Leaf? {
         let version = version(in: object, at: path)
         let config = json.object("config", in: object, at: path) ?? JSONObject()
-        guard let name = json.string("plugin", in: object, at: path) else { return nil }
+        guard let text = json.string("plugin", in: object, at: path) else { return nil }
+        guard let name = filled(text, at: path.appending("plugin")) else {
+            guard isDisabled else { return nil }
+            return Connector.Leaf(plugin: PluginSpecification(text, version: version), config: config)
+        }
         let isPath = name.utf8.contains(UInt8(ascii: "/"))
         guard isPath ? !name.utf8.contains(0) : isIdentifier(name) else {
             json.report(
                 .invalidValue,
                 "\"\(name)\" is neither the id of a plugin nor, with a slash, the path of one",
+                fix: name == text ? nil : "the value comes from outside the file",
                 at: path.appending("plugin")
             )
             return nil

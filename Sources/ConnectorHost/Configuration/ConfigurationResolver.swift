@@ -50,7 +50,7 @@ struct ConfigurationResolver {
                 return nil
             }
             error.connector = connector.path
-            error.position = json.position(of: place)
+            error.position = json.text.isEmpty ? nil : json.position(of: place)
             return json.problems.count == before ? .failure(error) : nil
         case .success(let manifest):
             let plan = plan(connector, leaf, manifest, values, at: place)

@@ -34,7 +34,10 @@ extension ConfigurationSchema {
             "description":
                 "Whether what is above it fails without it; the default is false below \"first\", \"fastest\" and a quorum.",
         ],
-        "enabled": ["type": "boolean", "default": true, "description": "Whether it takes part at all."],
+        "enabled": [
+            "anyOf": [["type": "boolean"], reference("variable")], "default": true,
+            "description": "Whether it takes part at all.",
+        ],
         "after": [
             "type": "array", "items": ["type": "string"],
             "description": "Siblings, or connectors by path, that have opened, or failed to, before this one starts.",

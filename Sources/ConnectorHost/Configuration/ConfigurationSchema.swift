@@ -92,13 +92,14 @@ package struct ConfigurationSchema: Sendable {
         let path: JSONValue = [
             "type": "string", "pattern": "/", "description": "The path of a plugin's file, relative to this file.",
         ]
-        return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + [path])]
+        let others = [path, Self.reference("variable")]
+        return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + others)]
     }
 
-    /// What `config` may be, for one plugin; a disabled connector is not held to it.
+    /// What `config` may be, for one plugin; a connector that is, or by a variable may be, disabled is not held to it.
     private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
         versions.enumerated().map { index, manifest in
-            var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["not": ["const": false]]]
+            var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["const": true]]
             var required: [JSONValue] = ["plugin"]
             if index > 0 {
                 wanted["version"] = ["const": .string(manifest.version.description)]

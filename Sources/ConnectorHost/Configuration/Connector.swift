@@ -5,28 +5,29 @@ package import ConnectorManifest
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Nothing is inherited: each connector says itself what differs from the defaults.
+/// Nothing is inherited: each connector says itself what differs from the defaults. Connectors come from `connectors.json`, or are
+/// made in Swift: see ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
     /// Unique among its siblings.
     public let name: String
     /// The names from the root, such as `analytics/segment`.
     public let path: String
     /// Whether what is above it fails without it, as written; nil leaves it to the policy above.
-    public let isRequired: Bool?
+    public package(set) var isRequired: Bool?
     /// Whether it takes part at all; a disabled composite disables everything below it.
-    public let isEnabled: Bool
+    public package(set) var isEnabled: Bool
     /// The paths of the connectors that have opened, or failed to, before this one starts; disabled ones among them.
     public package(set) var after: [String]
     /// How long opening may take; nil leaves it to the host.
-    public let timeout: Duration?
+    public package(set) var timeout: Duration?
     /// Whether and how opening is tried again; nil for a single attempt.
-    public let retry: RetryPolicy?
+    public package(set) var retry: RetryPolicy?
     /// How a gate that failed to open is tried again until its host closes; nil for never.
-    public let heal: HealPolicy?
+    public package(set) var heal: HealPolicy?
     /// How often an open gate proves that it still works; nil for never.
-    public let probeInterval: Duration?
+    public package(set) var probeInterval: Duration?
     /// The only hosts that the plugin may talk to, in the place of those its manifest names; nil leaves it to the manifest.
-    public let allowedHosts: [HostRule]?
+    public package(set) var allowedHosts: [HostRule]?
     /// Leaf or composite.
     package var kind: Kind
     /// Where it stands in the file.

@@ -26,17 +26,17 @@ struct SmallFile: Sendable {
     init(reading path: String, limit: Int) throws(ConnectorError) {
         guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "a file's name has no NUL") }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Self.failure(path, SystemError()) }
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
         defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure(path, SystemError()) }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
             throw ConnectorError(.unreadable, "\(path) is \(kind)")
         }
         permissions = UInt32(status.st_mode) & 0o7777
         // One byte more than allowed tells a file that is too large, even one that grows meanwhile.
-        var failed: SystemError?
+        var failed: Int32?
         let room = min(max(Int(status.st_size), 0), limit) + 1
         let read = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             while count < room, failed == nil {
@@ -50,7 +50,7 @@ struct SmallFile: Sendable {
                 if result > 0 {
                     count += result
                 } else if errno != EINTR {
-                    failed = SystemError()
+                    failed = errno
                 }
             }
         }
@@ -61,17 +61,25 @@ struct SmallFile: Sendable {
         bytes = read
     }
 
-    private static func failure(_ path: String, _ error: SystemError) -> ConnectorError {
-        switch error.number {
+    private static func failure(_ path: String, _ number: Int32) -> ConnectorError {
+        switch number {
         case ENOENT, ENOTDIR:
-            ConnectorError(.notFound, "there is no file \(path)", fix: "check the path", cause: error.description)
+            ConnectorError(.notFound, "there is no file \(path)", fix: "check the path", cause: description(of: number))
         default:
             ConnectorError(
                 .unreadable,
                 "\(path) cannot be read",
                 fix: "check the permissions of the file and its directories",
-                cause: error.description
+                cause: description(of: number)
             )
         }
+    }
+
+    /// What strerror(3) says of an `errno`, and the number.
+    private static func description(of number: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 128)
+        _ = unsafe strerror_r(number, &buffer, buffer.count - 1)
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(text) (errno \(number))"
     }
 }

@@ -41,7 +41,9 @@ extension Gate {
             let wait = max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
             let round = storage.machine.round
             stopTimer(&storage)
-            storage.nextAttempt = environment.clock.wallTime().saturatingAdding(wait)
+            storage.nextAttempt = Timestamp(
+                nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait)
+            )
             storage.timer = environment.clock.schedule(after: wait) { [weak self] in
                 self?.detach { await $0.heal(round) }
             }

@@ -50,8 +50,8 @@ final class Gate: CalledGate {
         var misbehaviourCount = 0
         /// The next proof, or the next attempt to heal.
         var timer: HostTimer?
-        /// When the next attempt is, in nanoseconds since 1970.
-        var nextAttempt: UInt64?
+        /// When the next attempt is.
+        var nextAttempt: Timestamp?
         /// Ends the pause between two attempts.
         var pause: OneShot<Void>?
         /// Arrives when the attempts that are under way have come to an end.

@@ -12,20 +12,24 @@ extension ConnectorError.Code {
         (Int32(CONNECTOR_NOT_FOUND), .missing), (Int32(CONNECTOR_CONFLICT), .conflict),
         (Int32(CONNECTOR_RATE_LIMITED), .rateLimited),
         (Int32(CONNECTOR_UNAVAILABLE), .unavailable), (Int32(CONNECTOR_TIMED_OUT), .timedOut),
-        (Int32(CONNECTOR_CANCELLED), .cancelled),
+        (Int32(CONNECTOR_CANCELLED), .aborted),
         (Int32(CONNECTOR_DENIED), .denied), (Int32(CONNECTOR_TOO_LARGE), .tooLarge),
         (Int32(CONNECTOR_PROTOCOL), .protocolViolation),
         (Int32(CONNECTOR_NOT_OPEN), .notOpen), (Int32(CONNECTOR_FAILED), .failed),
     ]
 
     /// The code of a status; an unknown status is a failure like any other.
+    ///
+    /// A call that its caller gives up ends at once with `cancelled`, before the plugin can say anything. So a plugin that says
+    /// `CONNECTOR_CANCELLED` gave up by itself: `aborted`.
     init(status: Int32) {
         self = Self.statuses.first { $0.status == status }?.code ?? .failed
     }
 
     /// The status of a code, for the plugin's side of the line.
     var status: Int32 {
-        Self.statuses.first { $0.code == self }?.status ?? Int32(CONNECTOR_FAILED)
+        if self == .cancelled { return Int32(CONNECTOR_CANCELLED) }
+        return Self.statuses.first { $0.code == self }?.status ?? Int32(CONNECTOR_FAILED)
     }
 }
 

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+public import ConnectorManifest
 
 /// What a gate proved about the outside world, and when.
 public struct Evidence: Sendable, Hashable {
@@ -9,8 +9,8 @@ public struct Evidence: Sendable, Hashable {
     public var kind: Kind
     /// What was seen, for people.
     public var detail: String
-    /// When, in nanoseconds since 1970-01-01T00:00:00Z.
-    public var at: UInt64
+    /// When, by the host's clock.
+    public var at: Timestamp
     /// How long the proof took.
     public var duration: Duration
 
@@ -50,7 +50,7 @@ extension Evidence {
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if it is anything else than the header says.
     package static func read(
         _ text: [UInt8],
-        at time: UInt64,
+        at time: Timestamp,
         duration: Duration
     ) throws(ConnectorError) -> [Evidence] {
         guard !text.isEmpty else {

@@ -27,8 +27,8 @@ public struct GateReport: Sendable {
     public var openDuration: Duration?
     /// How many attempts the last opening took.
     public var attempts: Int
-    /// When a gate that has failed is tried again, in nanoseconds since 1970-01-01T00:00:00Z; nil if no attempt is to come.
-    public var nextAttemptAt: UInt64?
+    /// When a gate that has failed is tried again; nil if no attempt is to come.
+    public var nextAttemptAt: Timestamp?
     /// Why it is not open, or why the last proof failed.
     public var error: ConnectorError?
     /// The operations it has, by capability, such as `["geocoder/1": ["geocode"]]`.

@@ -86,7 +86,7 @@ extension GateReport {
         if policy == nil {
             object["evidence"] = .array(evidence.map(\.json))
             object["attempts"] = .integer(Int64(attempts))
-            object["nextAttemptAt"] = nextAttemptAt.map { .string(Timestamp(nanoseconds: $0).description) }
+            object["nextAttemptAt"] = nextAttemptAt.map { .string($0.description) }
             object["capabilities"] = .object(
                 JSONObject(
                     capabilities.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map(JSONValue.string))) }
@@ -109,7 +109,7 @@ extension Evidence {
         [
             "kind": .string(kind.rawValue),
             "detail": .string(detail),
-            "at": .string(Timestamp(nanoseconds: at).description),
+            "at": .string(at.description),
             "milliseconds": .number(Double(duration.nanoseconds / 1000) / 1000),
         ]
     }

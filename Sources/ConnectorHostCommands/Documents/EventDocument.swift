@@ -13,14 +13,14 @@ struct EventDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         let lost = event.missed > 0 ? [style.shown("(\(event.missed) events were lost)")] : []
         return lost + [
-            style.shown("\(Timestamp(nanoseconds: event.time))  \(event.connector)  \(event.name)  \(event.payload)")
+            style.shown("\(event.time)  \(event.connector)  \(event.name)  \(event.payload)")
         ]
     }
 
     var json: JSONValue {
         [
             "version": 1,
-            "at": .string(Timestamp(nanoseconds: event.time).description),
+            "at": .string(event.time.description),
             "connector": .string(event.connector),
             "name": .string(event.name),
             "payload": event.payload,

@@ -188,7 +188,7 @@ final class ConformanceBench: Sendable {
 
     private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
         do throws(ConnectorError) {
-            _ = try Evidence.read(text, at: 0, duration: .zero)
+            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero)
         } catch {
             report(.init(.evidence, "\(step): \(error.message)"))
         }

@@ -107,7 +107,9 @@ extension ConnectorError.Code {
     public static let unavailable = Self(rawValue: "unavailable")
     /// The deadline passed.
     public static let timedOut = Self(rawValue: "timed-out")
-    /// The caller gave the call up.
+    /// The plugin or the vendor gave the call up, and the caller had not.
+    public static let aborted = Self(rawValue: "aborted")
+    /// The caller gave the call up: its own task was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// The host does not permit it.
     public static let denied = Self(rawValue: "denied")

@@ -51,6 +51,11 @@ public struct ConnectorError: Error, Sendable {
         set { fields.isRetryable = newValue }
     }
 
+    /// Whether the caller itself gave up, since its task was cancelled: what others throw a `CancellationError` for.
+    ///
+    /// Never what a plugin or vendor says: if that gives up by itself, the code is ``Code/aborted``.
+    public var isCancellation: Bool { code == .cancelled }
+
     /// How long to wait before trying again, if the other side said so.
     public var retryAfter: Duration? {
         get { fields.retryAfter }

@@ -5,7 +5,7 @@
 ///
 /// The manifest and the configuration are both read through it, so that both find all their faults in one pass.
 package struct JSONReader: Sendable {
-    /// The text, for positions.
+    /// The text, for positions; empty for values that no text was parsed for, whose problems have none.
     package let text: [UInt8]
     /// Named in positions.
     package let file: String
@@ -51,7 +51,7 @@ package struct JSONReader: Sendable {
         guard problems.count < Self.problemLimit else { return }
         var error = error
         error.connector = connector
-        error.position = position(of: path, part)
+        error.position = text.isEmpty ? nil : position(of: path, part)
         problems.append(error)
     }
 

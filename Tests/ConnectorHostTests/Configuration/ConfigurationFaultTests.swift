@@ -166,6 +166,47 @@ struct Fault: Sendable, CustomTestStringConvertible {
             "c.json:1:99: a: the longest wait is shorter than the initial one [invalid-value]"
         ),
         Fault(
+            #"{"name": "a", "plugin": "broken", "heal": {"initial": "2m", "max": "1m", "attempts": 3}}"#,
+            "c.json:1:98: a: the longest wait is shorter than the initial one [invalid-value]",
+            #"c.json:1:104: a: unknown key "attempts" [unknown-key]; known: initial, max"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "heal": {"initial": "soon"}}"#,
+            #"c.json:1:85: a: heal.initial is "soon"; it must be a duration such as "250ms" or "5s" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "heal": "never"}"#,
+            #"c.json:1:73: a: heal must be "off" or an object, not "never" [invalid-value]; "#
+                + #"write {"initial": "1s", "max": "60s"}, or "off""#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "heal": false}"#,
+            #"c.json:1:73: a: heal must be "off" or an object, not a boolean [wrong-type]; "#
+                + #"write {"initial": "1s", "max": "60s"}, or "off""#
+        ),
+        Fault(
+            #"{"name": "a", "heal": "off", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
+            #"c.json:1:45: a: "heal" belongs to a connector that names a plugin, and this one has connectors [unknown-key]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${NOPE}", "enabled": "${NEITHER}"}"#,
+            "c.json:1:55: a: the environment variable NOPE is not set [missing-variable]; set it, or write ${NOPE:-default}",
+            "c.json:1:77: a: the environment variable NEITHER is not set [missing-variable]; "
+                + "set it, or write ${NEITHER:-default}"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${A:-Sen try}", "enabled": "${ON:-maybe}"}"#,
+            #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]; "#
+                + "the value comes from outside the file",
+            #"c.json:1:83: a: enabled must be true or false, and ${ON:-maybe} is "maybe" [invalid-value]; "#
+                + "the value comes from outside the file"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${", "enabled": "true"}"#,
+            #"c.json:1:55: a: "${" has no "}"; write "$${" for the characters themselves [invalid-value]"#,
+            "c.json:1:72: a: enabled must be true or false, not a string [wrong-type]"
+        ),
+        Fault(
             #"{"name": "a", "plugin": "broken", "enabled": "no", "required": 1}"#,
             "c.json:1:76: a: enabled must be true or false, not a string [wrong-type]",
             "c.json:1:94: a: required must be true or false, not an integer [wrong-type]"

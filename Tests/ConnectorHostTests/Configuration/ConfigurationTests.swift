@@ -47,6 +47,52 @@ import Testing
         #expect(connectors[3].policy == .first)
     }
 
+    @Test(arguments: [
+        ("", HealPolicy(initial: .seconds(1), max: .seconds(60))),
+        (#", "heal": "off""#, nil),
+        (#", "heal": {}"#, HealPolicy()),
+        (#", "heal": {"initial": "250ms", "max": "2m"}"#, HealPolicy(initial: .milliseconds(250), max: .seconds(120))),
+        (#", "heal": {"initial": "2m"}"#, HealPolicy(initial: .seconds(120), max: .seconds(120))),
+        (#", "heal": {"max": "1ms", "$comment": ""}"#, HealPolicy(initial: .milliseconds(1), max: .milliseconds(1))),
+    ])
+    func `a gate heals unless its connector says otherwise`(setting: String, expected: HealPolicy?) throws {
+        let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"\#(setting)}]}"#
+        #expect(try Configuration(parsing: text).connectors[0].heal == expected)
+    }
+
+    @Test(
+        arguments: [
+            ([:], "segment", true), (["PLUGIN": "posthog"], "posthog", true),
+            (["PLUGIN": "./lib.so"], "/etc/./lib.so", true),
+            (["ON": "false"], "segment", false), (["ON": "true"], "segment", true), (["ON": ""], "segment", true),
+        ] as [([String: String], String, Bool)]
+    )
+    func `the environment chooses the plugin, and whether there is any`(
+        environment: [String: String],
+        plugin: String,
+        isEnabled: Bool
+    ) throws {
+        let text = """
+            {"version": 1, "connectors": [
+                {"name": "a", "plugin": "${PLUGIN:-segment}", "enabled": "${ON:-true}"}]}
+            """
+        let connector = try #require(
+            try Configuration(parsing: text, directory: "/etc", environment: .init(environment)).connectors.first
+        )
+        guard case .leaf(let leaf) = connector.kind else {
+            Issue.record("it is no leaf")
+            return
+        }
+        #expect(leaf.plugin.name == plugin)
+        #expect(connector.isEnabled == isEnabled)
+    }
+
+    @Test func `a connector that takes no part needs no variables`() {
+        let text =
+            #"{"name": "a", "enabled": "${ON}", "connectors": [{"name": "b", "plugin": "${NOPE}", "enabled": "${X}"}]}"#
+        #expect(faults(connectors: text, environment: ["ON": "false"]).isEmpty)
+    }
+
     @Test func `after names siblings, or any connector by its path`() {
         #expect(configuration.connectors[3].after == ["database", "analytics/segment"])
         #expect(configuration.connectors[3].children[1].after == ["geocoder/one", "crash"])

@@ -43,7 +43,7 @@ import Testing
         let report = await test.host.report { $0["gate"]?.strongestEvidence?.detail == "probed" }
         let evidence = try #require(report["gate"]?.strongestEvidence)
         #expect(evidence.kind == .reachable)
-        #expect(evidence.at == first.at + 30_000_000_000)
+        #expect(evidence.at.nanoseconds == first.at.nanoseconds + 30_000_000_000)
         #expect(report["gate"]?.state == .open)
     }
 

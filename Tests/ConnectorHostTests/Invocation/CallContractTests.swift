@@ -84,7 +84,7 @@ import Testing
     @Test(
         arguments: [
             (1, "failed"), (2, "invalid"), (3, "unsupported"), (4, "unauthorized"), (5, "missing"), (6, "conflict"),
-            (7, "rate-limited"), (8, "unavailable"), (9, "timed-out"), (10, "cancelled"), (11, "denied"),
+            (7, "rate-limited"), (8, "unavailable"), (9, "timed-out"), (10, "aborted"), (11, "denied"),
             (12, "too-large"),
             (13, "protocol"), (14, "not-open"), (99, "failed"), (-1, "failed"), (Int64(Int32.min), "failed"),
         ] as [(Int64, String)]
@@ -126,6 +126,33 @@ import Testing
             }
             #expect(error.code == .tooLarge)
         }
+    }
+
+    // MARK: The application's own types
+
+    @Test func `arguments and results are of the application's own types`() async throws {
+        struct Note: Codable, Equatable {
+            var title: String
+            var tags: [String]
+        }
+        struct Arguments: Encodable {
+            var value: Note
+        }
+        let test = try await opened()
+        let gate = try test.host.gate("gate")
+        let note = Note(title: "Milk", tags: ["home"])
+        #expect(try await gate.call("answer", Arguments(value: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", ["value": ["title": "Milk", "tags": ["home"]]], as: Note.self) == note)
+        #expect(try await gate.call("answer", JSONValue(encoding: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", "one", as: String.self) == "one")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", ["value": ["title": 1]], as: Note.self)
+        }
+        #expect(error.description == "gate: the JSON is no Note: title: expected a string, found an integer [invalid]")
+        let wrong = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", [1], as: Note.self)
+        }
+        #expect(wrong.description == "gate: Array<Int> becomes an array in JSON, and an object is needed [invalid]")
     }
 
     // MARK: Deadline
@@ -177,6 +204,20 @@ import Testing
         #expect(try await TestHost.finish(name) == 100)
         #expect(try test.gate("gate").misbehaviourCount == 1)
         #expect(test.clock.timerCount == 0)
+    }
+
+    @Test func `only the caller's own cancellation is one`() async throws {
+        let test = try await opened(TestHost.leaf("gate"), TestHost.leaf("other"))
+        let task = Task { try await failure { () throws(ConnectorError) in try await begin(test) } }
+        await test.clock.timers(atLeast: 1)
+        #expect(try await test.call("other", "fail", ["name": .string(name), "status": 10]) == 0)
+        let vendors = try await task.value
+        #expect(vendors.code == .aborted)
+        #expect(!vendors.isCancellation)
+        let own = Task { try await failure { () throws(ConnectorError) in try await begin(test) } }
+        await test.clock.timers(atLeast: 1)
+        own.cancel()
+        #expect(try await own.value.isCancellation)
     }
 
     @Test func `a caller that is cancelled already does not wait`() async throws {

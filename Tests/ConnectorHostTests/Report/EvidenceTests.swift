@@ -10,7 +10,7 @@ import Testing
 /// What plugins complete `open` and `probe` with.
 @Suite(.timeLimit(.minutes(10))) struct EvidenceTests {
     private func read(_ text: String) throws(ConnectorError) -> [Evidence] {
-        try Evidence.read(Array(text.utf8), at: 5, duration: .milliseconds(7))
+        try Evidence.read(Array(text.utf8), at: Timestamp(nanoseconds: 5), duration: .milliseconds(7))
     }
 
     @Test func `evidence is sorted from weak to strong, with its time`() throws {
@@ -19,7 +19,7 @@ import Testing
         )
         #expect(evidence.map(\.kind) == [.configured, .reachable, .authenticated])
         #expect(evidence.map(\.detail) == ["", "", "as me"])
-        #expect(evidence.allSatisfy { $0.at == 5 && $0.duration == .milliseconds(7) })
+        #expect(evidence.allSatisfy { $0.at.nanoseconds == 5 && $0.duration == .milliseconds(7) })
     }
 
     @Test(arguments: ["", "[]"])
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `bytes that are no text are the plugin's misbehaviour`() {
         let error = #expect(throws: ConnectorError.self) {
-            try Evidence.read([0x5B, 0x22, 0xFF, 0x22, 0x5D], at: 0, duration: .zero)
+            try Evidence.read([0x5B, 0x22, 0xFF, 0x22, 0x5D], at: Timestamp(nanoseconds: 0), duration: .zero)
         }
         #expect(error?.code == .misbehaved)
     }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
 
 /// clock/1 as a plugin calls it.
 @Suite struct ClockServiceTests {
-    private let clock = ManualHostClock(now: 5_000, wallTime: 7_000)
+    private let clock = ManualHostClock(now: .microseconds(5), wallTime: Timestamp(nanoseconds: 7_000))
     private let plugin: PluginSide
     private let counter = CallCounter()
 

@@ -9,7 +9,9 @@ import Testing
 
 /// events/1 as a plugin calls it, and what listeners receive.
 @Suite struct EventsServiceTests {
-    private let host = HostServices(options: .init(clock: ManualHostClock(now: 10, wallTime: 70)))
+    private let host = HostServices(
+        options: .init(clock: ManualHostClock(now: .nanoseconds(10), wallTime: Timestamp(nanoseconds: 70)))
+    )
 
     private func emit(_ plugin: PluginSide, _ name: [UInt8], _ json: [UInt8]? = nil) throws -> Int32 {
         typealias Emit =
@@ -46,10 +48,13 @@ import Testing
             connector: "database/kinto",
             name: "record.changed",
             payload: ["id": "7"],
-            time: 70
+            time: Timestamp(nanoseconds: 70)
         )
         #expect(await iterator.next() == expected)
-        #expect(await iterator.next() == ConnectorEvent(connector: "database/kinto", name: "idle", time: 70))
+        #expect(
+            await iterator.next()
+                == ConnectorEvent(connector: "database/kinto", name: "idle", time: Timestamp(nanoseconds: 70))
+        )
     }
 
     @Test func `a listener to a path hears what is at it and below it`() async throws {

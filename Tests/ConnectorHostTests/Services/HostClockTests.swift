@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorManifest
 import Synchronization
 import Testing
 
@@ -67,12 +68,12 @@ import Testing
 
     @Test func `the system's times are plausible`() {
         let clock = SystemHostClock()
-        #expect(clock.wallTime() > 1_600_000_000_000_000_000)
+        #expect(clock.wallTime().nanoseconds > 1_600_000_000_000_000_000)
         #expect(clock.now() <= clock.now())
     }
 
     @Test func `a manual clock stops at every timer on its way`() {
-        let clock = ManualHostClock(now: 100, wallTime: 1_000_000)
+        let clock = ManualHostClock(now: .nanoseconds(100), wallTime: Timestamp(nanoseconds: 1_000_000))
         let seen = Mutex<[UInt64]>([])
         _ = clock.schedule(after: 10) {
             seen.withLock { $0.append(clock.now()) }
@@ -82,7 +83,7 @@ import Testing
         clock.advance(by: .nanoseconds(20))
         #expect(seen.withLock { $0 } == [110, 115])
         #expect(clock.now() == 120)
-        #expect(clock.wallTime() == 1_000_020)
+        #expect(clock.wallTime().nanoseconds == 1_000_020)
         clock.advance(by: .nanoseconds(10))
         #expect(seen.withLock { $0 } == [110, 115, 130])
         #expect(clock.timerCount == 0)

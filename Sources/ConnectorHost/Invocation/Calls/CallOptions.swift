@@ -6,6 +6,9 @@ public import ConnectorManifest
 /// How one call behaves.
 public struct CallOptions: Sendable {
     /// After this the call fails with `timed-out`, and the plugin is told to stop; at least 0, in steps of a nanosecond.
+    ///
+    /// Counts from the call to its completion: the wait for a turn on a `serial` gate, and whatever the adapter does, retries
+    /// included. A function that answers at once is not interrupted; its caller only waits so long for its turn.
     public var timeout: Duration {
         get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
         set { timeoutNanoseconds = newValue.nanoseconds }

@@ -71,16 +71,23 @@ extension CalledGate {
     /// Lends a prepared call, and keeps the gate from closing meanwhile.
     func withPrepared<Result>(
         _ name: String,
+        _ options: CallOptions,
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
-            let admission = if let admission = door.admitNow() { admission } else { try await admit(name, by: .max) }
+            let admission =
+                if let admission = door.admitNow() { admission } else { try await admit(name, within: options) }
             return try admission.with { instance throws(ConnectorError) in
                 try PreparedCall.with(instance.operation(named: name), on: instance, body)
             }
         } catch {
             throw described(error)
         }
+    }
+
+    /// Lets an operation in that ``Door/admitNow()`` did not, as long as its caller is ready to wait.
+    func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
+        try await admit(name, by: door.environment.deadline(after: options.timeoutNanoseconds))
     }
 
     /// Lets an operation in that ``Door/admitNow()`` did not, which may have to wait in line.

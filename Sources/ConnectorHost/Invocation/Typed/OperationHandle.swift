@@ -48,11 +48,13 @@ struct OperationHandle: Sendable {
     func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
     /// Lets the caller into the gate for as long as it keeps the target.
+    ///
+    /// - Parameter options: How long it may take until it is the caller's turn.
     @usableFromInline
-    func admit() async throws(ConnectorError) -> Target {
+    func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
             let admission =
-                if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: .max) }
+                if let admission = door.admitNow() { admission } else { try await gate.admit(name, within: options) }
             let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
                 unsafe (try instance.function(of: name), instance.pointer)
             }

@@ -20,9 +20,13 @@ extension OperationLease where Function == OperationFunction.Integers1 {
 extension TypedOperation where Function == OperationFunction.Integers1 {
     /// Calls the operation once; for many calls in a row take a lease.
     ///
-    /// - Throws: `not-open`, or what the plugin said.
-    public func callAsFunction(_ a: Int64) async throws(ConnectorError) -> Int64 {
-        try await withLease { lease throws(ConnectorError) in try lease(a) }
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a) }
     }
 }
 
@@ -42,9 +46,14 @@ extension OperationLease where Function == OperationFunction.Integers2 {
 extension TypedOperation where Function == OperationFunction.Integers2 {
     /// Calls the operation once; for many calls in a row take a lease.
     ///
-    /// - Throws: `not-open`, or what the plugin said.
-    public func callAsFunction(_ a: Int64, _ b: Int64) async throws(ConnectorError) -> Int64 {
-        try await withLease { lease throws(ConnectorError) in try lease(a, b) }
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        _ b: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a, b) }
     }
 }
 
@@ -64,8 +73,14 @@ extension OperationLease where Function == OperationFunction.Integers3 {
 extension TypedOperation where Function == OperationFunction.Integers3 {
     /// Calls the operation once; for many calls in a row take a lease.
     ///
-    /// - Throws: `not-open`, or what the plugin said.
-    public func callAsFunction(_ a: Int64, _ b: Int64, _ c: Int64) async throws(ConnectorError) -> Int64 {
-        try await withLease { lease throws(ConnectorError) in try lease(a, b, c) }
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        _ b: Int64,
+        _ c: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a, b, c) }
     }
 }

@@ -7,6 +7,8 @@ public import ConnectorManifest
 extension TypedOperation where Function == OperationFunction.Texts1 {
     /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
     ///
+    /// `options` says how long that may take, from the wait for its turn to its completion.
+    ///
     /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
     /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.
     public func callAsFunction(
@@ -25,6 +27,8 @@ extension TypedOperation where Function == OperationFunction.Texts1 {
 
 extension TypedOperation where Function == OperationFunction.Texts2 {
     /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
+    ///
+    /// `options` says how long that may take, from the wait for its turn to its completion.
     ///
     /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
     /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.
@@ -47,6 +51,8 @@ extension TypedOperation where Function == OperationFunction.Texts2 {
 
 extension TypedOperation where Function == OperationFunction.Texts3 {
     /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
+    ///
+    /// `options` says how long that may take, from the wait for its turn to its completion.
     ///
     /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
     /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.

@@ -54,12 +54,16 @@ public struct TypedOperation<Function>: Sendable {
     /// Taking the lease costs some tens of nanoseconds, a call through it what C pays for a function pointer. The gate does
     /// not close before the lease ends, so keep it short; on a `serial` gate nobody else is let in meanwhile.
     ///
-    /// - Throws: `not-open`, or what the body throws.
+    /// - Parameters:
+    ///   - options: How long to wait for a turn on a `serial` gate; the body and its calls are not interrupted.
+    ///   - body: Calls the operation through the lease.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the body throws.
     @inlinable
     public func withLease<Result>(
+        options: CallOptions = CallOptions(),
         _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
-        let target = try await handle.admit()
+        let target = try await handle.admit(options)
         defer { extendLifetime(target) }
         do throws(ConnectorError) {
             return try unsafe body(
@@ -79,9 +83,11 @@ public struct TypedOperation<Function>: Sendable {
     /// One that completes inside the call costs no continuation.
     ///
     /// - Parameters:
-    ///   - options: How long it may take.
+    ///   - options: How long it may take: from the wait for its turn to its completion.
     ///   - start: Calls the function with the instance, the call and the error object.
     /// - Returns: The bytes that it completed with.
+    /// - Throws: `not-open`; `timed-out`; what the plugin said; `cancelled` if, and only if, the caller's own task is: see
+    ///   <doc:Errors>.
     @inlinable
     public func call(
         _ options: CallOptions = CallOptions(),
@@ -95,7 +101,7 @@ public struct TypedOperation<Function>: Sendable {
     }
 }
 
-/// The right to call an operation's function for a while: see ``TypedOperation/withLease(_:)``.
+/// The right to call an operation's function for a while: see ``TypedOperation/withLease(options:_:)``.
 @safe
 public struct OperationLease<Function>: ~Copyable {
     @usableFromInline let function: Function

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+internal import ConnectorManifest
 
 /// `clock/1`, as services/clock.h promises it.
 enum ClockService {
@@ -12,7 +13,7 @@ enum ClockService {
     static let timerLimit = 1 << 16
 
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
-        unsafe GateServices.at(context)?.host.clock.wallTime() ?? SystemTime.wall()
+        unsafe GateServices.at(context)?.host.clock.wallTime().nanoseconds ?? SystemTime.wall()
     }
 
     private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in

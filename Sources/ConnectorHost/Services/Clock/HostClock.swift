@@ -1,9 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorManifest
+
 /// The time as the host and its plugins see it: every deadline, delay and timestamp comes from here.
 ///
 /// ``SystemHostClock`` is the system's; ``ManualHostClock`` moves only when a test moves it.
+///
+/// Monotonic time is counted in whole nanoseconds, not in `Duration`s: every call that may wait asks for its deadline, which crosses the
+/// C line in nanoseconds, and to divide the 128 bits of attoseconds of a `Duration` takes as long as such a call. Everywhere
+/// else times are `Duration`s, and moments a `Timestamp`.
 public protocol HostClock: Sendable {
     /// Nanoseconds since a fixed moment before the host started; never jumps.
     func now() -> UInt64
@@ -14,8 +20,8 @@ public protocol HostClock: Sendable {
     /// from unless a clock does better.
     func deadline(after delay: UInt64) -> UInt64
 
-    /// Nanoseconds since 1970-01-01T00:00:00Z.
-    func wallTime() -> UInt64
+    /// The time of day, which may jump.
+    func wallTime() -> Timestamp
 
     /// Calls `fire` once, on a thread of the clock, which it must not block.
     ///

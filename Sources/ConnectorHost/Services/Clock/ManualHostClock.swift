@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorManifest
 import Synchronization
 
 /// A clock that stands still until it is moved, for tests of anything with a deadline or a delay.
@@ -24,17 +25,23 @@ public final class ManualHostClock: HostClock {
     /// Stands at a moment.
     ///
     /// - Parameters:
-    ///   - now: The monotonic time in nanoseconds.
-    ///   - wallTime: The time of day at that moment, in nanoseconds since 1970.
-    public init(now: UInt64 = 1_000_000_000, wallTime: UInt64 = 1_767_225_600_000_000_000) {
-        state = Mutex(State(now: now, epoch: wallTime >= now ? wallTime - now : 0))
+    ///   - now: The monotonic time, since a moment before the host started.
+    ///   - wallTime: The time of day at that moment; by default 2026 begins.
+    public init(
+        now: Duration = .seconds(1),
+        wallTime: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
+    ) {
+        let (now, time) = (now.nanoseconds, wallTime.nanoseconds)
+        state = Mutex(State(now: now, epoch: time >= now ? time - now : 0))
     }
 
     /// The monotonic time where the clock stands.
     public func now() -> UInt64 { state.withLock { $0.now } }
 
     /// The time of day where the clock stands.
-    public func wallTime() -> UInt64 { state.withLock { $0.epoch.saturatingAdding($0.now) } }
+    public func wallTime() -> Timestamp {
+        Timestamp(nanoseconds: state.withLock { $0.epoch.saturatingAdding($0.now) })
+    }
 
     /// Adds a timer, which fires when the clock is moved to its moment, also if the delay is 0.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorManifest
+
 /// The system's clocks, and one thread that fires timers.
 ///
 /// The thread is started by the first timer and sleeps until the next one is due; a timer costs a heap entry and no
@@ -35,7 +37,7 @@ public final class SystemHostClock: HostClock {
     }
 
     /// The system's time of day.
-    public func wallTime() -> UInt64 { SystemTime.wall() }
+    public func wallTime() -> Timestamp { Timestamp(nanoseconds: SystemTime.wall()) }
 
     /// Adds a timer, and starts the thread with the first.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {

@@ -11,13 +11,19 @@ public struct ConnectorEvent: Sendable, Hashable {
     public var name: String
     /// More about it, without secrets; `null` if there is no more.
     public var payload: JSONValue
-    /// When, in nanoseconds since 1970-01-01T00:00:00Z.
-    public var time: UInt64
+    /// When, by the host's clock.
+    public var time: Timestamp
     /// How many events just before this one were lost, since the listener was slow.
     public var missed: Int
 
     /// Makes an event, as tests of a listener need it.
-    public init(connector: String, name: String, payload: JSONValue = .null, time: UInt64 = 0, missed: Int = 0) {
+    public init(
+        connector: String,
+        name: String,
+        payload: JSONValue = .null,
+        time: Timestamp = Timestamp(nanoseconds: 0),
+        missed: Int = 0
+    ) {
         self.connector = connector
         self.name = name
         self.payload = payload

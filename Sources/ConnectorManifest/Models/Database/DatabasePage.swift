@@ -23,6 +23,15 @@ public struct DatabasePage: Sendable, Hashable {
         cursor = try reader.string("cursor")
     }
 
+    /// The records as values of the application's own type, in their order: see ``JSONValue/decode(as:)``.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `invalid` for the first record that does not fit the type.
+    public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> [Value] {
+        var values: [Value] = []
+        for record in records { values.append(try record.decode(as: type)) }
+        return values
+    }
+
     /// As `query` answers it.
     public var json: JSONValue {
         var object: JSONObject = ["records": .array(records.map(\.json))]

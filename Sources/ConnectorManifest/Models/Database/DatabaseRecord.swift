@@ -28,6 +28,13 @@ public struct DatabaseRecord: Sendable, Hashable {
         )
     }
 
+    /// The members as a value of the application's own type: see ``JSONValue/decode(as:)``.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to what does not fit the type.
+    public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> Value {
+        try data.decode(as: type)
+    }
+
     /// As operations answer it.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id)]

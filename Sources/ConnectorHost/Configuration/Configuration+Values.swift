@@ -1,0 +1,115 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension Configuration {
+    /// Makes a configuration in Swift, without any file.
+    ///
+    /// ```swift
+    /// let configuration = try Configuration(
+    ///     connectors: [
+    ///         Connector("analytics", connectors: [
+    ///             Connector("segment", plugin: "segment", config: ["writeKey": "${SEGMENT_WRITE_KEY}"]),
+    ///             Connector("posthog", plugin: "posthog", config: ["apiKey": ["secret": "env:POSTHOG_KEY"]], isRequired: false),
+    ///         ]),
+    ///         Connector("geocoder", plugin: "${GEOCODER:-nominatim}", timeout: .seconds(5)),
+    ///     ],
+    ///     plugins: ["Plugins"]
+    /// )
+    /// let host = try ConnectorHost(configuration)
+    /// ```
+    ///
+    /// What a file may not say is refused here, too, with the same codes. There are no lines to point to: an error names the
+    /// connector by its path.
+    ///
+    /// - Parameters:
+    ///   - connectors: The roots of the tree.
+    ///   - plugins: Directories with plugins; they take `${NAME}`.
+    ///   - directory: Where relative paths of plugins and secrets start.
+    ///   - environment: What `${NAME}` means in `plugins` and in the names of plugins.
+    /// - Throws: Everything that is wrong.
+    public init(
+        connectors: [Connector],
+        plugins: [String] = [],
+        directory: String = ".",
+        environment: Environment = .process
+    ) throws(ConfigurationErrors) {
+        let root: JSONObject = [
+            "version": .integer(Self.formatVersion),
+            "plugins": .array(plugins.map { .string($0) }),
+            "connectors": .array(connectors.map(\.json)),
+        ]
+        var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
+        let read = reader.configuration(.object(root))
+        var problems = reader.json.problems
+        for connector in connectors { connector.check(under: nil, problems: &problems) }
+        guard let read, problems.isEmpty else { throw ConfigurationErrors(problems) }
+        self.init(
+            file: "",
+            directory: read.directory,
+            pluginDirectories: read.pluginDirectories,
+            connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
+            text: []
+        )
+    }
+}
+
+extension Connector {
+    /// As the file would say it, but for what ``takingTimes(of:)`` adds: the file has no fractions of a millisecond.
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "name": .string(name), "enabled": .bool(isEnabled),
+            "after": .array(after.map { .string($0) }),
+        ]
+        object["required"] = isRequired.map { .bool($0) }
+        switch kind {
+        case .leaf(let leaf):
+            object["plugin"] = .string(leaf.plugin.name)
+            object["version"] = leaf.plugin.version.map { .string($0.description) }
+            object["config"] = .object(leaf.config)
+        case .composite(let policy, let children):
+            object["policy"] = .string(policy.description)
+            if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }
+            object["connectors"] = .array(children.map(\.json))
+        }
+        return .object(object)
+    }
+
+    /// The same connector with the times, and the hosts, of the one that it was read from.
+    fileprivate func takingTimes(of given: Connector) -> Connector {
+        var connector = self
+        connector.timeout = given.timeout
+        connector.retry = given.retry
+        connector.heal = given.heal
+        connector.probeInterval = given.probeInterval
+        connector.allowedHosts = given.allowedHosts
+        if case .composite(let policy, let children) = kind {
+            let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
+            connector.kind = .composite(policy: policy, children: children)
+        }
+        return connector
+    }
+
+    /// Objects to times that the file could not say either.
+    fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
+        let path = (parent.map { $0 + "/" } ?? "") + name
+        func object(_ message: String) {
+            problems.append(ConnectorError(.invalidValue, message, connector: path))
+        }
+        func check(_ duration: Duration?, _ name: String) {
+            if let duration, duration <= .zero { object("\(name) is \(duration); it must be longer than that") }
+        }
+        check(timeout, "timeout")
+        check(probeInterval, "probeInterval")
+        check(retry?.initial, "retry.initial")
+        check(heal?.initial, "heal.initial")
+        if let retry, !(1...1000).contains(retry.attempts) {
+            object("retry.attempts is \(retry.attempts), outside 1 to 1000")
+        }
+        let isShort = "the longest wait is shorter than the initial one"
+        if let retry, retry.max < retry.initial { object("retry: \(isShort)") }
+        if let heal, heal.max < heal.initial { object("heal: \(isShort)") }
+        for child in children { child.check(under: path, problems: &problems) }
+    }
+}

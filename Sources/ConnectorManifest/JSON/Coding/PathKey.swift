@@ -1,0 +1,40 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A step of a coding path that no key of the value's own type stands for: an index, or `super`.
+struct PathKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    /// An element of an array.
+    init(_ index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    /// A member by name.
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    /// An element of an array.
+    init(intValue: Int) { self.init(intValue) }
+
+    /// Where the value of a superclass stands.
+    static let superclass = PathKey(stringValue: "super")
+}
+
+extension JSONPath {
+    /// The same way as coding keys tell it.
+    init(_ keys: [any CodingKey]) {
+        self.init()
+        for key in keys {
+            if let index = (key as? PathKey)?.intValue {
+                steps.append(.index(index))
+            } else {
+                steps.append(.name(key.stringValue))
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import Testing
+
+/// Configurations made in Swift, beside the files that say the same.
+@Suite struct ConfigurationValuesTests {
+    private func faults(_ connectors: Connector..., environment: [String: String] = [:]) -> [String] {
+        let environment = Configuration.Environment(environment)
+        do throws(ConfigurationErrors) {
+            _ = try Configuration(connectors: connectors, environment: environment)
+                .resolved(environment: environment, manifest: manifest(of:))
+            return []
+        } catch {
+            return error.errors.map(\.description)
+        }
+    }
+
+    @Test func `values make what the file makes`() throws {
+        let made = try Configuration(
+            connectors: [
+                Connector(
+                    "analytics",
+                    connectors: [
+                        Connector("segment", plugin: "segment", config: ["writeKey": "${SEGMENT_WRITE_KEY}"]),
+                        Connector(
+                            "posthog",
+                            plugin: "posthog",
+                            version: SemanticVersion(1, 2, 3),
+                            config: ["endpoint": "https://eu.posthog.com", "apiKey": ["secret": "env:POSTHOG_KEY"]],
+                            isRequired: false
+                        ),
+                    ]
+                ),
+                Connector(
+                    "crash",
+                    plugin: "./lib/libsentry.so",
+                    config: ["endpoint": "https://KEY@sentry.io/1"],
+                    timeout: .seconds(5),
+                    probeInterval: nil
+                ),
+                Connector(
+                    "database",
+                    plugin: "segment",
+                    config: ["writeKey": "abcdef"],
+                    retry: RetryPolicy(attempts: 5, initial: .milliseconds(100), max: .seconds(2)),
+                    allowedHosts: [try #require(HostRule("*.example.com:8443"))]
+                ),
+                Connector(
+                    "geocoder",
+                    policy: .first,
+                    connectors: [
+                        Connector("one", plugin: "segment", config: ["writeKey": "abcdef"]),
+                        Connector("two", plugin: "segment", config: ["writeKey": "abcdef"], after: ["one", "crash"]),
+                    ],
+                    after: ["database", "analytics/segment"]
+                ),
+            ],
+            plugins: ["Plugins", "${EXTRA:-/opt/plugins}"],
+            directory: "/etc/app",
+            environment: .init([:])
+        )
+        let read = try Configuration(parsing: exampleText, directory: "/etc/app", environment: .init([:]))
+        #expect(made.directory == read.directory)
+        #expect(made.pluginDirectories == read.pluginDirectories)
+        #expect(made.allConnectors.map(\.path) == read.allConnectors.map(\.path))
+        for (made, read) in zip(made.allConnectors, read.allConnectors) {
+            #expect(made.isRequired == read.isRequired && made.isEnabled == read.isEnabled)
+            #expect(made.after == read.after && made.policy == read.policy)
+            #expect(made.timeout == read.timeout && made.retry == read.retry && made.heal == read.heal)
+            #expect(made.probeInterval == read.probeInterval && made.allowedHosts == read.allowedHosts)
+        }
+        let environment = Configuration.Environment(["SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99"])
+        let resolved = try made.resolved(environment: environment, manifest: manifest(of:))
+        #expect(try resolved.leaves["analytics/segment"]?.get().secrets["writeKey"]?.reveal() == "sk-1234")
+        #expect(try resolved.leaves["analytics/posthog"]?.get().config["apiKey"] == "phc-99")
+    }
+
+    @Test func `times may be shorter than a file can say`() throws {
+        let leaf = Connector("a", plugin: "segment", timeout: .microseconds(250), heal: nil)
+        let connector = try #require(try Configuration(connectors: [leaf]).connectors.first)
+        #expect(connector.timeout == .microseconds(250))
+        #expect(connector.heal == nil)
+    }
+
+    @Test func `what a file may not say is refused with the connector's path, and no place`() {
+        let wrong = Connector("a", connectors: [Connector("b", plugin: "segment", config: ["batch": "many"])])
+        #expect(
+            faults(wrong) == [
+                #"a/b: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#,
+                "a/b: batch must be an integer, not a string [wrong-type]",
+            ]
+        )
+        #expect(
+            faults(Connector("a", plugin: "broken"), Connector("a", plugin: "broken")) == [
+                #"a: the name "a" is taken by another connector beside this one [duplicate-name]; "#
+                    + "give one of them another name"
+            ]
+        )
+        #expect(
+            faults(Connector("A b", plugin: "broken")) == [
+                "the name \"A b\" must be lower-case letters, digits, '-', '_' and '.', at most 64 "
+                    + "[invalid-value]"
+            ]
+        )
+        #expect(
+            faults(Connector("a", connectors: [])) == ["a: a composite needs at least one connector [missing-value]"]
+        )
+        #expect(
+            faults(Connector("a", policy: .all(quorum: 2), connectors: [Connector("b", plugin: "broken")])) == [
+                "a: quorum is 2, outside 1 to 1 [invalid-value]"
+            ]
+        )
+        #expect(
+            faults(Connector("a", plugin: "${NOPE}")) == [
+                "a: the environment variable NOPE is not set [missing-variable]; set it, or write ${NOPE:-default}"
+            ]
+        )
+        #expect(
+            faults(Connector("a", plugin: "segmnt")) == [
+                #"a: there is no plugin "segmnt" [unknown-plugin]; did you mean "segment"?"#
+            ]
+        )
+    }
+
+    @Test func `times that make no sense are refused`() {
+        let leaf = Connector(
+            "b",
+            plugin: "broken",
+            timeout: .zero,
+            retry: RetryPolicy(attempts: 0, initial: .seconds(2), max: .seconds(1)),
+            heal: HealPolicy(initial: .seconds(2), max: .seconds(1)),
+            probeInterval: .seconds(-1)
+        )
+        #expect(
+            faults(Connector("a", connectors: [leaf])) == [
+                "a/b: timeout is 0.0 seconds; it must be longer than that [invalid-value]",
+                "a/b: probeInterval is -1.0 seconds; it must be longer than that [invalid-value]",
+                "a/b: retry.attempts is 0, outside 1 to 1000 [invalid-value]",
+                "a/b: retry: the longest wait is shorter than the initial one [invalid-value]",
+                "a/b: heal: the longest wait is shorter than the initial one [invalid-value]",
+            ]
+        )
+    }
+
+    @Test func `connectors wait for each other in Swift, too, but not in a circle`() {
+        let circle = faults(
+            Connector("a", plugin: "broken", after: ["b"]),
+            Connector("b", plugin: "broken", after: ["a"])
+        )
+        #expect(circle.count == 1)
+        #expect(circle.first?.hasPrefix("a: connectors wait for each other: a → b → a") == true)
+    }
+}
