@@ -147,8 +147,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorKitTests",
-            dependencies: ["CConnector", "ConnectorKit", "ConnectorManifest", "connector-manifest"]
-                + adapters.map { .target(name: $0) },
+            dependencies: [
+                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorSimulator", "connector-manifest",
+            ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
         .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),

@@ -19,7 +19,8 @@ struct PluginSourceGenerator {
 
     /// The whole file. If ``problems`` is not empty afterwards, it would not compile.
     mutating func source() throws(ConnectorError) -> String {
-        let note = ManifestNote(try JSONValue(parsing: text, file: file))
+        // Hosts that are older than the short form read the image too.
+        let note = ManifestNote(manifest.longForm(of: try JSONValue(parsing: text, file: file)))
         guard let entry = manifest.entry else {
             report("a plugin in Swift needs an \"entry\": the name of the function to generate", at: JSONPath())
             return ""

@@ -41,7 +41,7 @@ final class Bugsnag: CrashPlugin {
 
     private func reach() async throws -> Evidence {
         let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
-        guard answer.isSuccess || answer.status == 400 else { throw failure(answer) }
+        if answer.status != 400 || answer.isPage { try check(answer) }
         return .reachable("answered HTTP \(answer.status) to a request without events")
     }
 
@@ -55,9 +55,13 @@ final class Bugsnag: CrashPlugin {
         return try await BugsnagRequests.limits.deliver(reports) { report in
             events.encode(report, now: now)
         } send: { batch in
-            let answer = try await host.http.send(requests.notify(batch.map(\.bytes), sentAt: host.clock.now))
-            guard answer.isSuccess else { throw failure(answer) }
+            try check(await host.http.send(requests.notify(batch.map(\.bytes), sentAt: host.clock.now)))
         }
+    }
+
+    /// Throws unless Bugsnag took the request.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
+        _ = try BugsnagRequests.accepted.body(of: answer, failure: failure)
     }
 
     /// The failure, with Bugsnag's own `errors`, and its rule for what to try again: everything but 4xx, and of those 402,

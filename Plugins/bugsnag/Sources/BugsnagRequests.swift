@@ -9,6 +9,20 @@ struct BugsnagRequests {
     /// 1 MB a request, of which the frame around the events takes a little.
     static let limits = BatchDelivery(itemBytes: 999_000, batchBytes: 999_000, batchCount: 10)
 
+    /// Any 2xx, of which the documentation promises no body: Bugsnag says `OK`, its forwarding agent `OK` and more, others
+    /// nothing or a word in JSON.
+    static let accepted = VendorAnswer(
+        "bugsnag",
+        statuses: 200...299,
+        [
+            .text("OK"), .text("Accepted"), .empty,
+            .object(#"that is empty or has "status": "accepted""#) { body in
+                body.object?.isEmpty == true || body["success"] == true
+                    || ["accepted", "ok", "success"].contains(body["status"]?.string?.lowercased())
+            },
+        ]
+    )
+
     let endpoint: HTTPURL
     /// The key, or the placeholder that stands for it.
     let apiKey: String

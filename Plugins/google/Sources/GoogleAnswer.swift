@@ -6,18 +6,32 @@ internal import ConnectorManifest
 
 /// What Google answers: the status is in the body, whatever HTTP says.
 enum GoogleAnswer {
+    /// With the status that counts, whatever that of HTTP is.
+    private static let answer = VendorAnswer(
+        "google",
+        statuses: 100...999,
+        [
+            .object(#"with "status", and "results" if that is "OK""#) { body in
+                body["status"]?.string.map { $0 != "OK" || body["results"]?.array != nil } ?? false
+            }
+        ]
+    )
+
     private static let failures: [String: (status: PluginStatus, isRetryable: Bool)] = [
         "OVER_QUERY_LIMIT": (.rateLimited, true), "OVER_DAILY_LIMIT": (.rateLimited, false),
         "REQUEST_DENIED": (.unauthorized, false), "INVALID_REQUEST": (.invalid, false),
         "UNKNOWN_ERROR": (.unavailable, true),
     ]
 
+    /// The body of an answer of Google's own, whatever it says.
+    static func read(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> JSONValue {
+        try answer.body(of: response) { $0.failure(vendor: "google", words: "", now: now) }
+    }
+
     /// The places of a request; none is the status `ZERO_RESULTS`.
     static func places(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> [Place] {
-        guard let answer = try? response.json(), let status = answer["status"]?.string else {
-            guard response.isSuccess else { throw response.failure(vendor: "google", words: "", now: now) }
-            throw PluginError(.protocolViolation, "the answer has no status: \(response.excerpt)", domain: "google")
-        }
+        let answer = try read(response, now: now)
+        let status = answer["status"]?.string ?? ""
         switch status {
         case "ZERO_RESULTS": return []
         case "OK":

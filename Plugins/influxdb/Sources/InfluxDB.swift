@@ -23,8 +23,7 @@ struct InfluxDB: AnalyticsPlugin {
     /// A write without points proves that the database is there and may be written to. The credentials are proved if the
     /// same is refused without them.
     func open() async throws -> [Evidence] {
-        let answer = try await host.http.send(requests.write([]))
-        guard answer.isSuccess else { throw failure(answer) }
+        try check(await host.http.send(requests.write([])))
         let reachable = Evidence.reachable("the database \(requests.database) takes points")
         guard requests.hasCredentials else { return [reachable] }
         let refusal = try? await host.http.send(requests.write([], isAuthenticated: false))
@@ -37,9 +36,13 @@ struct InfluxDB: AnalyticsPlugin {
         return try await InfluxDBRequests.limits.deliver(events) { event in
             LineProtocol.point(event, time: times.time(of: event))
         } send: { lines in
-            let answer = try await host.http.send(requests.write(lines.map(\.bytes)))
-            guard answer.isSuccess else { throw failure(answer) }
+            try check(await host.http.send(requests.write(lines.map(\.bytes))))
         }
+    }
+
+    /// Throws unless InfluxDB wrote the points.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
+        _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
     }
 
     /// The failure, with InfluxDB's own `error`.

@@ -9,6 +9,9 @@ struct InfluxDBRequests {
     /// Requests that servers take well within their default of 25 MB.
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 5000)
 
+    /// Points that were written are answered with 204. A 200 means that InfluxDB understood the request and did not do it.
+    static let written = VendorAnswer("influxdb", statuses: 204...204, [.empty])
+
     let endpoint: HTTPURL
     let database: String
     let retentionPolicy: String?

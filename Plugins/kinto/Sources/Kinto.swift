@@ -22,14 +22,14 @@ struct Kinto: DatabasePlugin {
     /// The root names the user whose credentials it accepted, and nobody for others. The bucket is read too, unless it is
     /// the user's own default bucket, which would be made by that.
     func open() async throws -> [Evidence] {
-        let root = try await line.send(requests.root)
-        guard let user = try root.json()["user"]?["id"]?.string else {
+        let root = try await line.send(requests.root, for: KintoAnswer.root).body
+        guard let user = root["user"]?["id"]?.string else {
             throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
         }
         var detail = "the server answers as \(user)"
         if requests.bucket != "default" {
             do throws(PluginError) {
-                _ = try await line.send(requests.bucketItself)
+                _ = try await line.send(requests.bucketItself, for: KintoAnswer.object)
             } catch {
                 // Kinto hides what a user may not read. Such a bucket may still hold collections that are open to the user,
                 // which cannot be told from one that is not there.
@@ -48,7 +48,7 @@ struct Kinto: DatabasePlugin {
         } catch {
             guard error.status == .notFound else { throw error }
             do throws(PluginError) {
-                _ = try await line.send(try requests.make(collection))
+                _ = try await line.send(try requests.make(collection), for: KintoAnswer.object)
             } catch {
                 // Somebody else made it just now.
                 guard error.status == .conflict else { throw error }
@@ -87,25 +87,22 @@ struct Kinto: DatabasePlugin {
     }
 
     func delete(_ id: String, in collection: String, version: String?) async throws {
-        _ = try await line.send(requests.delete(id, in: collection, version: version))
+        _ = try await line.send(requests.delete(id, in: collection, version: version), for: KintoAnswer.object)
     }
 
     /// A collection that nobody has put a record into yet has none, as with other vendors.
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let request = try requests.query(query, in: collection)
-        let answer: HTTPResponse
+        let answer: (body: JSONValue, headers: HTTPHeaders)
         do throws(PluginError) {
-            answer = try await line.send(request)
+            answer = try await line.send(request, for: KintoAnswer.list)
         } catch {
             guard error.status == .notFound else { throw error }
             return DatabasePage(records: [], cursor: nil)
         }
-        guard let elements = try answer.json()["data"]?.array else {
-            throw PluginError(.protocolViolation, "the answer has no data: \(answer.excerpt)", domain: "kinto")
-        }
         let next = answer.headers["Next-Page"].flatMap { HTTPURL($0) }
         return DatabasePage(
-            records: try elements.map { try KintoRecord.read($0) },
+            records: try answer.body["data"]?.array?.map { try KintoRecord.read($0) } ?? [],
             cursor: next?.value(of: "_token")
         )
     }

@@ -17,8 +17,10 @@ final class KintoConnection: Sendable {
 
     /// Sends a request.
     ///
-    /// - Throws: A ``PluginError`` for every answer that is no success, with Kinto's own `message`.
-    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+    /// - Throws: A ``PluginError`` for everything else than the answer, with Kinto's own `message`.
+    func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
+        -> (body: JSONValue, headers: HTTPHeaders)
+    {
         let until = quietUntil.load(ordering: .relaxed)
         let now = host.clock.monotonic
         if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
@@ -28,17 +30,16 @@ final class KintoConnection: Sendable {
             let wait = min(seconds, 3600) * 1_000_000_000
             quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
         }
-        guard response.isSuccess else {
-            let body = try? response.json()
+        let body = try answer.body(of: response) { refusal in
+            let body = try? refusal.json()
             let words = body?["message"]?.string ?? body?["error"]?.string
-            throw response.failure(vendor: "kinto", words: words, now: host.clock.now)
+            return refusal.failure(vendor: "kinto", words: words, now: host.clock.now)
         }
-        return response
+        return (body, response.headers)
     }
 
     /// Sends a request that is answered with a record.
     func record(_ request: HTTPRequest) async throws(PluginError) -> DatabaseRecord {
-        let response = try await send(request)
-        return try KintoRecord.read(response.json()["data"] ?? .null)
+        try KintoRecord.read(await send(request, for: KintoAnswer.object).body["data"] ?? .null)
     }
 }

@@ -31,11 +31,9 @@ struct Nominatim: GeocoderPlugin {
     /// There are no credentials, so an answer is all that can be proved.
     func open() async throws -> [Evidence] {
         try await pace.wait()
-        let response = try await host.http.send(requests.status)
-        guard response.isSuccess else { throw NominatimAnswer.failure(response, now: host.clock.now) }
-        let status = try response.json()
+        let status = try read(NominatimAnswer.status, await host.http.send(requests.status))
         guard status["status"]?.integer == 0 else {
-            let words = status["message"]?.string ?? response.excerpt
+            let words = status["message"]?.string ?? status.serialized()
             throw PluginError(.unavailable, "the server is not ready: \(words)", domain: "nominatim")
         }
         let data = status["data_updated"]?.string.map { ", data of \($0)" } ?? ""
@@ -43,23 +41,25 @@ struct Nominatim: GeocoderPlugin {
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {
-        try NominatimAnswer.places(await answer(requests.search(request)))
+        try NominatimAnswer.places(await answer(requests.search(request), NominatimAnswer.search))
     }
 
     /// Nominatim knows one place at a point, the best, whatever the limit.
     func reverse(_ request: ReverseRequest) async throws -> [Place] {
-        try NominatimAnswer.reversed(await answer(requests.reverse(request)))
+        try NominatimAnswer.reversed(await answer(requests.reverse(request), NominatimAnswer.reverse))
     }
 
-    /// From the cache, or else from the server when it is this request's turn.
-    private func answer(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
+    /// From the cache, or else from the server when it is this request's turn. Only Nominatim's own answers are kept.
+    private func answer(_ request: HTTPRequest, _ expected: VendorAnswer) async throws(PluginError) -> JSONValue {
         let key = request.url.description
         if let known = cache[key] { return known }
         try await pace.wait()
-        let response = try await host.http.send(request)
-        guard response.isSuccess else { throw NominatimAnswer.failure(response, now: host.clock.now) }
-        let answer = try response.json()
+        let answer = try read(expected, await host.http.send(request))
         cache[key] = answer
         return answer
+    }
+
+    private func read(_ expected: VendorAnswer, _ response: HTTPResponse) throws(PluginError) -> JSONValue {
+        try expected.body(of: response) { NominatimAnswer.failure($0, now: host.clock.now) }
     }
 }

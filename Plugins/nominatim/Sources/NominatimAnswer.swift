@@ -6,18 +6,31 @@ internal import ConnectorManifest
 
 /// What Nominatim answers, in the format `jsonv2`.
 enum NominatimAnswer {
+    /// How the server is: 0 if it is well.
+    static let status = VendorAnswer("nominatim", [.object(#"with "status""#) { $0["status"]?.integer != nil }])
+
+    /// To a search: places, or none.
+    static let search = VendorAnswer("nominatim", [.array("of places", isPlace)])
+
+    /// To a point: the place there; none is HTTP 200 and `{"error":"Unable to geocode"}`.
+    static let reverse = VendorAnswer("nominatim", [.object("that is a place") { isPlace($0) || isNowhere($0) }])
+
+    private static let isPlace: @Sendable (JSONValue) -> Bool = { $0["lat"] != nil && $0["lon"] != nil }
+
+    private static func isNowhere(_ answer: JSONValue) -> Bool {
+        answer["error"] == "Unable to geocode"
+    }
+
     /// The places of a search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        guard let elements = answer.array else { throw violation("a search is not answered with an array") }
         var places: [Place] = []
-        for element in elements { places.append(try place(element)) }
+        for element in answer.array ?? [] { places.append(try place(element)) }
         return places
     }
 
-    /// The place at a point; none is HTTP 200 and `{"error":"Unable to geocode"}`.
+    /// The place at a point, if there is one.
     static func reversed(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        if answer["error"]?.string != nil { return [] }
-        return [try place(answer)]
+        isNowhere(answer) ? [] : [try place(answer)]
     }
 
     /// The failure, with Nominatim's own `error.message`.

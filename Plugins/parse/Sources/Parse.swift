@@ -35,13 +35,13 @@ struct Parse: DatabasePlugin {
         let evidence = try await probe()
         if let launch {
             let pushHash = launch["pushHash"]?.string
-            _ = try await send(requests.appOpened(at: host.clock.now, pushHash: pushHash))
+            _ = try await send(requests.appOpened(at: host.clock.now, pushHash: pushHash), for: ParseAnswer.noted)
         }
         return evidence
     }
 
     func probe() async throws -> [Evidence] {
-        _ = try await send(requests.configuration)
+        _ = try await send(requests.configuration, for: ParseAnswer.configuration)
         return [.authenticated("the server accepted the application's id and key")]
     }
 
@@ -50,21 +50,18 @@ struct Parse: DatabasePlugin {
         let answer: JSONValue
         do throws(PluginError) {
             let request = requests.create(record, in: collection, id: id, requestId: RandomIdentifier.uuid())
-            answer = try await send(request).json()
+            answer = try await send(request, for: ParseAnswer.created)
         } catch {
             // "objectId is an invalid field name": the option allowCustomObjectId of the server is off.
             guard id != nil, error.detail == 104 || error.detail == 105 else { throw error }
             let message = "the server chooses the ids of new objects itself: \(error.message)"
             throw PluginError(.unsupported, message, domain: "parse", detail: error.detail)
         }
-        guard let id = answer["objectId"]?.string else {
-            throw PluginError(.protocolViolation, "the answer has no objectId", domain: "parse")
-        }
-        return DatabaseRecord(id: id, version: answer["createdAt"]?.string, data: record)
+        return DatabaseRecord(id: answer["objectId"]?.string ?? "", version: answer["createdAt"]?.string, data: record)
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
-        try ParseRecord.read(try await send(requests.get(id, in: collection)).json())
+        try ParseRecord.read(try await send(requests.get(id, in: collection), for: ParseAnswer.object))
     }
 
     /// Parse merges always, so what the new record does not have is deleted by name.
@@ -76,7 +73,7 @@ struct Parse: DatabasePlugin {
         let present = try await get(id, in: collection)
         var changes = record
         for name in present.data.names where record[name] == nil { changes[name] = ["__op": "Delete"] }
-        let answer = try await send(requests.update(id, with: changes, in: collection)).json()
+        let answer = try await send(requests.update(id, with: changes, in: collection), for: ParseAnswer.updated)
         return DatabaseRecord(id: id, version: answer["updatedAt"]?.string, data: record)
     }
 
@@ -84,21 +81,20 @@ struct Parse: DatabasePlugin {
         -> DatabaseRecord
     {
         try refuse(version)
-        _ = try await send(requests.update(id, with: ParseRecord.checked(record), in: collection))
+        let request = try requests.update(id, with: ParseRecord.checked(record), in: collection)
+        _ = try await send(request, for: ParseAnswer.updated)
         return try await get(id, in: collection)
     }
 
     func delete(_ id: String, in collection: String, version: String?) async throws {
         try refuse(version)
-        _ = try await send(requests.delete(id, in: collection))
+        _ = try await send(requests.delete(id, in: collection), for: ParseAnswer.done)
     }
 
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let skip = try ParseQuery.skip(query.cursor)
-        let answer = try await send(requests.query(query, skip: skip, in: collection)).json()
-        guard let results = answer["results"]?.array else {
-            throw PluginError(.protocolViolation, "the answer has no results", domain: "parse")
-        }
+        let request = try requests.query(query, skip: skip, in: collection)
+        let results = try await send(request, for: ParseAnswer.results)["results"]?.array ?? []
         // One more than asked for tells whether there is a further page.
         let records = try results.prefix(query.limit).map { try ParseRecord.read($0) }
         return DatabasePage(
@@ -112,9 +108,7 @@ struct Parse: DatabasePlugin {
         throw PluginError(.unsupported, "Parse cannot act on the condition of a version", domain: "parse")
     }
 
-    private func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
-        let response = try await host.http.send(request)
-        guard response.isSuccess else { throw ParseFailure.failure(response, now: host.clock.now) }
-        return response
+    private func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
+        try answer.body(of: await host.http.send(request)) { ParseFailure.failure($0, now: host.clock.now) }
     }
 }

@@ -18,30 +18,30 @@ struct Photon: GeocoderPlugin {
     /// place.
     func open() async throws -> [Evidence] {
         let status = try await host.http.send(requests.status)
-        if status.isSuccess, let words = (try? status.json())?["status"]?.string {
+        guard status.status == 404 || status.status == 400 else {
+            let words = try read(PhotonAnswer.status, status)["status"]?.string ?? ""
             return [.reachable("the server says \(words)")]
         }
-        guard status.status == 404 || status.status == 400 else {
-            throw PhotonAnswer.failure(status, now: host.clock.now)
-        }
-        _ = try PhotonAnswer.places(await answer(requests.search(GeocodeRequest(.text("Bern"), limit: 1))))
+        _ = try await places(requests.search(GeocodeRequest(.text("Bern"), limit: 1)))
         return [.reachable("the server answers searches")]
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {
-        let places = try PhotonAnswer.places(await answer(requests.search(request)))
+        let places = try await places(requests.search(request))
         guard !request.countries.isEmpty else { return places }
         let matching = places.filter { request.countries.contains($0.components.countryCode ?? "") }
         return Array(matching.prefix(request.limit))
     }
 
     func reverse(_ request: ReverseRequest) async throws -> [Place] {
-        try PhotonAnswer.places(await answer(requests.reverse(request)))
+        try await places(requests.reverse(request))
     }
 
-    private func answer(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
-        let response = try await host.http.send(request)
-        guard response.isSuccess else { throw PhotonAnswer.failure(response, now: host.clock.now) }
-        return try response.json()
+    private func places(_ request: HTTPRequest) async throws(PluginError) -> [Place] {
+        try PhotonAnswer.places(read(PhotonAnswer.features, await host.http.send(request)))
+    }
+
+    private func read(_ expected: VendorAnswer, _ response: HTTPResponse) throws(PluginError) -> JSONValue {
+        try expected.body(of: response) { PhotonAnswer.failure($0, now: host.clock.now) }
     }
 }

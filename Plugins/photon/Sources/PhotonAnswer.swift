@@ -6,13 +6,16 @@ internal import ConnectorManifest
 
 /// What Photon answers: GeoJSON (RFC 7946), where longitude comes first.
 enum PhotonAnswer {
+    /// How the server is.
+    static let status = VendorAnswer("photon", [.object(#"with "status""#) { $0["status"]?.string != nil }])
+
+    /// To a search or to a point.
+    static let features = VendorAnswer("photon", [.object(#"with "features""#) { $0["features"]?.array != nil }])
+
     /// The places of a search or of a point.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        guard let features = answer["features"]?.array else {
-            throw PluginError(.protocolViolation, "the answer has no features", domain: "photon")
-        }
         var places: [Place] = []
-        for feature in features { places.append(try place(feature)) }
+        for feature in answer["features"]?.array ?? [] { places.append(try place(feature)) }
         return places
     }
 

@@ -23,10 +23,12 @@ struct PostHog: AnalyticsPlugin {
     /// server without them is sent an empty batch, which proves only that it answers.
     func open() async throws -> [Evidence] {
         let flags = try await host.http.send(requests.flags)
-        if flags.status == 200 { return [.authenticated("the project API key was accepted")] }
-        guard [400, 404, 405].contains(flags.status) else { throw failure(flags) }
+        if ![400, 404, 405].contains(flags.status) {
+            _ = try PostHogAnswer.flags.body(of: flags, failure: failure)
+            return [.authenticated("the project API key was accepted")]
+        }
         let batch = try await host.http.send(requests.batch([], sentAt: host.clock.now))
-        guard batch.status == 200 || batch.status == 400 else { throw failure(batch) }
+        if batch.status != 400 || batch.isPage { try check(batch) }
         return [.reachable("answered HTTP \(batch.status) to an empty batch")]
     }
 
@@ -35,10 +37,15 @@ struct PostHog: AnalyticsPlugin {
         return try await PostHogRequests.limits.deliver(events) { event in
             try self.events.encode(event, now: now)
         } send: { batch in
-            let answer = try await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now))
-            // Only exactly 200 is success.
-            guard answer.status == 200 else { throw failure(answer) }
+            try check(await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now)))
         }
+    }
+
+    /// Throws unless PostHog took the batch.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
+        let body = try PostHogAnswer.accepted.body(of: answer, failure: failure)
+        guard let limited = body["quota_limited"]?.array, limited.contains("events") else { return }
+        throw PluginError(.rateLimited, "the project's quota of events is used up", domain: "posthog", detail: 200)
     }
 
     /// The failure, with PostHog's own `detail`.

@@ -22,9 +22,7 @@ struct Segment: AnalyticsPlugin {
     func open() async throws -> [Evidence] {
         async let settings = host.http.send(requests.settings)
         let answer = try await host.http.send(requests.batch([], sentAt: host.clock.now))
-        guard answer.isSuccess || answer.status == 400 else {
-            throw SegmentResponse(answer).failure(now: host.clock.now)
-        }
+        if answer.status != 400 || answer.isPage { try check(answer) }
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty batch")
         guard let found = try? await settings, SegmentResponse(found).isSettings else { return [reachable] }
         return [reachable, .authenticated("the settings of the source were found by its write key")]
@@ -35,8 +33,12 @@ struct Segment: AnalyticsPlugin {
         return try await SegmentRequests.limits.deliver(events) { event in
             SegmentRequests.encode(event, now: now)
         } send: { batch in
-            let answer = try await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now))
-            guard answer.isSuccess else { throw SegmentResponse(answer).failure(now: host.clock.now) }
+            try check(await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now)))
         }
+    }
+
+    /// Throws unless Segment took the batch.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
+        _ = try SegmentResponse.accepted.body(of: answer) { SegmentResponse($0).failure(now: host.clock.now) }
     }
 }

@@ -6,6 +6,18 @@ internal import ConnectorManifest
 
 /// What Segment answers.
 struct SegmentResponse {
+    /// Segment says `{"success":true}`; of the servers that speak its API some say `ok`, in JSON or as plain text.
+    static let accepted = VendorAnswer(
+        "segment",
+        statuses: 200...299,
+        [
+            .object(#"with "success": true"#) { body in
+                body["success"] == true || body["ok"] == true || body["status"]?.string?.lowercased() == "ok"
+            },
+            .text("OK"),
+        ]
+    )
+
     let response: HTTPResponse
 
     init(_ response: HTTPResponse) {

@@ -46,7 +46,9 @@ final class Sentry: CrashPlugin {
     private func reach() async throws -> HTTPResponse {
         let answer = try await host.http.send(requests.envelope(item: nil, id: nil, sentAt: host.clock.now))
         limits.learn(from: answer)
-        guard answer.isSuccess || answer.status == 429 else { throw failure(answer) }
+        if answer.status != 429 || answer.isPage {
+            _ = try SentryRequests.received.body(of: answer, failure: failure)
+        }
         return answer
     }
 
@@ -73,7 +75,7 @@ final class Sentry: CrashPlugin {
         try limits.check()
         let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
         limits.learn(from: answer)
-        guard answer.isSuccess else { throw failure(answer) }
+        _ = try SentryRequests.accepted.body(of: answer, failure: failure)
     }
 
     /// The failure, with Sentry's own `detail` and `causes`.

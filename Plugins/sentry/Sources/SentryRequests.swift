@@ -9,6 +9,15 @@ struct SentryRequests {
     /// One event of at most 1 MB in each request.
     static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 1_000_001, batchCount: 1)
 
+    /// An event is answered with its id.
+    static let accepted = VendorAnswer("sentry", [.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }])
+
+    /// An envelope without items has no id: Relay answers `{}`, others nothing.
+    static let received = VendorAnswer(
+        "sentry",
+        [.object(#"that is empty or has "id""#) { $0.object?.isEmpty == true || $0["id"]?.string != nil }, .empty]
+    )
+
     let dsn: SentryDSN
 
     /// An envelope: a line of header, and for an item a line of header, its bytes and the end of the line.

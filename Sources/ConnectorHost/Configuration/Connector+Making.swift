@@ -34,7 +34,7 @@ extension Connector {
     ///   - plugin: The id of a plugin or, with a slash, the path of one; takes `${NAME}`.
     ///   - version: The only version of the plugin that will do; nil for the highest.
     ///   - config: What the plugin wants to know; values take `${NAME}` and `["secret": "env:NAME"]`.
-    ///   - isRequired: Whether the whole has failed if this one has.
+    ///   - isRequired: Whether what is above it fails without it; nil leaves it to the policy above.
     ///   - isEnabled: Whether it takes part at all.
     ///   - after: Connectors, by name or path, that have opened, or failed to, before this one starts.
     ///   - timeout: How long opening may take; nil leaves it to the host.
@@ -47,7 +47,7 @@ extension Connector {
         plugin: String,
         version: SemanticVersion? = nil,
         config: JSONObject = [:],
-        isRequired: Bool = true,
+        isRequired: Bool? = nil,
         isEnabled: Bool = true,
         after: [String] = [],
         timeout: Duration? = nil,
@@ -78,14 +78,14 @@ extension Connector {
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
     ///   - policy: How a call passes through the connectors below.
     ///   - connectors: The connectors below, at least one.
-    ///   - isRequired: Whether the whole has failed if this one has.
+    ///   - isRequired: Whether what is above it fails without it; nil leaves it to the policy above.
     ///   - isEnabled: Whether it, with everything below, takes part at all.
     ///   - after: Connectors, by name or path, that have opened, or failed to, before this one starts.
     public init(
         _ name: String,
         policy: Policy = .all,
         connectors: [Connector],
-        isRequired: Bool = true,
+        isRequired: Bool? = nil,
         isEnabled: Bool = true,
         after: [String] = []
     ) {

@@ -85,7 +85,9 @@ extension Gate {
                 result = .failure(error)
             }
         }
-        return await finish(generation, result, round, by: deadline)
+        // Nothing of an attempt is left when the next begins, unless the plugin holds its thread.
+        if case .failure = result, !generation.isHeld { await generation.end() }
+        return finish(generation, result, round, by: deadline)
     }
 
     /// Leads calls to a generation that has opened, if it is still wanted.
@@ -101,7 +103,7 @@ extension Gate {
         _ result: Result<[Evidence], ConnectorError>,
         _ round: Int,
         by deadline: UInt64
-    ) async -> GateStateMachine.FailureAction {
+    ) -> GateStateMachine.FailureAction {
         let now = environment.clock.now()
         let (action, isUsed, hasRecovered) = storage.withLock { storage in
             guard storage.machine.isTrying(round: round) else {
@@ -136,12 +138,7 @@ extension Gate {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])
             }
-            if case .failure(let error) = result, error.code == .timedOut {
-                // The plugin may hold its thread for as long again: who opens does not wait for that.
-                detach { _ in await generation.end() }
-            } else {
-                await generation.end()
-            }
+            detach { _ in await generation.end() }
         }
         environment.onChange()
         return action

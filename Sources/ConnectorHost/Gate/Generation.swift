@@ -27,6 +27,8 @@ final class Generation: Sendable {
     private let ended = OneShot<Void>()
 
     private struct State {
+        /// Whether the plugin has, or will have, a thread that it was lent to create and open the instance.
+        var isHeld = false
         /// Whether a thread loads the plugin and makes an instance, or is about to.
         var isCreating = false
         /// What was made; nil before `create` returned, and if it failed.
@@ -97,7 +99,10 @@ final class Generation: Sendable {
         case .success(let found): candidate = found
         }
         let start = environment.clock.now()
-        state.withLock { $0.isCreating = true }
+        state.withLock { state in
+            state.isCreating = true
+            state.isHeld = true
+        }
         let outcome = await environment.calls.run("open", owner: context.owner, by: deadline, onDeadline: { _ in }) {
             self.create(candidate, opening: $0, by: deadline)
         }
@@ -114,8 +119,12 @@ final class Generation: Sendable {
         return result
     }
 
+    /// Whether the plugin holds the thread on which it was to open: then the end has to wait for it.
+    var isHeld: Bool { state.withLock(\.isHeld) }
+
     /// Runs on a thread that the plugin may hold.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
+        defer { state.withLock { $0.isHeld = false } }
         do throws(ConnectorError) {
             // Nobody waits any more if the gate was closed while this waited for a thread.
             let isWanted = environment.calls.operations.isPending(operation)

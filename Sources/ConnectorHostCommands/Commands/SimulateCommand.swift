@@ -18,8 +18,8 @@ struct SimulateCommand: AsyncParsableCommand {
             /_received forgets it. The credentials that are accepted are printed with the URLs.
 
             A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE,
-            code=CODE, reset, truncated, garbage, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS, times=N,
-            method=NAME, path=PREFIX.
+            code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
+            times=N, method=NAME, path=PREFIX. A portal answers 200 with a web page, as a captive portal does.
 
             Serves until interrupted (Ctrl-C or SIGTERM), then finishes what it is doing and exits with 0. Exit status 1 if
             the port cannot be had, 64 for wrong usage.

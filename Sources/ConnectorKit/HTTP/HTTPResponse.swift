@@ -22,6 +22,14 @@ public struct HTTPResponse: Sendable, Hashable {
     /// Whether the status is one of 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
 
+    /// Whether the body is a web page, which no vendor's API answers with.
+    public var isPage: Bool {
+        let type = headers["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
+        let start = body.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+        guard let start, start != UInt8(ascii: "{"), start != UInt8(ascii: "[") else { return false }
+        return start == UInt8(ascii: "<") || type.contains("html")
+    }
+
     /// The body as JSON.
     ///
     /// - Throws: A ``PluginError`` of status `protocolViolation` with the place and the beginning of the body.

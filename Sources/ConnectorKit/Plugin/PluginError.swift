@@ -23,7 +23,7 @@ public struct PluginError: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - status: The kind of failure.
     ///   - message: One sentence for a person, with the vendor's own words. Never a secret.
-    ///   - isRetryable: By default what the status suggests: rate limited, unavailable and timed out are.
+    ///   - isRetryable: By default what the status suggests: rate limited, unavailable, timed out and a violated protocol are.
     ///   - retryAfter: When to try again, from now, if the vendor said so.
     ///   - domain: Who speaks: a vendor's name, `http`, `errno`.
     ///   - detail: The vendor's or system's own number; 0 if there is none.

@@ -39,7 +39,7 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let denied = Self(rawValue: 11)
     /// More bytes than a limit allows.
     public static let tooLarge = Self(rawValue: 12)
-    /// The vendor's answer is not what its protocol says.
+    /// The answer is not what the vendor's protocol says: cut short, or from somebody who stands between.
     public static let protocolViolation = Self(rawValue: 13)
     /// The gate is not open.
     public static let notOpen = Self(rawValue: 14)
@@ -66,6 +66,6 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
 
     /// Whether the same call may succeed later, unless the vendor says otherwise.
     var isUsuallyRetryable: Bool {
-        [.rateLimited, .unavailable, .timedOut].contains(self)
+        [.rateLimited, .unavailable, .timedOut, .protocolViolation].contains(self)
     }
 }

@@ -74,7 +74,7 @@ extension JSONReader {
         _ = members(of: .object(services), at: servicesPath, allowed: ["required", "optional"])
         let configuration = configuration(in: object, at: root)
         let egress = egress(in: object, at: root, fields: configuration)
-        let capabilities = capabilities(in: object, at: root, isForeign: entry == nil)
+        let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: entry == nil)
         let lifecycle = lifecycle(in: object, at: root, isForeign: entry == nil, capabilities: capabilities)
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
@@ -141,7 +141,8 @@ extension JSONReader {
         return numbers[0]...numbers[1]
     }
 
-    private mutating func checkSymbol(_ symbol: String, at path: JSONPath) {
+    /// Reports a symbol that no function has.
+    mutating func checkSymbol(_ symbol: String, at path: JSONPath) {
         guard symbol.isEmpty || symbol.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return }
         report(.invalidValue, "\(path) must be the name of an exported function", at: path)
     }
@@ -234,83 +235,5 @@ extension JSONReader {
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                     || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
             }
-    }
-
-    // MARK: Capabilities
-
-    private mutating func capabilities(in object: JSONObject, at path: JSONPath, isForeign: Bool) -> [Capability] {
-        let here = path.appending("capabilities")
-        let capabilities = self.object("capabilities", in: object, at: path) ?? JSONObject()
-        return capabilities.members.compactMap { member in
-            let path = here.appending(member.name)
-            guard let id = CapabilityID(member.name) else {
-                report(.invalidValue, "the capability \"\(member.name)\" must be like geocoder/1", at: path, .name)
-                return nil
-            }
-            guard case .object(let operations) = member.value else {
-                report(.wrongType, "\(path) must be an object of operations, not \(member.value.kind)", at: path)
-                return nil
-            }
-            let definition = CapabilityDefinition.standard(id)
-            return Capability(
-                id: id,
-                operations: operations.members.compactMap {
-                    operation(
-                        named: $0.name,
-                        $0.value,
-                        of: definition,
-                        at: path.appending($0.name),
-                        isForeign: isForeign
-                    )
-                }
-            )
-        }
-    }
-
-    private mutating func operation(
-        named name: String,
-        _ value: JSONValue,
-        of definition: CapabilityDefinition?,
-        at path: JSONPath,
-        isForeign: Bool
-    ) -> Operation? {
-        guard
-            let object = members(
-                of: value,
-                at: path,
-                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes", "releases"] : [])
-            )
-        else {
-            return nil
-        }
-        let symbol = string("symbol", in: object, at: path, required: true)
-        if let symbol { checkSymbol(symbol, at: path.appending("symbol")) }
-        guard let text = string("signature", in: object, at: path, required: true), let symbol else { return nil }
-        let signature: Signature
-        do throws(ConnectorError) {
-            signature = try Signature(parsing: text)
-        } catch {
-            report(error.code, error.message, fix: error.fix, at: path.appending("signature"))
-            return nil
-        }
-        let defined = definition?.operations.first { $0.name == name }
-        if let definition, defined == nil {
-            reportUnknown(name, allowed: definition.operations.map(\.name), at: path.parent)
-        }
-        if let defined, let required = try? Signature(parsing: defined.signature), required != signature {
-            report(
-                .signatureMismatch,
-                "\(name) is declared as \(signature), but \(definition?.id ?? "") requires \(required)",
-                fix: "change the signature and the function to the capability's",
-                at: path.appending("signature")
-            )
-        }
-        return Operation(
-            name: name,
-            symbol: symbol,
-            signature: signature,
-            documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
-            foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
-        )
     }
 }

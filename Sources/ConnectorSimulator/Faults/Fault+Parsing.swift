@@ -4,8 +4,8 @@
 extension Fault {
     /// Every setting there is, for messages.
     private static let settings = [
-        "status=CODE", "code=CODE", "reset", "truncated", "garbage", "slow=DURATION", "header=NAME:VALUE",
-        "retry-after=SECONDS", "times=N", "method=NAME", "path=PREFIX",
+        "status=CODE", "code=CODE", "reset", "truncated", "garbage", "portal", "empty", "slow=DURATION",
+        "header=NAME:VALUE", "retry-after=SECONDS", "times=N", "method=NAME", "path=PREFIX",
     ]
 
     /// Reads a fault from its text.
@@ -38,8 +38,8 @@ extension Fault {
         if answer == .unchanged, delay == .zero, headers.fields.isEmpty {
             throw FaultError(
                 specification: specification,
-                reason: "nothing would go wrong; add one of status=CODE, code=CODE, reset, truncated, garbage, "
-                    + "slow=DURATION, header=NAME:VALUE"
+                reason: "nothing would go wrong; add one of status=CODE, code=CODE, reset, truncated, garbage, portal, "
+                    + "empty, slow=DURATION, header=NAME:VALUE"
             )
         }
     }
@@ -58,6 +58,8 @@ extension Fault {
         case "reset": try set(.reset, name, value)
         case "truncated": try set(.truncated, name, value)
         case "garbage": try set(.garbage, name, value)
+        case "portal": try set(.portal, name, value)
+        case "empty": try set(.empty, name, value)
         case "status": try fail(status: Self.number(name, value, in: 200...599), code: nil)
         case "code": try fail(status: nil, code: Self.text(name, value))
         case "slow": delay = try Self.duration(name, value)
@@ -84,8 +86,8 @@ extension Fault {
         case .unchanged: answer = .failure(status: status, code: code)
         case .failure(let oldStatus, let oldCode):
             answer = .failure(status: status ?? oldStatus, code: code ?? oldCode)
-        case .reset, .truncated, .garbage:
-            throw SettingError(text: "status and code contradict reset, truncated and garbage")
+        case .reset, .truncated, .garbage, .portal, .empty:
+            throw SettingError(text: "status and code contradict reset, truncated, garbage, portal and empty")
         }
     }
 

@@ -13,6 +13,8 @@
 /// | `reset` | reset the connection without an answer |
 /// | `truncated` | announce the whole answer, send half of it, close |
 /// | `garbage` | answer 200 with bytes that are no JSON |
+/// | `portal` | answer 200 with the web page of a captive portal; the vendor sees nothing of the request |
+/// | `empty` | answer 200 without a body; the vendor sees nothing of the request |
 /// | `slow=DURATION` | wait first, `500ms` or `2s`; alone, the true answer follows |
 /// | `header=NAME:VALUE` | add a header field to whichever answer it is |
 /// | `retry-after=SECONDS` | the same as `header=Retry-After:SECONDS` |
@@ -32,6 +34,10 @@ package struct Fault: Sendable, Equatable {
         case truncated
         /// Bytes that are no JSON, under status 200.
         case garbage
+        /// The page that a captive portal answers everything with, under status 200.
+        case portal
+        /// Nothing, under status 200.
+        case empty
     }
 
     /// The vendor it belongs to; `nil` for all.

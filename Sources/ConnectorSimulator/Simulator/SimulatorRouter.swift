@@ -84,6 +84,8 @@ struct SimulatorRouter: Sendable {
             exchange.response = vendor.failure(status: status, code: code, message: nil)
         case .garbage:
             exchange.response = SimulatedResponse(text: "\u{1}<<< not json {[\u{2}", type: "application/json")
+        case .portal: exchange.response = Self.portal
+        case .empty: exchange.response = SimulatedResponse(status: 200)
         case .reset: exchange.delivery = .reset
         case .truncated, .unchanged, nil:
             exchange.response = refusal ?? vendor.respond(to: request)
@@ -107,6 +109,17 @@ struct SimulatorRouter: Sendable {
         )
         return exchange
     }
+
+    /// What a captive portal answers to whatever is asked.
+    private static let portal = SimulatedResponse(
+        text: """
+            <!DOCTYPE html>
+            <html><head><title>Sign in to the network</title></head>
+            <body><form action="/login" method="post"><input name="room"><button>Sign in</button></form></body></html>
+
+            """,
+        type: "text/html; charset=utf-8"
+    )
 
     /// Takes the content encodings off, last applied first; what cannot be decoded is refused by the vendor.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> SimulatedResponse? {

@@ -23,13 +23,14 @@ internal import Testing
     private let record = #"{"data":{"id":"r","last_modified":17,"schema":1,"name":"Ada"}}"#
 
     @Test func `the root proves the user, and a stranger is refused`() async throws {
-        let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#), (200, "{}"))
+        let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#), (200, #"{"data":{"id":"b"}}"#))
         #expect(try await kinto(http).open().map(\.kind) == [.authenticated])
         #expect(
             http.requests.map(\.url.description) == ["http://vendor.example/v1/", "http://vendor.example/v1/buckets/b"]
         )
         #expect(http.requests[0].headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
-        let error = await #expect(throws: PluginError.self) { try await kinto(ScriptedHTTP((200, "{}"))).open() }
+        let stranger = try kinto(ScriptedHTTP((200, #"{"http_api_version":"1.23"}"#)))
+        let error = await #expect(throws: PluginError.self) { try await stranger.open() }
         #expect(error?.status == .unauthorized)
     }
 
@@ -65,7 +66,7 @@ internal import Testing
     }
 
     @Test func `a collection is made with its first record`() async throws {
-        let http = ScriptedHTTP((404, "{}"), (201, "{}"), (201, record))
+        let http = ScriptedHTTP((404, "{}"), (201, #"{"data":{"id":"c"}}"#), (201, record))
         let made = try await kinto(http).create(["name": "Ada"], in: "c", id: nil)
         #expect(made.id == "r")
         #expect(http.requests.map(\.method) == [.post, .put, .post])

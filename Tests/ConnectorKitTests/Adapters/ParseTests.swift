@@ -18,10 +18,10 @@ internal import Testing
     }
 
     @Test func `opening reads the configuration, and tells of the launch if there is anything to tell`() async throws {
-        let quiet = ScriptedHTTP((200, "{}"))
+        let quiet = ScriptedHTTP((200, #"{"params":{}}"#))
         #expect(try await parse(quiet).open().map(\.kind) == [.authenticated])
         #expect(quiet.requests.map(\.url.description) == ["http://vendor.example/parse/config"])
-        let http = ScriptedHTTP((200, "{}"), (200, "{}"), (200, "{}"))
+        let http = ScriptedHTTP((200, #"{"params":{}}"#), (200, "{}"), (200, #"{"params":{}}"#))
         let parse = try parse(http, launch: ["pushHash": "h"])
         _ = try await parse.open()
         #expect(http.requests[1].url.description == "http://vendor.example/parse/events/AppOpened")
@@ -34,7 +34,7 @@ internal import Testing
     }
 
     @Test func `requests carry the application's id and key`() async throws {
-        let http = ScriptedHTTP((200, "{}"))
+        let http = ScriptedHTTP((200, #"{"params":{}}"#))
         _ = try await parse(http).open()
         #expect(http.requests[0].headers["X-Parse-Application-Id"] == "app")
         #expect(http.requests[0].headers["X-Parse-Client-Key"] == "{{secret:clientKey}}")

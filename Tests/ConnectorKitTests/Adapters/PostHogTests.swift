@@ -22,7 +22,7 @@ internal import Testing
     }
 
     @Test func `a batch carries the key as the only placeholder`() async throws {
-        let http = ScriptedHTTP((200, "{}"))
+        let http = ScriptedHTTP((200, #"{"status":1}"#))
         let answers = try await posthog(http).deliver([.track("{{secret:apiKey}}", userId: "u")])
         #expect(answers.map(\.outcome) == [.accepted])
         let request = try #require(http.requests.first)
@@ -36,10 +36,8 @@ internal import Testing
     @Test func `only exactly 200 is success`() async throws {
         let answers = try await posthog(ScriptedHTTP((500, #"{"detail":"no"}"#))).deliver([.track("a", userId: "u")])
         #expect(answers.first?.outcome == .retry)
-        let error = await #expect(throws: PluginError.self) {
-            try await posthog(ScriptedHTTP((204, ""))).deliver([.track("a", userId: "u")])
-        }
-        #expect(error?.detail == 204)
+        let empty = try await posthog(ScriptedHTTP((204, ""))).deliver([.track("a", userId: "u")])
+        #expect(empty.first?.outcome == .retry && empty.first?.code == .protocolViolation)
     }
 
     @Test func `calls become events of PostHog's own`() throws {
@@ -72,9 +70,17 @@ internal import Testing
         #expect(PostHogEvents.uuid("order-7").count == 36)
     }
 
-    @Test(arguments: [(200, Evidence.Kind.authenticated)])
-    func `the flags prove the key`(_ status: Int, _ kind: Evidence.Kind) async throws {
-        #expect(try await posthog(ScriptedHTTP((status, "{}"))).open().map(\.kind) == [kind])
+    @Test(arguments: [#"{"flags":{}}"#, #"{"featureFlags":[]}"#, #"{"errorsWhileComputingFlags":false}"#])
+    func `the flags of every version prove the key`(_ flags: String) async throws {
+        #expect(try await posthog(ScriptedHTTP((200, flags))).open().map(\.kind) == [.authenticated])
+    }
+
+    @Test func `events beyond the project's quota are not delivered, whatever the status`() async throws {
+        let http = ScriptedHTTP((200, #"{"status":"Ok","quota_limited":["events"]}"#))
+        let answers = try await posthog(http).deliver([.track("a", userId: "u")])
+        #expect(answers.first?.outcome == .retry && answers.first?.code == .rateLimited)
+        let recordings = ScriptedHTTP((200, #"{"status":"Ok","quota_limited":["recordings"]}"#))
+        #expect(try await posthog(recordings).deliver([.track("a", userId: "u")]).first?.outcome == .accepted)
     }
 
     @Test func `a server without flags is only reachable`() async throws {

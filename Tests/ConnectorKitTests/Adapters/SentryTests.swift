@@ -35,7 +35,7 @@ internal import Testing
     }
 
     @Test func `an envelope counts bytes and ends its lines`() async throws {
-        let http = ScriptedHTTP((200, "{}"))
+        let http = ScriptedHTTP((200, #"{"id":"x"}"#))
         var report = CrashReport(level: .error, message: "é {{secret:x}}")
         report.id = key
         let answers = try await sentry(http).deliver([report])
@@ -68,7 +68,7 @@ internal import Testing
     @Test func `an empty envelope proves the key only where another one is refused`() async throws {
         #expect(try await sentry(ScriptedHTTP((200, "{}"), (200, "{}"))).open().map(\.kind) == [.reachable])
         #expect(
-            try await sentry(ScriptedHTTP((200, "{}"), (403, ""))).open().map(\.kind) == [.reachable, .authenticated]
+            try await sentry(ScriptedHTTP((200, ""), (403, ""))).open().map(\.kind) == [.reachable, .authenticated]
         )
     }
 
@@ -82,7 +82,7 @@ internal import Testing
     }
 
     @Test func `a bare 429 closes everything for a minute, and no request is wasted meanwhile`() async throws {
-        let http = ScriptedHTTP((429, ""), (200, "{}"))
+        let http = ScriptedHTTP((429, ""), (200, #"{"id":"x"}"#))
         let clock = StoppedClock()
         let sentry = try sentry(http, clock: clock)
         let report = CrashReport(level: .error, message: "m")

@@ -28,7 +28,7 @@ internal import Testing
         (404, .notFound, false), (405, .unsupported, false), (408, .timedOut, true), (409, .conflict, false),
         (412, .conflict, false), (413, .tooLarge, false), (418, .failed, false), (429, .rateLimited, true),
         (500, .unavailable, true), (501, .unsupported, false), (503, .unavailable, true), (504, .timedOut, true),
-        (302, .failed, false), (700, .protocolViolation, false),
+        (700, .protocolViolation, true),
     ])
     func `every status has one meaning`(_ status: Int, _ expected: PluginStatus, _ isRetryable: Bool) {
         let failure = HTTPResponse(status: status, body: Array("words\n".utf8)).failure(vendor: "acme", now: now)
@@ -36,6 +36,30 @@ internal import Testing
         #expect(failure.isRetryable == isRetryable)
         #expect(failure.message == "acme answered HTTP \(status): words")
         #expect(failure.detail == Int32(status))
+    }
+
+    @Test(arguments: [(200, true), (302, true), (400, true), (422, true), (404, false), (413, false), (503, false)])
+    func `a web page that would count or would blame the request is somebody else's`(_ status: Int, _ isForeign: Bool) {
+        let page = HTTPResponse(status: status, headers: ["Retry-After": "9"], body: Array("\n<!DOCTYPE html>".utf8))
+        let failure = page.failure(vendor: "acme", words: "", now: now)
+        #expect((failure.status == .protocolViolation) == isForeign)
+        #expect(failure.message.contains("captive portal") == isForeign)
+        #expect((failure.retryAfter == nil) == isForeign)
+    }
+
+    @Test func `a redirect says where to, but not with what`() {
+        let response = HTTPResponse(status: 307, headers: ["Location": "http://portal.example/login?key=secret"])
+        let failure = response.failure(vendor: "acme", now: now)
+        #expect(failure.status == .protocolViolation && failure.isRetryable && failure.detail == 307)
+        #expect(failure.message.contains("http://portal.example/login;"))
+    }
+
+    @Test(arguments: [
+        ("text/html", "Sign in", true), ("text/html; charset=utf-8", #" {"a":1}"#, false), ("text/html", "", false),
+        ("application/json", "<html>", true), ("", "\u{FEFF}<html>", true), ("text/plain", "OK", false),
+    ])
+    func `a web page is known by its beginning or by its media type`(_ type: String, _ body: String, _ isPage: Bool) {
+        #expect(HTTPResponse(status: 200, headers: ["Content-Type": type], body: Array(body.utf8)).isPage == isPage)
     }
 
     @Test func `header names are compared without regard to case`() {

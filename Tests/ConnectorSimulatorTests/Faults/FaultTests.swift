@@ -25,6 +25,7 @@ import Testing
 
     @Test(arguments: [
         ("*:reset", Fault.Answer.reset), ("kinto:truncated", .truncated), ("kinto:garbage", .garbage),
+        ("kinto:portal", .portal), ("*:empty", .empty),
         ("kinto:slow=250ms", .unchanged), ("kinto:code=107", .failure(status: nil, code: "107")),
     ])
     func `every answer is read`(text: String, answer: Fault.Answer) throws {
@@ -37,7 +38,8 @@ import Testing
         ("sentry:reset", "no vendor \"sentry\""), ("segment:statsu=5", "unknown setting \"statsu\""),
         ("segment:status=abc", "whole number from 200 to 599"), ("segment:status=99", "from 200 to 599"),
         ("segment:status", "takes a value"), ("segment:reset=1", "takes no value"),
-        ("segment:reset,status=500", "contradict"), ("segment:status=500,garbage", "contradicts"),
+        ("segment:reset,status=500", "contradict"),
+        ("segment:portal,status=500", "contradict"), ("segment:status=500,garbage", "contradicts"),
         ("segment:times=0,reset", "from 1 to"), ("segment:times=3", "nothing would go wrong"),
         ("segment:slow=2", "duration"), ("segment:slow=2h", "duration"), ("segment:slow=-1s", "duration"),
         ("segment:slow=nans", "duration"), ("segment:header=A B:c", "NAME:VALUE"),

@@ -1,0 +1,31 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What PostHog answers.
+enum PostHogAnswer {
+    /// To a batch: `{"status":1}` of older servers, `{"status":"Ok"}` of newer ones. Only exactly 200 is success.
+    ///
+    /// Even then the events are dropped if `quota_limited` names them.
+    static let accepted = VendorAnswer(
+        "posthog",
+        [
+            .object(#"with "status": 1 or "Ok""#) { body in
+                body["status"] == 1 || body["status"]?.string?.lowercased() == "ok"
+            }
+        ]
+    )
+
+    /// To a question for feature flags: `flags` in version 2, `featureFlags` before.
+    static let flags = VendorAnswer(
+        "posthog",
+        [
+            .object(#"with "flags""#) { body in
+                body["flags"]?.object != nil || body["featureFlags"] != nil
+                    || body["errorsWhileComputingFlags"]?.bool != nil
+            }
+        ]
+    )
+}

@@ -1,0 +1,199 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a manifest offers: every operation written out, or, of a standard capability, only what differs from its definition.
+///
+/// | in the manifest | means |
+/// |---|---|
+/// | `"analytics/1": {}` | every operation |
+/// | `"analytics/1": ["track", "flush"]` | these operations |
+/// | `"analytics/1": {"except": ["alias"]}` | every operation but these |
+/// | `"analytics/1": {"track": {…}}` | the operations that are named, with what the definition says unless it stands there |
+/// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with something of their own |
+///
+/// A symbol that is not given is the plugin's id and the operation's name: `segment_track`.
+extension JSONReader {
+    /// The member that leaves operations out.
+    private static let exception = "except"
+
+    /// Reads every capability.
+    ///
+    /// - Parameters:
+    ///   - object: The manifest.
+    ///   - plugin: The plugin's id, for symbols; nil if it cannot be read.
+    ///   - isForeign: Whether the library knows nothing of connectors.
+    mutating func capabilities(
+        in object: JSONObject,
+        at path: JSONPath,
+        plugin: String?,
+        isForeign: Bool
+    ) -> [Capability] {
+        let here = path.appending("capabilities")
+        let capabilities = self.object("capabilities", in: object, at: path) ?? JSONObject()
+        return capabilities.members.compactMap { member in
+            let path = here.appending(member.name)
+            guard let id = CapabilityID(member.name) else {
+                report(.invalidValue, "the capability \"\(member.name)\" must be like geocoder/1", at: path, .name)
+                return nil
+            }
+            let definition = CapabilityDefinition.standard(id)
+            guard let written = operations(member.value, of: definition, id, at: path) else { return nil }
+            return Capability(
+                id: id,
+                operations: written.compactMap { operation in
+                    self.operation(
+                        named: operation.name,
+                        operation.value,
+                        of: definition,
+                        symbol: plugin.map { Manifest.symbol(of: operation.name, plugin: $0) },
+                        at: path.appending(operation.name),
+                        isForeign: isForeign
+                    )
+                }
+            )
+        }
+    }
+
+    /// The operations of a capability in order, each with what stands in the manifest; nil if that cannot be told.
+    private mutating func operations(
+        _ value: JSONValue,
+        of definition: CapabilityDefinition?,
+        _ id: CapabilityID,
+        at path: JSONPath
+    ) -> [JSONObject.Member]? {
+        guard let definition else {
+            guard case .object(let object) = value, !object.isEmpty else {
+                reportShort(value, of: id, at: path)
+                return nil
+            }
+            return object.members
+        }
+        let all = definition.operations.map(\.name)
+        switch value {
+        case .array:
+            return names(value, of: definition, at: path).map { JSONObject.Member(name: $0, value: [:]) }
+        case .object(let object):
+            guard object.isEmpty || object[Self.exception] != nil else { return object.members }
+            let here = path.appending(Self.exception)
+            let left = object[Self.exception].map { names($0, of: definition, at: here) } ?? []
+            var members = all.filter { !left.contains($0) || object[$0] != nil }.map { name in
+                JSONObject.Member(name: name, value: object[name] ?? [:])
+            }
+            for member in object.members where left.contains(member.name) {
+                report(
+                    .invalidValue,
+                    "\"\(member.name)\" is both described and left out",
+                    at: path.appending(member.name),
+                    .name
+                )
+            }
+            members += object.members.filter { $0.name != Self.exception && !all.contains($0.name) }
+            return members
+        default:
+            report(
+                .wrongType,
+                "\(path) must be an object of operations or an array of their names, not \(value.kind)",
+                at: path
+            )
+            return nil
+        }
+    }
+
+    /// Reports that the operations of a capability cannot be told, since nobody but the manifest defines it.
+    private mutating func reportShort(_ value: JSONValue, of id: CapabilityID, at path: JSONPath) {
+        switch value {
+        case .array, .object:
+            report(
+                .invalidValue,
+                "\(id) is no standard capability, so each of its operations needs a symbol and a signature",
+                fix: suggestion(for: "\(id)", among: CapabilityDefinition.all.map(\.id)),
+                at: path,
+                .name
+            )
+        default: report(.wrongType, "\(path) must be an object of operations, not \(value.kind)", at: path)
+        }
+    }
+
+    /// The names of operations in an array, without those that are unknown.
+    private mutating func names(_ value: JSONValue, of definition: CapabilityDefinition, at path: JSONPath) -> [String]
+    {
+        guard let elements = value.array else {
+            report(.wrongType, "\(path) must be an array of names of operations, not \(value.kind)", at: path)
+            return []
+        }
+        let known = definition.operations.map(\.name)
+        var names: [String] = []
+        for (index, element) in elements.enumerated() {
+            let here = path.appending(index)
+            guard let name = element.string else {
+                report(.wrongType, "\(here) must be the name of an operation, not \(element.kind)", at: here)
+                continue
+            }
+            guard known.contains(name) else {
+                report(
+                    .unknownKey,
+                    "\(definition.id) has no operation \"\(name)\"",
+                    fix: suggestion(for: name, among: known),
+                    at: here
+                )
+                continue
+            }
+            guard !names.contains(name) else {
+                report(.invalidValue, "\"\(name)\" stands there twice", at: here)
+                continue
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    private mutating func operation(
+        named name: String,
+        _ value: JSONValue,
+        of definition: CapabilityDefinition?,
+        symbol derived: String?,
+        at path: JSONPath,
+        isForeign: Bool
+    ) -> Operation? {
+        let defined = definition?.operations.first { $0.name == name }
+        if let definition, defined == nil {
+            reportUnknown(name, allowed: definition.operations.map(\.name) + [Self.exception], at: path.parent)
+            return nil
+        }
+        guard
+            let object = members(
+                of: value,
+                at: path,
+                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes", "releases"] : [])
+            )
+        else {
+            return nil
+        }
+        let given = string("symbol", in: object, at: path, required: defined == nil)
+        if let given { checkSymbol(given, at: path.appending("symbol")) }
+        let text = string("signature", in: object, at: path, required: defined == nil) ?? defined?.signature
+        guard let text, let symbol = given ?? derived else { return nil }
+        let signature: Signature
+        do throws(ConnectorError) {
+            signature = try Signature(parsing: text)
+        } catch {
+            report(error.code, error.message, fix: error.fix, at: path.appending("signature"))
+            return nil
+        }
+        if let defined, let required = try? Signature(parsing: defined.signature), required != signature {
+            report(
+                .signatureMismatch,
+                "\(name) is declared as \(signature), but \(definition?.id ?? "") requires \(required)",
+                fix: "change the signature and the function to the capability's",
+                at: path.appending("signature")
+            )
+        }
+        return Operation(
+            name: name,
+            symbol: symbol,
+            signature: signature,
+            documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
+            foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
+        )
+    }
+}

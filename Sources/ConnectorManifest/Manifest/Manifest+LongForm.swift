@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Manifest {
+    /// The symbol of an operation whose manifest gives none: `my-plugin` and `track` make `my_plugin_track`.
+    package static func symbol(of operation: String, plugin: String) -> String {
+        String(plugin.map { $0 == "-" || $0 == "." ? "_" : $0 }) + "_\(operation)"
+    }
+
+    /// The text of the manifest with every operation written out, so that hosts that know no short form read it too.
+    ///
+    /// - Parameter text: What the manifest was read from.
+    package func longForm(of text: JSONValue) -> JSONValue {
+        guard var object = text.object, let written = object["capabilities"]?.object else { return text }
+        var long = JSONObject()
+        for capability in capabilities {
+            let definition = CapabilityDefinition.standard(capability.id)
+            var operations = JSONObject()
+            for operation in capability.operations {
+                let given = written["\(capability.id)"]?[operation.name]?.object ?? JSONObject()
+                let defined = definition?.operations.first { $0.name == operation.name }
+                var members: JSONObject = [
+                    "symbol": .string(operation.symbol),
+                    "signature": given["signature"] ?? .string(defined?.signature ?? "\(operation.signature)"),
+                ]
+                for member in given.members { members[member.name] = member.value }
+                operations[operation.name] = .object(members)
+            }
+            long["\(capability.id)"] = .object(operations)
+        }
+        object["capabilities"] = .object(long)
+        return .object(object)
+    }
+}

@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+/// No adapter takes the answer of a proxy, a captive portal or a broken server for its vendor's.
+@Suite struct FalseAnswerTests {
+    @Test(arguments: AdapterExercise.all)
+    func `the vendor's own answers are taken`(_ exercise: AdapterExercise) async throws {
+        let (plugin, _) = try exercise.adapter()
+        switch try await exercise.prepare(plugin)() {
+        case .evidence(let evidence): #expect(evidence.contains { $0.kind != .configured })
+        case .deliveries(let answers): #expect(answers.allSatisfy { $0.outcome == .accepted })
+        case .result: break
+        }
+    }
+
+    @Test(arguments: AdapterExercise.all, FalseAnswer.allCases)
+    func `no other answer to any request is taken`(_ exercise: AdapterExercise, _ answer: FalseAnswer) async throws {
+        let (plugin, http) = try exercise.adapter()
+        let operation = try await exercise.prepare(plugin)
+        http.watch(falsifying: nil)
+        _ = try await operation()
+        #expect(!http.questions.isEmpty)
+        for question in http.questions where !exercise.isTrue(answer, to: question) {
+            try await check(exercise, question, answer)
+        }
+    }
+
+    private func check(
+        _ exercise: AdapterExercise,
+        _ question: SimulatedHTTP.Question,
+        _ answer: FalseAnswer
+    ) async throws {
+        let (plugin, http) = try exercise.adapter()
+        let operation = try await exercise.prepare(plugin)
+        http.watch(falsifying: (question, answer))
+        let context = "\(question.method.rawValue) \(question.number)"
+        do {
+            let claim = try await operation()
+            // Some answers are the same by nature: InfluxDB's is empty.
+            guard http.wasFalsified else { return }
+            switch claim {
+            case .evidence(let evidence):
+                #expect(exercise.isExtra(question), "\(context) is no proof: \(evidence)")
+                #expect(!evidence.contains { $0.kind == .authenticated }, "\(context)")
+            case .deliveries(let answers):
+                #expect(answers.allSatisfy { $0.outcome == .retry && $0.code == .protocolViolation }, "\(context)")
+            case .result: Issue.record("\(context): taken for the vendor's answer")
+            }
+        } catch let error as PluginError {
+            #expect(error.isRetryable, "\(context): \(error.message)")
+            // Google says in the body what it refuses, whatever the status.
+            guard exercise.vendor != "google" || answer != .refusal else { return }
+            #expect(error.status == .protocolViolation, "\(context): \(error.message)")
+        }
+    }
+
+    @Test func `a page is not kept for the next time`() async throws {
+        let exercise = try #require(AdapterExercise.all.first { $0.vendor == "nominatim" && $0.name == "geocode" })
+        let (plugin, http) = try exercise.adapter()
+        let operation = try await exercise.prepare(plugin)
+        http.watch(falsifying: (SimulatedHTTP.Question(method: .get, number: 0), .otherArray))
+        await #expect(throws: PluginError.self) { _ = try await operation() }
+        _ = try await operation()
+        #expect(http.questions.count == 2)
+    }
+}

@@ -1,0 +1,166 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import ConnectorSimulator
+internal import Testing
+
+@testable internal import bugsnag
+@testable internal import google
+@testable internal import influxdb
+@testable internal import kinto
+@testable internal import nominatim
+@testable internal import parse
+@testable internal import photon
+@testable internal import posthog
+@testable internal import segment
+@testable internal import sentry
+
+/// One operation of one adapter, against the simulated vendor.
+struct AdapterExercise: Sendable, CustomTestStringConvertible {
+    /// What an adapter says that the vendor did.
+    enum Claim: Sendable {
+        case evidence([Evidence])
+        case deliveries([DeliveryAnswer])
+        case result
+    }
+
+    var vendor: String
+    var name: String
+    /// Does what the operation needs, and hands back the operation itself.
+    var prepare: @Sendable (any Plugin) async throws -> @Sendable () async throws -> Claim
+
+    var testDescription: String { "\(vendor): \(name)" }
+
+    /// Every operation of every adapter.
+    static let all: [AdapterExercise] =
+        adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
+        + ["segment", "posthog", "influxdb"].map(events) + ["sentry", "bugsnag"].map(reports)
+        + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google"].flatMap(places)
+
+    /// Whether an answer may fail or be false while another one still proves something: those that ask whether wrong
+    /// credentials are refused, and for Segment's settings.
+    func isExtra(_ question: SimulatedHTTP.Question) -> Bool {
+        guard name == "open" || name == "probe" else { return false }
+        return question.method == .post && question.number == 1 && vendor != "posthog" && vendor != "parse"
+            || vendor == "segment" && question.method == .get
+    }
+
+    /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
+    /// Sentry's envelopes, to an envelope without items. The analytics adapter of a Parse Server answers an event as it likes.
+    func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
+        switch answer {
+        case .empty: vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
+        case .noContent: vendor == "bugsnag"
+        case .otherObject: vendor == "parse" && name == "open" && question.method == .post
+        default: false
+        }
+    }
+
+    // MARK: Adapters
+
+    private static let adapters: [String: @Sendable (PluginConfiguration, Host) throws -> any Plugin] = [
+        "segment": { try Segment(configuration: $0, host: $1) },
+        "posthog": { try PostHog(configuration: $0, host: $1) },
+        "influxdb": { try InfluxDB(configuration: $0, host: $1) },
+        "sentry": { try Sentry(configuration: $0, host: $1) },
+        "bugsnag": { try Bugsnag(configuration: $0, host: $1) },
+        "parse": { try Parse(configuration: $0, host: $1) },
+        "kinto": { try Kinto(configuration: $0, host: $1) },
+        "nominatim": { try Nominatim(configuration: $0, host: $1) },
+        "photon": { try Photon(configuration: $0, host: $1) }, "google": { try Google(configuration: $0, host: $1) },
+    ]
+
+    /// The adapter, and what it talks to.
+    func adapter() throws -> (plugin: any Plugin, http: SimulatedHTTP) {
+        let type = try #require(VendorCatalogue.types.first { $0.name == vendor })
+        var texts = type.configuration(baseURL: "http://vendor.example")
+        if vendor == "influxdb" { texts.merge(["username": "ada", "password": "right"]) { $1 } }
+        let http = try SimulatedHTTP(vendor, configuration: texts)
+        var fields: JSONObject = [
+            "environment": "test", "groupType": "company", "requestsPerSecond": 1, "cacheSize": 9, "launch": [:],
+        ]
+        for (name, text) in texts { fields[name] = .string(text) }
+        let make = try #require(Self.adapters[vendor])
+        return (try make(PluginConfiguration(fields), Host(http: http, clock: StoppedClock())), http)
+    }
+
+    // MARK: Operations
+
+    private static func opening(of vendor: String) -> Self {
+        Self(vendor: vendor, name: "open") { plugin in { .evidence(try await plugin.open()) } }
+    }
+
+    private static func probing(of vendor: String) -> Self {
+        Self(vendor: vendor, name: "probe") { plugin in
+            _ = try await plugin.open()
+            return { .evidence(try await plugin.probe()) }
+        }
+    }
+
+    private static func events(_ vendor: String) -> Self {
+        Self(vendor: vendor, name: "deliver") { plugin in
+            let adapter = try #require(plugin as? any AnalyticsPlugin)
+            return { .deliveries(try await adapter.deliver([.track("a", userId: "u"), .track("b", userId: "u")])) }
+        }
+    }
+
+    private static func reports(_ vendor: String) -> Self {
+        Self(vendor: vendor, name: "deliver") { plugin in
+            let adapter = try #require(plugin as? any CrashPlugin)
+            return { .deliveries(try await adapter.deliver([CrashReport(level: .error, message: "m")])) }
+        }
+    }
+
+    private static func records(_ vendor: String) -> [Self] {
+        func exercise(
+            _ name: String,
+            _ operation: @escaping @Sendable (any DatabasePlugin, String) async throws -> Void
+        ) -> Self {
+            Self(vendor: vendor, name: name) { plugin in
+                let adapter = try #require(plugin as? any DatabasePlugin)
+                let id = try await adapter.create(["a": 1], in: "Things", id: nil).id
+                return {
+                    try await operation(adapter, id)
+                    return .result
+                }
+            }
+        }
+        return [
+            exercise("create") { adapter, _ in _ = try await adapter.create(["a": 2], in: "Things", id: nil) },
+            exercise("create the first") { adapter, _ in _ = try await adapter.create(["a": 2], in: "News", id: nil) },
+            exercise("get") { adapter, id in _ = try await adapter.get(id, in: "Things") },
+            exercise("replace") { adapter, id in
+                _ = try await adapter.replace(id, with: ["b": 1], in: "Things", version: nil)
+            },
+            exercise("update") { adapter, id in
+                _ = try await adapter.update(id, with: ["b": 1], in: "Things", version: nil)
+            },
+            exercise("delete") { adapter, id in try await adapter.delete(id, in: "Things", version: nil) },
+            exercise("query") { adapter, _ in _ = try await adapter.query(DatabaseQuery(), in: "Things") },
+        ]
+    }
+
+    private static func places(_ vendor: String) -> [Self] {
+        func exercise(
+            _ name: String,
+            _ operation: @escaping @Sendable (any GeocoderPlugin) async throws -> [Place]
+        ) -> Self {
+            Self(vendor: vendor, name: name) { plugin in
+                let adapter = try #require(plugin as? any GeocoderPlugin)
+                return {
+                    try #require(try await operation(adapter).isEmpty == false)
+                    return .result
+                }
+            }
+        }
+        return [
+            exercise("geocode") { try await $0.geocode(GeocodeRequest(.text("Berlin"))) },
+            exercise("reverse") { adapter in
+                let point = try #require(Coordinate(latitude: 52.5163, longitude: 13.3777))
+                return try await adapter.reverse(ReverseRequest(point))
+            },
+        ]
+    }
+}

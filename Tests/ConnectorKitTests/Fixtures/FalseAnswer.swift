@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorSimulator
+
+/// An answer that is not the vendor's, or not all of it, under a status that looks like success.
+enum FalseAnswer: String, Sendable, CaseIterable {
+    /// The page of a captive portal.
+    case portal
+    /// A redirect to that page.
+    case redirect
+    /// Status 200 and nothing else.
+    case empty
+    /// Status 204.
+    case noContent
+    /// The first half of the truth, unless that is a refusal: what its status says stays true.
+    case truncated
+    /// JSON of somebody else.
+    case otherObject
+    /// JSON of somebody else.
+    case otherArray
+    /// Text of somebody else.
+    case text
+    /// The vendor's own words for a failure.
+    case refusal
+
+    /// The simulator's part in it; nil where the true answer is changed.
+    var fault: Fault.Answer? {
+        switch self {
+        case .portal: .portal
+        case .empty: .empty
+        case .refusal: .failure(status: 200, code: nil)
+        default: nil
+        }
+    }
+
+    /// What comes in the place of a response.
+    func applied(to response: ConnectorKit.HTTPResponse) -> ConnectorKit.HTTPResponse {
+        switch self {
+        case .portal, .empty, .refusal: response
+        case .redirect:
+            HTTPResponse(status: 302, headers: ["Location": "http://portal.example/"], body: Array("<html>".utf8))
+        case .noContent where response.status == 204: response
+        case .noContent: HTTPResponse(status: 204)
+        case .truncated where !response.isSuccess: response
+        case .truncated:
+            HTTPResponse(
+                status: response.status,
+                headers: response.headers,
+                body: Array(response.body.prefix(response.body.count / 2))
+            )
+        case .otherObject: other(#"{"page":"login"}"#, "application/json")
+        case .otherArray: other(#"[{"page":"login"}]"#, "application/json")
+        case .text: other("Sign in first", "text/plain")
+        }
+    }
+
+    private func other(_ text: String, _ type: String) -> ConnectorKit.HTTPResponse {
+        HTTPResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8))
+    }
+}
+
+extension Fault {
+    /// A fault that answers every request of a vendor.
+    init(_ answer: Answer, of vendor: String) {
+        self.init(vendor: vendor)
+        self.answer = answer
+    }
+}

@@ -1,0 +1,92 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import ConnectorSimulator
+internal import Synchronization
+
+/// Asks a simulated vendor in this process, puts secrets in as the host does, and falsifies one answer if it is told to.
+final class SimulatedHTTP: HTTPService {
+    /// A request by its place among those of its method.
+    struct Question: Hashable, Sendable {
+        var method: HTTPRequest.Method
+        var number: Int
+    }
+
+    private struct State {
+        /// Set once what is prepared for an operation is there.
+        var isWatching = false
+        var falsified: (question: Question, answer: FalseAnswer)?
+        var questions: [Question] = []
+        var wasFalsified = false
+    }
+
+    private let simulator: Simulator
+    private let vendor: String
+    private let configuration: [String: String]
+    private let state = Mutex(State())
+
+    /// - Parameter configuration: The fields of the adapter, secrets included.
+    init(_ vendor: String, configuration: [String: String]) throws {
+        var options = SimulatorOptions()
+        options.vendors = [vendor]
+        if configuration["username"] != nil, vendor == "influxdb" { options.credentials = [vendor: [configuration]] }
+        simulator = try Simulator(options)
+        self.vendor = vendor
+        self.configuration = configuration
+    }
+
+    /// Counts requests from now on, and falsifies the answer to one of them.
+    func watch(falsifying falsified: (question: Question, answer: FalseAnswer)?) {
+        state.withLock { ($0.isWatching, $0.falsified) = (true, falsified) }
+    }
+
+    /// What was asked since.
+    var questions: [Question] { state.withLock { $0.questions } }
+
+    /// Whether an answer was replaced by one that differs.
+    var wasFalsified: Bool { state.withLock { $0.wasFalsified } }
+
+    func send(_ request: HTTPRequest) async throws(PluginError) -> ConnectorKit.HTTPResponse {
+        let lie = state.withLock { state -> FalseAnswer? in
+            guard state.isWatching else { return nil }
+            let number = state.questions.count { $0.method == request.method }
+            let question = Question(method: request.method, number: number)
+            state.questions.append(question)
+            return state.falsified?.question == question ? state.falsified?.answer : nil
+        }
+        guard let lie else { return answer(to: request, faults: []) }
+        // Where somebody else answers, the vendor does not learn of the request.
+        let response = answer(to: request, faults: lie.fault.map { [Fault($0, of: vendor)] } ?? [])
+        let falsehood = lie.applied(to: response)
+        state.withLock { $0.wasFalsified = lie.fault != nil || falsehood != response }
+        return falsehood
+    }
+
+    private func answer(to request: HTTPRequest, faults: [Fault]) -> ConnectorKit.HTTPResponse {
+        simulator.setFaults(faults)
+        defer { simulator.setFaults([]) }
+        var headers = HeaderFields()
+        for field in request.headers.fields { headers.append(field.name, revealed(field.value)) }
+        let url = revealed(request.url.description)
+        let body = request.hasPlaceholdersInBody ? Array(revealed(request.text).utf8) : request.body
+        let target = String(url.dropFirst(request.url.origin.count))
+        let response = simulator.answer(
+            SimulatedRequest(request.method.rawValue, target, headers: headers, body: body)
+        ).response
+        let fields = response.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) }
+        return ConnectorKit.HTTPResponse(status: response.status, headers: HTTPHeaders(fields), body: response.body)
+    }
+
+    /// The text with secrets for placeholders.
+    private func revealed(_ text: String) -> String {
+        var text = text
+        for (name, value) in configuration { text.replace("{{secret:\(name)}}", with: value) }
+        while let start = text.firstRange(of: "{{base64:"), let end = text[start.upperBound...].firstRange(of: "}}") {
+            let plain = Array(text[start.upperBound..<end.lowerBound].utf8)
+            text.replaceSubrange(start.lowerBound..<end.upperBound, with: Base64.encode(plain))
+        }
+        return text
+    }
+}

@@ -1,0 +1,58 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import ConnectorKit
+
+/// What counts as a vendor's answer.
+@Suite struct VendorAnswerTests {
+    private let answer = VendorAnswer(
+        "acme",
+        statuses: 200...201,
+        [.object(#"with "id""#) { $0["id"] != nil }, .text("OK")]
+    )
+
+    private func body(_ status: Int, _ text: String, of answer: VendorAnswer) throws(PluginError) -> JSONValue {
+        let response = HTTPResponse(status: status, body: Array(text.utf8))
+        return try answer.body(of: response) { PluginError(.invalid, "refused with \($0.status)", isRetryable: false) }
+    }
+
+    @Test(arguments: [
+        (200, #"{"id":1,"more":2}"#, ["id": 1, "more": 2] as JSONValue), (201, "ok", .null),
+        (200, "OK 127.0.0.1\n", .null),
+    ])
+    func `any of its forms is the answer`(_ status: Int, _ text: String, _ expected: JSONValue) throws {
+        #expect(try body(status, text, of: answer) == expected)
+    }
+
+    @Test(arguments: [
+        (200, "", #"acme answers an object with "id" or "OK", not HTTP 200 with nothing"#),
+        (204, "", #"not HTTP 204 with nothing"#), (200, "{}", #"not HTTP 200 with "{}""#),
+        (200, "[1]", #"not HTTP 200 with "[1]""#), (202, #"{"id":1}"#, "not HTTP 202"),
+        (200, #"{"id":"#, #"is not JSON at 1:7"#), (200, "Okay", "is not JSON"),
+        (200, "<html>", "a web page (HTTP 200)"),
+        (302, #"{"id":1}"#, "a redirect (HTTP 302)"),
+    ])
+    func `everything else breaks the protocol, and may pass`(_ status: Int, _ text: String, _ words: String) {
+        let error = #expect(throws: PluginError.self) { try body(status, text, of: answer) }
+        #expect(error?.status == .protocolViolation)
+        #expect(error?.isRetryable == true)
+        #expect(error?.detail == Int32(status))
+        #expect(error?.domain == "acme" && error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [400, 404, 503, 700])
+    func `a status of failure is the vendor's refusal`(_ status: Int) {
+        let error = #expect(throws: PluginError.self) { try body(status, "{}", of: answer) }
+        #expect(error?.message == "refused with \(status)")
+    }
+
+    @Test func `an answer may be empty, or an array of which every element counts`() throws {
+        #expect(try body(204, "", of: VendorAnswer("acme", statuses: 204...204, [.empty])) == .null)
+        let list = VendorAnswer("acme", [.array("of numbers") { $0.integer != nil }])
+        #expect(try body(200, "[1,2]", of: list) == [1, 2])
+        #expect(throws: PluginError.self) { try body(200, #"[1,"2"]"#, of: list) }
+    }
+}
