@@ -94,9 +94,10 @@ final class HostContext: @unchecked Sendable {
         return hasTurn ? unsafe Admission(instance) : nil
     }
 
-    /// From now on there are no services: the instance is being destroyed.
+    /// From now on there are no services and no calls to answer late: the instance is being destroyed.
     func withdraw() {
         services.withLock { $0 = nil }
+        operations.release(owner: owner)
     }
 
     /// Notes a rule that the plugin broke elsewhere than in a callback.
@@ -168,13 +169,11 @@ final class HostContext: @unchecked Sendable {
     private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
-        case .givenUp:
-            if services.withLock({ $0 == nil }) {
-                onMisbehaviour("\(did) operation \(operation) after it was destroyed")
-            }
-            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        case .givenUp: return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
-            onMisbehaviour("\(did) operation \(operation), which is not pending")
+            let isDestroyed = services.withLock { $0 == nil }
+            let why = isDestroyed ? " after it was destroyed" : ", which is not pending"
+            onMisbehaviour("\(did) operation \(operation)\(why)")
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .foreign:
             onMisbehaviour("\(did) operation \(operation), which belongs to another gate")
