@@ -29,7 +29,7 @@ import Testing
     @Test func `a sequence that is cancelled in its first step does not take the second`() async throws {
         let provider = ManualProvider(ignoresCancellation: true)
         let journal = Journal()
-        let call = Integrator(provider: provider >>>> ClosureProvider { journal.note($0) }).prepare("a").call()
+        let call = CallFlow(provider: provider >>>> ClosureProvider { journal.note($0) }).prepare("a").call()
         await provider.request(for: "a")
         call.cancel()
         provider.answer("a")
@@ -70,7 +70,7 @@ import Testing
     @Test func `the members of a group run at once`() async throws {
         let left = ManualProvider()
         let right = ManualProvider()
-        let call = Integrator(provider: left >><< right).prepare(("a", "b")).call()
+        let call = CallFlow(provider: left >><< right).prepare(("a", "b")).call()
         await left.request(for: "a")
         await right.request(for: "b")
         right.answer("b")
@@ -81,7 +81,7 @@ import Testing
     @Test func `a member that fails cancels the others, and its error is the group's`() async throws {
         let slow = ManualProvider()
         let failing = ManualProvider()
-        let call = Integrator(provider: slow >><< failing >><< slow).prepare(("a", "b", "c")).call()
+        let call = CallFlow(provider: slow >><< failing >><< slow).prepare(("a", "b", "c")).call()
         await slow.request(for: "a")
         await slow.request(for: "c")
         failing.fail("b")
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `cancelling a call reaches every member of a group`() async throws {
         let provider = ManualProvider()
-        let call = Integrator(provider: group(provider, provider)).prepare(("a", "b")).call()
+        let call = CallFlow(provider: group(provider, provider)).prepare(("a", "b")).call()
         await provider.request(for: "a")
         await provider.request(for: "b")
         call.cancel()
@@ -101,9 +101,9 @@ import Testing
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 
-    @Test func `an integrator is a provider and keeps its policy in a group`() async throws {
+    @Test func `a call flow is a provider and keeps its policy in a group`() async throws {
         let provider = ManualProvider()
-        let queue = Integrator(provider: provider, execution: .queue)
+        let queue = CallFlow(provider: provider, execution: .queue)
         provider.answer("a")
         provider.answer("b")
         let output = try await (queue >><< queue).request(("a", "b"))

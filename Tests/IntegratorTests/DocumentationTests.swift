@@ -35,7 +35,7 @@ import Testing
 
     @Test func `a search reports to the screen in order`() async throws {
         let clock = ManualClock()
-        let search = Integrator(
+        let search = CallFlow(
             provider: provider,
             model: Page.self,
             execution: .latest(debounce: .milliseconds(300)),
@@ -55,8 +55,8 @@ import Testing
     }
 
     @Test func `a cache is shown before the server`() async {
-        let cache = Integrator(provider: ClosureProvider { (_: String) in "old" }, model: Page.self)
-        let server = Integrator(provider: provider, model: Page.self)
+        let cache = CallFlow(provider: ClosureProvider { (_: String) in "old" }, model: Page.self)
+        let server = CallFlow(provider: provider, model: Page.self)
         await cache.prepare("apple")
             .onSuccess { [screen] page in screen.show("\(page.names.count) names") }
             .thenRecall(server)
@@ -69,7 +69,7 @@ import Testing
         let names = ClosureProvider { (text: String) in text.split(separator: ",").map(String.init) }
         let length = ClosureProvider { (text: String) in text.count }
         let split = ClosureProvider { (text: String) in (text, text) }
-        let both = Integrator(provider: split >>>> names >><< length)
+        let both = CallFlow(provider: split >>>> names >><< length)
         let (list, count) = try await both.call("apple,pear")
         #expect(list == ["apple", "pear"])
         #expect(count == 10)

@@ -10,9 +10,9 @@ import Testing
     let journal = Journal()
 
     @Test func `independent calls run at once`() async throws {
-        let integrator = Integrator(provider: provider)
-        let first = integrator.prepare("a").call()
-        let second = integrator.prepare("b").call()
+        let flow = CallFlow(provider: provider)
+        let first = flow.prepare("a").call()
+        let second = flow.prepare("b").call()
         await provider.request(for: "a")
         await provider.request(for: "b")
         provider.answer("b")
@@ -23,9 +23,9 @@ import Testing
     }
 
     @Test func `only ignores a call while one runs, and its handle says so`() async throws {
-        let integrator = Integrator(provider: provider, execution: .only)
-        let first = integrator.prepare("a").call()
-        let ignored = integrator.prepare("b").noted(in: journal, as: "b").call()
+        let flow = CallFlow(provider: provider, execution: .only)
+        let first = flow.prepare("a").call()
+        let ignored = flow.prepare("b").noted(in: journal, as: "b").call()
         #expect(!first.isIgnored)
         #expect(ignored.isIgnored)
         await #expect(throws: IgnoredCallError()) { try await ignored.value }
@@ -38,26 +38,26 @@ import Testing
     }
 
     @Test func `only throws a typed error from an ignored asynchronous call`() async throws {
-        let integrator = Integrator(provider: provider, execution: .only)
-        let first = integrator.prepare("a").call()
-        let error = await #expect(throws: IgnoredCallError.self) { try await integrator.call("b") }
+        let flow = CallFlow(provider: provider, execution: .only)
+        let first = flow.prepare("a").call()
+        let error = await #expect(throws: IgnoredCallError.self) { try await flow.call("b") }
         #expect(error?.description.contains("another call") == true)
         provider.answer("a")
         #expect(try await first.value == "A")
     }
 
     @Test func `only accepts a call as soon as the value of the earlier one is known`() async throws {
-        let integrator = Integrator(provider: provider, execution: .only)
+        let flow = CallFlow(provider: provider, execution: .only)
         provider.answer("a")
         provider.answer("b")
-        #expect(try await integrator.call("a") == "A")
-        #expect(try await integrator.call("b") == "B")
+        #expect(try await flow.call("a") == "A")
+        #expect(try await flow.call("b") == "B")
     }
 
     @Test func `queue runs calls one at a time in order of arrival`() async throws {
-        let integrator = Integrator(provider: provider, execution: .queue)
+        let flow = CallFlow(provider: provider, execution: .queue)
         let names = (0..<20).map { "call\($0)" }
-        let handles = names.map { integrator.prepare($0).noted(in: journal, as: $0).call() }
+        let handles = names.map { flow.prepare($0).noted(in: journal, as: $0).call() }
         for name in names.reversed() { provider.answer(name) }
         for (name, handle) in zip(names, handles) { #expect(try await handle.value == name.uppercased()) }
         #expect(provider.asked.lines == names)
@@ -69,9 +69,9 @@ import Testing
     }
 
     @Test func `queue goes on after a failure`() async throws {
-        let integrator = Integrator(provider: provider, execution: .queue)
-        let first = integrator.prepare("a").call()
-        let second = integrator.prepare("b").call()
+        let flow = CallFlow(provider: provider, execution: .queue)
+        let first = flow.prepare("a").call()
+        let second = flow.prepare("b").call()
         provider.fail("a")
         provider.answer("b")
         await #expect(throws: Failure(number: 1)) { try await first.value }
@@ -79,10 +79,10 @@ import Testing
     }
 
     @Test func `a queued call that is cancelled ends at once and never reaches the provider`() async throws {
-        let integrator = Integrator(provider: provider, execution: .queue)
-        let first = integrator.prepare("a").call()
-        let second = integrator.prepare("b").noted(in: journal, as: "b").call()
-        let third = integrator.prepare("c").call()
+        let flow = CallFlow(provider: provider, execution: .queue)
+        let first = flow.prepare("a").call()
+        let second = flow.prepare("b").noted(in: journal, as: "b").call()
+        let third = flow.prepare("c").call()
         await provider.request(for: "a")
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
@@ -96,9 +96,9 @@ import Testing
 
     @Test func `a cancelled call keeps its turn in the queue until the provider has returned`() async throws {
         let stubborn = ManualProvider(ignoresCancellation: true)
-        let integrator = Integrator(provider: stubborn, execution: .queue)
-        let first = integrator.prepare("a").call()
-        let second = integrator.prepare("b").call()
+        let flow = CallFlow(provider: stubborn, execution: .queue)
+        let first = flow.prepare("a").call()
+        let second = flow.prepare("b").call()
         await stubborn.request(for: "a")
         first.cancel()
         await stubborn.cancellation(of: "a")
@@ -110,10 +110,10 @@ import Testing
     }
 
     @Test func `latest cancels the earlier call, which completes before the newer begins`() async throws {
-        let integrator = Integrator(provider: provider, execution: .latest)
-        let first = integrator.prepare("a").noted(in: journal, as: "a").call()
+        let flow = CallFlow(provider: provider, execution: .latest)
+        let first = flow.prepare("a").noted(in: journal, as: "a").call()
         await provider.request(for: "a")
-        let second = integrator.prepare("b").noted(in: journal, as: "b").call()
+        let second = flow.prepare("b").noted(in: journal, as: "b").call()
         provider.answer("b")
         #expect(try await second.value == "B")
         await #expect(throws: CancellationError.self) { try await first.value }
@@ -128,10 +128,10 @@ import Testing
 
     @Test func `latest does not wait for a provider that ignores its cancellation`() async throws {
         let stubborn = ManualProvider(ignoresCancellation: true)
-        let integrator = Integrator(provider: stubborn, execution: .latest)
-        let first = integrator.prepare("a").noted(in: journal, as: "a").call()
+        let flow = CallFlow(provider: stubborn, execution: .latest)
+        let first = flow.prepare("a").noted(in: journal, as: "a").call()
         await stubborn.request(for: "a")
-        let second = integrator.prepare("b").call()
+        let second = flow.prepare("b").call()
         await stubborn.cancellation(of: "a")
         await #expect(throws: CancellationError.self) { try await first.value }
         stubborn.answer("b")
@@ -141,11 +141,11 @@ import Testing
     }
 
     @Test func `latest runs only the last of many calls to its end`() async throws {
-        let integrator = Integrator(provider: provider, execution: .latest)
+        let flow = CallFlow(provider: provider, execution: .latest)
         let names = (0..<50).map { "call\($0)" }
         let handles = names.map { name in
             provider.answer("call49")
-            return integrator.prepare(name).noted(in: journal, as: name).call()
+            return flow.prepare(name).noted(in: journal, as: name).call()
         }
         for handle in handles.dropLast() {
             await #expect(throws: CancellationError.self) { try await handle.value }
@@ -157,12 +157,12 @@ import Testing
 
     @Test func `a debounced call waits for a newer one before it begins`() async throws {
         let clock = ManualClock()
-        let integrator = Integrator(provider: provider, execution: .latest(debounce: .seconds(1)), clock: clock)
+        let flow = CallFlow(provider: provider, execution: .latest(debounce: .seconds(1)), clock: clock)
         provider.answer("ab")
-        let first = integrator.prepare("a").call()
+        let first = flow.prepare("a").call()
         await clock.sleeper()
         clock.advance(by: .milliseconds(600))
-        let second = integrator.prepare("ab").noted(in: journal, as: "ab").call()
+        let second = flow.prepare("ab").noted(in: journal, as: "ab").call()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(await clock.sleeper() == .seconds(1))
         clock.advance(by: .milliseconds(600))
@@ -174,8 +174,8 @@ import Testing
 
     @Test func `a debounced call can be cancelled while it waits`() async throws {
         let clock = ManualClock()
-        let integrator = Integrator(provider: provider, execution: .latest(debounce: .seconds(1)), clock: clock)
-        let call = integrator.prepare("a").noted(in: journal, as: "a").call()
+        let flow = CallFlow(provider: provider, execution: .latest(debounce: .seconds(1)), clock: clock)
+        let call = flow.prepare("a").noted(in: journal, as: "a").call()
         await clock.sleeper()
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }

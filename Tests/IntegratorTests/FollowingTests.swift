@@ -7,8 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FollowingTests {
     let journal = Journal()
-    let good = Integrator { (word: String) in word.uppercased() }
-    let bad = Integrator<String, String> { _ in throw Failure(number: 4) }
+    let good = CallFlow { (word: String) in word.uppercased() }
+    let bad = CallFlow<String, String> { _ in throw Failure(number: 4) }
 
     @Test func `next on success follows a call that succeeded, after its completion`() async {
         await good.prepare("a").noted(in: journal, as: "a")
@@ -37,8 +37,8 @@ import Testing
     }
 
     @Test func `next on completion follows whatever the outcome`() async {
-        for integrator in [good, bad] {
-            await integrator.prepare("a")
+        for flow in [good, bad] {
+            await flow.prepare("a")
                 .next(on: .completion, good.prepare("b").noted(in: journal, as: "b"))
                 .call().finish()
         }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `next calls take their places in order, those of completion last`() async {
-        let queue = Integrator(execution: .queue) { (word: String) in word }
+        let queue = CallFlow(execution: .queue) { (word: String) in word }
         await good.prepare("a")
             .next(on: .completion, queue.prepare("3").noted(in: journal, as: "3"))
             .next(on: .success, queue.prepare("1").noted(in: journal, as: "1"))
@@ -60,8 +60,8 @@ import Testing
         #expect(journal.lines.filter { $0.hasSuffix("begins") } == ["1 begins", "2 begins", "3 begins"])
     }
 
-    @Test func `a next call on the same exclusive integrator is not ignored`() async {
-        let only = Integrator(execution: .only) { (word: String) in word }
+    @Test func `a next call on the same exclusive call flow is not ignored`() async {
+        let only = CallFlow(execution: .only) { (word: String) in word }
         await only.prepare("a")
             .next(on: .success, only.prepare("b").noted(in: journal, as: "b"))
             .call().finish()
@@ -70,7 +70,7 @@ import Testing
 
     @Test func `the value is known before the next call has ended`() async throws {
         let provider = ManualProvider()
-        let call = good.prepare("a").next(on: .success, Integrator(provider: provider).prepare("b")).call()
+        let call = good.prepare("a").next(on: .success, CallFlow(provider: provider).prepare("b")).call()
         #expect(try await call.value == "A")
         await provider.request(for: "b")
         provider.answer("b")
@@ -78,16 +78,16 @@ import Testing
         #expect(provider.asked.lines == ["b"])
     }
 
-    @Test func `a forwarded value is the parameter of another integrator`() async {
-        let length = Integrator { (word: String) in word.count }
+    @Test func `a forwarded value is the parameter of another call flow`() async {
+        let length = CallFlow { (word: String) in word.count }
         await good.prepare("four")
             .forwardValue(to: length) { [journal] in $0.noted(in: journal, as: "length") }
             .call().finish()
         #expect(journal.lines == ["length begins", "length succeeds: 4", "length completes"])
     }
 
-    @Test func `a forwarded error is the parameter of another integrator`() async {
-        let explain = Integrator { (error: any Error) in "number \((error as? Failure)?.number ?? 0)" }
+    @Test func `a forwarded error is the parameter of another call flow`() async {
+        let explain = CallFlow { (error: any Error) in "number \((error as? Failure)?.number ?? 0)" }
         await bad.prepare("a")
             .forwardError(to: explain) { [journal] in $0.noted(in: journal, as: "explain") }
             .call().finish()
@@ -95,16 +95,16 @@ import Testing
     }
 
     @Test func `nothing is forwarded for the other outcome`() async {
-        let length = Integrator { [journal] (word: String) in journal.note(word) }
-        let explain = Integrator { [journal] (error: any Error) in journal.note("\(error)") }
+        let length = CallFlow { [journal] (word: String) in journal.note(word) }
+        let explain = CallFlow { [journal] (error: any Error) in journal.note("\(error)") }
         await bad.prepare("a").forwardValue(to: length).call().finish()
         await good.prepare("a").forwardError(to: explain).call().finish()
         #expect(journal.lines == [])
     }
 
-    @Test func `a recall asks another integrator with the same parameters and observers`() async throws {
-        let cache = Integrator { (word: String) in "cached \(word)" }
-        let server = Integrator { (word: String) in "served \(word)" }
+    @Test func `a recall asks another call flow with the same parameters and observers`() async throws {
+        let cache = CallFlow { (word: String) in "cached \(word)" }
+        let server = CallFlow { (word: String) in "served \(word)" }
         let call = cache.prepare("a").thenRecall(server).noted(in: journal, as: "a").call()
         #expect(try await call.value == "cached a")
         await call.finish()
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `a recall follows a failure too, and several follow one another`() async {
         let gate = ManualProvider()
-        let call = bad.prepare("a").thenRecall(Integrator(provider: gate)).thenRecall(good)
+        let call = bad.prepare("a").thenRecall(CallFlow(provider: gate)).thenRecall(good)
             .noted(in: journal, as: "a").call()
         await gate.request(for: "a")
         #expect(journal.lines == ["a begins", "a fails: Failure", "a completes", "a begins"])
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `a recall may have parameters, observers and retries of its own`() async {
-        let server = Integrator { (number: Int) in "served \(number)" }
+        let server = CallFlow { (number: Int) in "served \(number)" }
         await good.prepare("a")
             .thenRecall(server.prepare(3).onCompletion { [journal] in journal.note("own") })
             .noted(in: journal, as: "a")
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `a cancelled call is followed by nothing`() async {
         let provider = ManualProvider()
-        let call = Integrator(provider: provider).prepare("a")
+        let call = CallFlow(provider: provider).prepare("a")
             .next(on: .failure, good.prepare("b").noted(in: journal, as: "b"))
             .next(on: .completion, good.prepare("c").noted(in: journal, as: "c"))
             .thenRecall(good)
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `an overtaken call is followed by nothing`() async throws {
         let provider = ManualProvider()
-        let search = Integrator(provider: provider, execution: .latest)
+        let search = CallFlow(provider: provider, execution: .latest)
         let first = search.prepare("a").thenRecall(good).noted(in: journal, as: "a").call()
         await provider.request(for: "a")
         provider.answer("b")
@@ -168,7 +168,7 @@ import Testing
 
     @Test func `an ignored call is followed by nothing`() async throws {
         let provider = ManualProvider()
-        let only = Integrator(provider: provider, execution: .only)
+        let only = CallFlow(provider: provider, execution: .only)
         let running = only.prepare("a").call()
         let ignored = only.prepare("b")
             .next(on: .completion, good.prepare("c").noted(in: journal, as: "c"))
@@ -182,7 +182,7 @@ import Testing
     @Test func `cancelling the handle cancels the call that follows`() async throws {
         let provider = ManualProvider()
         let call = good.prepare("a")
-            .next(on: .success, Integrator(provider: provider).prepare("b").noted(in: journal, as: "b"))
+            .next(on: .success, CallFlow(provider: provider).prepare("b").noted(in: journal, as: "b"))
             .call()
         await provider.request(for: "b")
         call.cancel()

@@ -20,30 +20,36 @@ private struct Names: Model, Equatable {
     let provider = ClosureProvider { (text: String) in text }
 
     @Test func `a model is made from what the provider delivers`() async throws {
-        let integrator = Integrator(provider: provider, model: Names.self)
-        #expect(try await integrator.call("Ada,Grace").all == ["Ada", "Grace"])
+        let flow = CallFlow(provider: provider, model: Names.self)
+        #expect(try await flow.call("Ada,Grace").all == ["Ada", "Grace"])
     }
 
     @Test func `data that are no model fail the call with the error of the model`() async throws {
         let journal = Journal()
-        let integrator = Integrator(provider: provider, model: Names.self)
-        let call = integrator.prepare("").noted(in: journal, as: "names").call()
+        let flow = CallFlow(provider: provider, model: Names.self)
+        let call = flow.prepare("").noted(in: journal, as: "names").call()
         await #expect(throws: Failure(number: 7)) { try await call.value }
         #expect(journal.lines == ["names begins", "names fails: Failure", "names completes"])
     }
 
     @Test func `the output of a provider may be the model`() async throws {
-        #expect(try await Integrator(provider: provider).call("Ada") == "Ada")
+        #expect(try await CallFlow(provider: provider).call("Ada") == "Ada")
     }
 
     @Test func `a closure may be the provider`() async throws {
-        let length = Integrator(execution: .queue) { (text: String) in text.count }
+        let length = CallFlow(execution: .queue) { (text: String) in text.count }
         #expect(try await length.call("Ada") == 3)
     }
 
     @Test func `a provider without parameters is called without any`() async throws {
-        let answer = Integrator { 42 }
+        let answer = CallFlow { 42 }
         #expect(try await answer.call() == 42)
         #expect(try await answer.prepare().value() == 42)
+    }
+
+    @Test func `the module's name tells its types from others of the same name`() async throws {
+        struct DeferredCall {}
+        let call: Integrator.DeferredCall<Void, Int> = Integrator.CallFlow { 42 }.prepare()
+        #expect(try await call.value() == 42)
     }
 }

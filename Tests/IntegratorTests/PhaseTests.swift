@@ -11,21 +11,21 @@ import Testing
 
     @Test func `a call begins, succeeds and completes`() async throws {
         provider.answer("a")
-        let call = Integrator(provider: provider).prepare("a").noted(in: journal, as: "a").call()
+        let call = CallFlow(provider: provider).prepare("a").noted(in: journal, as: "a").call()
         #expect(try await call.value == "A")
         #expect(journal.lines == ["a begins", "a succeeds: A", "a completes"])
     }
 
     @Test func `a call begins, fails and completes`() async throws {
         provider.fail("a")
-        let call = Integrator(provider: provider).prepare("a").noted(in: journal, as: "a").call()
+        let call = CallFlow(provider: provider).prepare("a").noted(in: journal, as: "a").call()
         await #expect(throws: Failure(number: 1)) { try await call.value }
         #expect(journal.lines == ["a begins", "a fails: Failure", "a completes"])
     }
 
     @Test func `the beginning is observed before the provider is asked`() async throws {
-        let integrator = Integrator { [journal] (_: Void) in journal.note("asked") }
-        try await integrator.prepare().onBeginning { [journal] in journal.note("begins") }.value()
+        let flow = CallFlow { [journal] (_: Void) in journal.note("asked") }
+        try await flow.prepare().onBeginning { [journal] in journal.note("begins") }.value()
         #expect(journal.lines == ["begins", "asked"])
     }
 
@@ -33,7 +33,7 @@ import Testing
         let gate = OneShot<Void>()
         let reached = OneShot<Void>()
         provider.answer("a")
-        let call = Integrator(provider: provider).prepare("a")
+        let call = CallFlow(provider: provider).prepare("a")
             .onBeginning { [journal] in
                 reached.fulfil(())
                 await gate.value
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `observers of one phase are told in the order of registration`() async throws {
         provider.answer("a")
-        _ = try await Integrator(provider: provider).prepare("a")
+        _ = try await CallFlow(provider: provider).prepare("a")
             .onCompletion { [journal] in journal.note("1") }
             .onCompletion { [journal] in journal.note("2") }
             .onCompletion { [journal] in journal.note("3") }
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `a step of the chain leaves the value it was taken on as it was`() async throws {
         provider.answer("a")
-        let plain = Integrator(provider: provider).prepare("a")
+        let plain = CallFlow(provider: provider).prepare("a")
         let noted = plain.noted(in: journal, as: "a")
         _ = try await plain.value()
         #expect(journal.lines == [])
@@ -75,7 +75,7 @@ import Testing
         }
         let screen = Screen()
         provider.answer("a")
-        _ = try await Integrator(provider: provider).prepare("a")
+        _ = try await CallFlow(provider: provider).prepare("a")
             .onBeginning { @MainActor in screen.text = "loading" }
             .onSuccess { @MainActor value in screen.text += ", \(value)" }
             .value()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `cancelling the handle reaches the provider and ends in failure and completion`() async throws {
-        let call = Integrator(provider: provider).prepare("a").noted(in: journal, as: "a").call()
+        let call = CallFlow(provider: provider).prepare("a").noted(in: journal, as: "a").call()
         await provider.request(for: "a")
         call.cancel()
         await provider.cancellation(of: "a")
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a cancelled call fails even if the provider answers`() async throws {
         let stubborn = ManualProvider(ignoresCancellation: true)
-        let call = Integrator(provider: stubborn).prepare("a").noted(in: journal, as: "a").call()
+        let call = CallFlow(provider: stubborn).prepare("a").noted(in: journal, as: "a").call()
         await stubborn.request(for: "a")
         call.cancel()
         stubborn.answer("a")
@@ -103,8 +103,8 @@ import Testing
     }
 
     @Test func `cancelling the awaiting task reaches the provider`() async throws {
-        let integrator = Integrator(provider: provider)
-        let task = Task { try await integrator.call("a") }
+        let flow = CallFlow(provider: provider)
+        let task = Task { try await flow.call("a") }
         await provider.request(for: "a")
         task.cancel()
         await provider.cancellation(of: "a")
@@ -113,8 +113,8 @@ import Testing
 
     @Test func `a call made in a cancelled task is observed but never asks the provider`() async throws {
         let gate = OneShot<Void>()
-        let prepared = Integrator(provider: provider, execution: .queue).prepare("a").noted(in: journal, as: "a")
-        let blocker = prepared.integrator.prepare("blocker").call()
+        let prepared = CallFlow(provider: provider, execution: .queue).prepare("a").noted(in: journal, as: "a")
+        let blocker = prepared.flow.prepare("blocker").call()
         await provider.request(for: "blocker")
         let task = Task {
             await gate.value
@@ -132,7 +132,7 @@ import Testing
     @Test func `a call cancelled during its beginning never asks the provider`() async throws {
         let reached = OneShot<Void>()
         let gate = OneShot<Void>()
-        let call = Integrator(provider: provider).prepare("a")
+        let call = CallFlow(provider: provider).prepare("a")
             .onBeginning {
                 reached.fulfil(())
                 await gate.value
@@ -149,7 +149,7 @@ import Testing
 
     @Test func `cancelling after the end changes nothing`() async throws {
         provider.answer("a")
-        let call = Integrator(provider: provider).prepare("a").noted(in: journal, as: "a").call()
+        let call = CallFlow(provider: provider).prepare("a").noted(in: journal, as: "a").call()
         _ = try await call.value
         call.cancel()
         #expect(try await call.value == "A")
@@ -159,7 +159,7 @@ import Testing
     @Test func `a call goes on when its handle is dropped`() async throws {
         let done = OneShot<String>()
         provider.answer("a")
-        Integrator(provider: provider).prepare("a").onSuccess { done.fulfil($0) }.call()
+        CallFlow(provider: provider).prepare("a").onSuccess { done.fulfil($0) }.call()
         #expect(await done.value == "A")
     }
 }

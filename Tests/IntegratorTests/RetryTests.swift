@@ -10,34 +10,34 @@ import Testing
     let clock = ManualClock()
     let journal = Journal()
 
-    /// An integrator that fails with `Failure(1)`, `Failure(2)` and so on, and then answers with the number of requests.
-    private func integrator(failures: Int) -> Integrator<Void, Int> {
-        Integrator(clock: clock, FlakySource(failures: failures).request)
+    /// A call flow that fails with `Failure(1)`, `Failure(2)` and so on, and then answers with the number of requests.
+    private func flow(failures: Int) -> CallFlow<Void, Int> {
+        CallFlow(clock: clock, FlakySource(failures: failures).request)
     }
 
     @Test func `a call retries until it succeeds, and is observed once`() async throws {
-        let call = integrator(failures: 2).prepare().retry(attempts: 3).noted(in: journal, as: "call").call()
+        let call = flow(failures: 2).prepare().retry(attempts: 3).noted(in: journal, as: "call").call()
         #expect(try await call.value == 3)
         #expect(journal.lines == ["call begins", "call succeeds: 3", "call completes"])
     }
 
     @Test func `a call fails with the last error when its attempts are used up`() async throws {
-        let call = integrator(failures: 3).prepare().retry(attempts: 3).call()
+        let call = flow(failures: 3).prepare().retry(attempts: 3).call()
         await #expect(throws: Failure(number: 3)) { try await call.value }
     }
 
     @Test(arguments: [1, 0, -5])
     func `fewer than two attempts are one request`(attempts: Int) async throws {
-        let call = integrator(failures: 9).prepare().retry(attempts: attempts).call()
+        let call = flow(failures: 9).prepare().retry(attempts: attempts).call()
         await #expect(throws: Failure(number: 1)) { try await call.value }
     }
 
     @Test func `a call does not retry unless it is told to`() async throws {
-        await #expect(throws: Failure(number: 1)) { try await integrator(failures: 1).call() }
+        await #expect(throws: Failure(number: 1)) { try await flow(failures: 1).call() }
     }
 
     @Test func `an error that does not meet the condition is final`() async throws {
-        let call = integrator(failures: 9).prepare()
+        let call = flow(failures: 9).prepare()
             .retry(attempts: 9) { ($0 as? Failure)?.number != 2 }
             .call()
         await #expect(throws: Failure(number: 2)) { try await call.value }
@@ -45,16 +45,16 @@ import Testing
 
     @Test func `a cancellation that a provider makes up is not retried by default`() async throws {
         let requests = Journal()
-        let integrator = Integrator<Void, Int> { _ in
+        let flow = CallFlow<Void, Int> { _ in
             requests.note("asked")
             throw CancellationError()
         }
-        await #expect(throws: CancellationError.self) { try await integrator.prepare().retry(attempts: 3).value() }
+        await #expect(throws: CancellationError.self) { try await flow.prepare().retry(attempts: 3).value() }
         #expect(requests.lines == ["asked"])
     }
 
-    @Test func `a constant delay passes between attempts on the clock of the integrator`() async throws {
-        let call = integrator(failures: 2).prepare().retry(attempts: 3, delay: .constant(.seconds(5))).call()
+    @Test func `a constant delay passes between attempts on the clock of the call flow`() async throws {
+        let call = flow(failures: 2).prepare().retry(attempts: 3, delay: .constant(.seconds(5))).call()
         #expect(await clock.sleeper() == .seconds(5))
         clock.advance(by: .seconds(5))
         #expect(await clock.sleeper() == .seconds(5))
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `a computed delay knows the failures and the error`() async throws {
         let delay = RetryDelay { failures, error in .seconds(failures * 10 + ((error as? Failure)?.number ?? 0)) }
-        let call = integrator(failures: 2).prepare().retry(attempts: 3, delay: delay).call()
+        let call = flow(failures: 2).prepare().retry(attempts: 3, delay: delay).call()
         #expect(await clock.sleeper() == .seconds(11))
         clock.advance(by: .seconds(11))
         #expect(await clock.sleeper() == .seconds(22))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a cancelled call does not wait for its delay`() async throws {
-        let call = integrator(failures: 9).prepare()
+        let call = flow(failures: 9).prepare()
             .retry(attempts: 9, delay: .constant(.seconds(5)))
             .noted(in: journal, as: "call")
             .call()
@@ -85,12 +85,12 @@ import Testing
 
     @Test func `a newer call ends the delay of the latest one`() async throws {
         let provider = ManualProvider()
-        let integrator = Integrator(provider: provider, execution: .latest, clock: clock)
+        let flow = CallFlow(provider: provider, execution: .latest, clock: clock)
         provider.fail("a")
         provider.answer("b")
-        let first = integrator.prepare("a").retry(attempts: 2, delay: .constant(.seconds(5))).call()
+        let first = flow.prepare("a").retry(attempts: 2, delay: .constant(.seconds(5))).call()
         await clock.sleeper()
-        #expect(try await integrator.call("b") == "B")
+        #expect(try await flow.call("b") == "B")
         await #expect(throws: CancellationError.self) { try await first.value }
     }
 

@@ -5,10 +5,10 @@ public import ConnectorManifest
 public import Integrator
 
 extension GateClient {
-    /// An operation as a data provider, for `Integrator` and its combinators.
+    /// An operation as a data provider, for `CallFlow` and its combinators.
     ///
     /// ```swift
-    /// let places = Integrator(provider: geocoder.provider("geocode"), model: Places.self, execution: .latest)
+    /// let places = CallFlow(provider: geocoder.provider("geocode"), model: Places.self, execution: .latest)
     /// ```
     ///
     /// - Parameters:

@@ -58,7 +58,7 @@ extension CallEnvironment {
                 "\(what) did not complete within \(Duration.nanoseconds(Int64(clamping: wait)).brief)",
                 isRetryable: true
             )
-            guard operations.expire(operation, owner: owner, error) else { return }
+            guard operations.giveUp(operation, owner: owner, error) else { return }
             // The clock's thread must not be held by a plugin.
             workers.run { onDeadline(operation) }
         }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
-internal import NIOCore
+internal import DequeModule
 
 #if canImport(Glibc)
     internal import Glibc
@@ -19,15 +19,19 @@ internal import NIOCore
 /// They are a task executor, too: what the host does between two steps of a gate runs here, ahead of the jobs that wait, so
 /// that opening many gates wakes no thread of the cooperative pool.
 ///
-/// Threads start with the first job and end after a few idle seconds. A job that never returns keeps its thread.
+/// Threads start with the first job and end after a few idle seconds. A job that never returns keeps its thread. While the system
+/// has no thread to give, jobs wait for one of those there are, and the clock's thread asks again every millisecond.
 final class WorkerThreads: Sendable {
     /// Something to do, once.
     typealias Job = @Sendable () -> Void
 
+    /// Starts a thread that runs something; false if the system has none to give.
+    typealias MakeThread = @Sendable (StaticString, @escaping Job) -> Bool
+
     private struct State: Sendable {
         /// Parts of tasks, which never block: they go first.
-        var tasks = CircularBuffer<UnownedJob>()
-        var jobs = CircularBuffer<Job>()
+        var tasks = Deque<UnownedJob>()
+        var jobs = Deque<Job>()
         var threads = 0
         var idle = 0
         /// How many were ever begun: it stands still while all threads are held.
@@ -50,6 +54,7 @@ final class WorkerThreads: Sendable {
     private let isLean: Bool
     /// Tells when jobs have waited long enough.
     private let clock: SystemHostClock
+    private let makeThread: MakeThread
 
     /// How long jobs may wait before threads are added, in nanoseconds.
     private static let patience: UInt64 = 1_000_000
@@ -62,10 +67,17 @@ final class WorkerThreads: Sendable {
     ///   - limit: The most threads at once; jobs wait beyond that.
     ///   - isLean: Whether one thread is enough, unless a job holds it: a further one ends as soon as others go on.
     ///   - clock: Whose thread looks after the jobs that wait.
-    init(limit: Int = 512, isLean: Bool = false, clock: SystemHostClock = SystemHostClock()) {
+    ///   - makeThread: Where threads come from; tests let it fail.
+    init(
+        limit: Int = 512,
+        isLean: Bool = false,
+        clock: SystemHostClock = SystemHostClock(),
+        makeThread: @escaping MakeThread = { HostThread.start($0, $1) }
+    ) {
         self.limit = limit
         self.isLean = isLean
         self.clock = clock
+        self.makeThread = makeThread
         self.eager = isLean ? 1 : max(1, min(limit, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
@@ -105,14 +117,23 @@ final class WorkerThreads: Sendable {
         return try result.get()
     }
 
-    /// Starts a thread that is counted already; without any to be had, the caller works in its place.
-    private func addThread() {
-        guard !HostThread.start("connector-work", { self.work() }) else { return }
-        let isAlone = monitor.withLock { state in
-            if state.threads > 1 { state.threads -= 1 }
-            return state.threads == 1 && state.idle == 0
+    /// How many threads there are.
+    var threadCount: Int { monitor.withLock(\.threads) }
+
+    /// Starts a thread that is counted already; without any to be had it is counted out again, and the jobs are watched.
+    ///
+    /// - Returns: Whether the system had a thread to give.
+    @discardableResult
+    private func addThread() -> Bool {
+        if makeThread("connector-work", { self.work() }) { return true }
+        let begun = monitor.withLock { state -> Int? in
+            state.threads -= 1
+            guard state.waiting > 0, !state.isWatched else { return nil }
+            state.isWatched = true
+            return state.begun
         }
-        if isAlone { work() }
+        if let begun { watch(since: begun, added: 0) }
+        return false
     }
 
     /// Takes jobs until there has been none for a while.
@@ -161,7 +182,7 @@ final class WorkerThreads: Sendable {
     ///   - added: How many threads were just added.
     private func watch(since begun: Int, added: Int) {
         _ = clock.schedule(after: Self.patience) { [self] in
-            let next = monitor.withLock { state -> (begun: Int, added: Int)? in
+            let next = monitor.withLock { state -> (begun: Int, wanted: Int)? in
                 guard state.waiting > 0 else {
                     state.isWatched = false
                     return nil
@@ -173,8 +194,7 @@ final class WorkerThreads: Sendable {
                 return (state.begun, more)
             }
             guard let next else { return }
-            for _ in 0..<next.added { addThread() }
-            watch(since: next.begun, added: next.added)
+            watch(since: next.begun, added: (0..<next.wanted).count { _ in addThread() })
         }
     }
 }

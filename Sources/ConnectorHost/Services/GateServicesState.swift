@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
+import DequeModule
 import Synchronization
 
 /// What changes in the services of one gate, all behind one lock.
@@ -14,7 +14,7 @@ struct GateServicesState {
     var isInvalid = false
 
     /// Callbacks into the plugin that wait for the one that runs.
-    var callbacks = CircularBuffer<@Sendable () -> Void>(initialCapacity: 1)
+    var callbacks = Deque<@Sendable () -> Void>()
     /// Whether a thread runs callbacks or is about to.
     var isDelivering = false
     /// Who waits for that to end.

@@ -4,17 +4,17 @@
 /// A few values of the gate that survive a restart (`storage/1`): a cursor, a token, a setting. Not for secrets.
 ///
 /// Keys have 1 to 128 bytes, values at most 64 KiB, everything together at most 1 MiB. Changes return when they are on the
-/// disk, which takes milliseconds.
+/// disk, which takes milliseconds; no task holds a thread meanwhile. Calls of one gate take effect in the order they were made.
 public protocol StorageService: Sendable {
     /// Reads a value; nil if there is none.
-    func value(of key: String) throws(PluginError) -> [UInt8]?
+    func value(of key: String) async throws(PluginError) -> [UInt8]?
 
     /// Writes a value, which may be empty.
-    func set(_ value: [UInt8], for key: String) throws(PluginError)
+    func set(_ value: [UInt8], for key: String) async throws(PluginError)
 
     /// Removes a value; that there is none is no error.
-    func remove(_ key: String) throws(PluginError)
+    func remove(_ key: String) async throws(PluginError)
 
     /// Lists the keys that start with a prefix, in the order of their bytes.
-    func keys(startingWith prefix: String) throws(PluginError) -> [String]
+    func keys(startingWith prefix: String) async throws(PluginError) -> [String]
 }

@@ -11,50 +11,60 @@ struct HostStorage: StorageService, @unchecked Sendable {
     // the connection lets no call through afterwards.
     private let connection: HostConnection
     private let table: UnsafePointer<connector_storage>
+    /// Where the host's functions run, which return when the disk has done its work.
+    private let thread = DiskThread()
 
     init(_ connection: HostConnection, _ table: UnsafePointer<connector_storage>) {
         self.connection = connection
         unsafe self.table = unsafe table
     }
 
-    func value(of key: String) throws(PluginError) -> [UInt8]? {
-        try unless(.notFound) { () throws(PluginError) -> [UInt8] in
-            try unsafe owned(key) { table, key, length, value, error in
-                unsafe table.pointee.get(table.pointee.context, key, length, value, error)
-            }
-        }
-    }
-
-    func set(_ value: [UInt8], for key: String) throws(PluginError) {
-        try unsafe call { error in
-            unsafe BorrowedText(key).withPointer { key, length in
-                unsafe value.withUnsafeBufferPointer { value in
-                    unsafe table.pointee.set(
-                        table.pointee.context,
-                        key,
-                        length,
-                        value.baseAddress,
-                        UInt64(value.count),
-                        error
-                    )
+    func value(of key: String) async throws(PluginError) -> [UInt8]? {
+        try await thread.result { () throws(PluginError) in
+            try unless(.notFound) { () throws(PluginError) -> [UInt8] in
+                try unsafe owned(key) { table, key, length, value, error in
+                    unsafe table.pointee.get(table.pointee.context, key, length, value, error)
                 }
             }
         }
     }
 
-    func remove(_ key: String) throws(PluginError) {
-        _ = try unless(.notFound) { () throws(PluginError) in
+    func set(_ value: [UInt8], for key: String) async throws(PluginError) {
+        try await thread.result { () throws(PluginError) in
             try unsafe call { error in
                 unsafe BorrowedText(key).withPointer { key, length in
-                    unsafe table.pointee.remove(table.pointee.context, key, length, error)
+                    unsafe value.withUnsafeBufferPointer { value in
+                        unsafe table.pointee.set(
+                            table.pointee.context,
+                            key,
+                            length,
+                            value.baseAddress,
+                            UInt64(value.count),
+                            error
+                        )
+                    }
                 }
             }
         }
     }
 
-    func keys(startingWith prefix: String) throws(PluginError) -> [String] {
-        let json = try unsafe owned(prefix) { table, prefix, length, value, error in
-            unsafe table.pointee.list(table.pointee.context, prefix, length, value, error)
+    func remove(_ key: String) async throws(PluginError) {
+        try await thread.result { () throws(PluginError) in
+            _ = try unless(.notFound) { () throws(PluginError) in
+                try unsafe call { error in
+                    unsafe BorrowedText(key).withPointer { key, length in
+                        unsafe table.pointee.remove(table.pointee.context, key, length, error)
+                    }
+                }
+            }
+        }
+    }
+
+    func keys(startingWith prefix: String) async throws(PluginError) -> [String] {
+        let json = try await thread.result { () throws(PluginError) in
+            try unsafe owned(prefix) { table, prefix, length, value, error in
+                unsafe table.pointee.list(table.pointee.context, prefix, length, value, error)
+            }
         }
         do throws(ConnectorError) {
             return try JSONValue(parsing: json).array?.compactMap(\.string) ?? []

@@ -6,7 +6,7 @@ struct Followers<Value: Sendable>: Sendable {
     /// Starts a call, or returns nil when the outcome is not the one it is tied to.
     typealias Next = @Sendable (Result<Value, any Error>) -> (any StartedCall)?
 
-    /// Calls the same observers again on another integrator, with the recalls that are left.
+    /// Calls the same observers again on another call flow, with the recalls that are left.
     typealias Recall = @Sendable (Observers<Value>, _ remaining: ArraySlice<Recalling>) -> any StartedCall
 
     /// One recall; a type of its own because a type alias cannot refer to itself.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a call that arrives while an earlier call of the same integrator is still running.
+/// What becomes of a call that arrives while an earlier call of the same flow is still running.
 public struct Execution: Sendable, Hashable {
     /// The closed set of policies behind the public names.
     enum Policy: Sendable, Hashable {
@@ -32,7 +32,7 @@ public struct Execution: Sendable, Hashable {
 
     /// Cancels earlier calls, and runs the newest when no other has followed it for a while.
     ///
-    /// - Parameter debounce: How long a call waits for a newer one, on the integrator's clock; zero or less is no wait.
+    /// - Parameter debounce: How long a call waits for a newer one, on the call flow's clock; zero or less is no wait.
     /// - Returns: The policy.
     public static func latest(debounce: Duration) -> Execution {
         Execution(policy: .latest(debounce: max(debounce, .zero)))

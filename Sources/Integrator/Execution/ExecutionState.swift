@@ -4,7 +4,7 @@
 /// Decides which call may run, as a value that does nothing itself.
 ///
 /// Each event returns what has to be done, in order; ``Turnstile`` does it. `Member` stands for a call: tests use
-/// numbers, the integrator uses ``Turn``.
+/// numbers, the call flow uses ``Turn``.
 // Not `~Copyable`: Swift 6.3 crashes while it optimises a generic enum that is.
 enum ExecutionState<Member: Hashable> {
     /// Nothing to keep: every call runs.

@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// One call's place in the execution of its integrator.
+/// One call's place in the execution of its call flow.
 ///
 /// A reference, because the call and the turnstile share it; two turns are the same only if they are one.
 final class Turn: Sendable {

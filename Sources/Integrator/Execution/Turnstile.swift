@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Where the calls of one integrator arrive and leave, and where the decisions of the execution state are carried out.
+/// Where the calls of one flow arrive and leave, and where the decisions of the execution state are carried out.
 final class Turnstile: Sendable {
     /// Held for one decision at a time; what was decided is done outside, because it may run a provider's cancellation.
     private let state: Mutex<ExecutionState<Turn>>

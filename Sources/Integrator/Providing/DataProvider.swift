@@ -4,7 +4,7 @@
 /// Where data comes from: one asynchronous request, with a typed question and a typed answer.
 ///
 /// A provider knows a server, a file, a cache or a gate's operation; it knows neither who asks nor what becomes of the
-/// answer. ``Integrator`` adds the rest. A closure becomes a provider through ``ClosureProvider``.
+/// answer. ``CallFlow`` adds the rest. A closure becomes a provider through ``ClosureProvider``.
 public protocol DataProvider<Parameters, Output>: Sendable {
     /// What a request asks for.
     associatedtype Parameters: Sendable

@@ -21,7 +21,7 @@ public struct RetryDelay: Sendable {
 
     /// The same wait every time.
     ///
-    /// - Parameter duration: How long, on the integrator's clock.
+    /// - Parameter duration: How long, on the call flow's clock.
     /// - Returns: The delay.
     public static func constant(_ duration: Duration) -> RetryDelay {
         RetryDelay { _, _ in duration }

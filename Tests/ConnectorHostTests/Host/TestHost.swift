@@ -115,12 +115,18 @@ struct TestHost: Sendable {
 
     /// Waits until a gate's plugin has been told of a call, by reporting progress of it as long as there is none of the name.
     static func taken(_ name: String, plugin: String = "calls") async throws {
+        _ = try await progress(name, plugin: plugin)
+    }
+
+    /// Reports progress of a call of any gate of the same image in the name of that gate, as soon as it has been begun.
+    ///
+    /// - Returns: What the host answered.
+    static func progress(_ name: String, plugin: String = "calls") async throws -> JSONValue {
         let other = try TestHost(leaf("other", plugin: plugin))
         await other.host.open()
         while true {
             do throws(ConnectorError) {
-                try await other.call("other", "progress", ["name": .string(name), "text": "null"])
-                return
+                return try await other.call("other", "progress", ["name": .string(name), "text": "null"])
             } catch {
                 try #require(error.code == .missing)
                 await Task.yield()

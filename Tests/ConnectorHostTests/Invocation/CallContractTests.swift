@@ -157,7 +157,7 @@ import Testing
 
     // MARK: Deadline
 
-    @Test func `a call ends at its deadline, the plugin is told, and its completion comes too late`() async throws {
+    @Test func `a call ends at its deadline, the plugin is told, and its late answer is nobody's fault`() async throws {
         let test = try await opened()
         async let answer = failure { () throws(ConnectorError) in try await begin(test, timeout: .seconds(2)) }
         await test.clock.timers(atLeast: 1)
@@ -169,8 +169,12 @@ import Testing
         #expect(error.isRetryable)
         #expect(error.message == "begin did not complete within 2.0 s")
         try await test.counts("gate", "cancels", reach: 1)
+        #expect(try await TestHost.progress(name) == 100)
         #expect(try await TestHost.finish(name) == 100)
-        #expect(try test.gate("gate").misbehaviourCount == 1)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        #expect(try await TestHost.finish(name) == 100)
+        #expect(try await TestHost.progress(name) == 100)
+        #expect(try test.gate("gate").misbehaviourCount == 2)
     }
 
     @Test func `a call whose time is up before it begins ends at once`() async throws {
@@ -218,6 +222,27 @@ import Testing
         await test.clock.timers(atLeast: 1)
         own.cancel()
         #expect(try await own.value.isCancellation)
+    }
+
+    @Test func `calls that are begun and given up one after the other are answered late without blame`() async throws {
+        let test = try await opened()
+        let names = (1...3).map { "\(name)-\($0)" }
+        for (index, name) in names.enumerated() {
+            let task = Task {
+                try await failure { () throws(ConnectorError) in
+                    try await test.call("gate", "begin", ["name": .string(name)])
+                }
+            }
+            await test.clock.timers(atLeast: 1)
+            task.cancel()
+            #expect(try await task.value.code == .cancelled)
+            try await test.counts("gate", "cancels", reach: Int64(index + 1))
+        }
+        for name in names { #expect(try await TestHost.progress(name) == 100) }
+        for name in names { #expect(try await TestHost.finish(name) == 100) }
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        for name in names { #expect(try await TestHost.finish(name) == 100) }
+        #expect(try test.gate("gate").misbehaviourCount == 3)
     }
 
     @Test func `a caller that is cancelled already does not wait`() async throws {

@@ -50,16 +50,57 @@ import Testing
         #expect(table.complete(id, owner: 1, .success([])) == .unknown)
     }
 
-    @Test func `what was given up is answered kindly once, and what expired is not`() throws {
-        let given = try begin()
-        #expect(table.giveUp(given, owner: 1, gone))
-        #expect(!table.giveUp(given, owner: 1, gone))
-        #expect(table.progress(given, owner: 1, true) == .givenUp)
-        #expect(table.complete(given, owner: 1, .success([])) == .givenUp)
-        #expect(table.complete(given, owner: 1, .success([])) == .unknown)
-        let expired = try begin()
-        #expect(table.expire(expired, owner: 1, gone))
-        #expect(table.complete(expired, owner: 1, .success([])) == .unknown)
+    @Test func `a late answer to a call that was given up is harmless once, a second one is not`() throws {
+        let id = try begin()
+        #expect(table.giveUp(id, owner: 1, gone))
+        #expect(!table.giveUp(id, owner: 1, gone))
+        #expect(table.progress(id, owner: 1, true) == .givenUp)
+        #expect(table.complete(id, owner: 1, .success([])) == .givenUp)
+        #expect(table.complete(id, owner: 1, .success([])) == .unknown)
+        #expect(table.progress(id, owner: 1, true) == .unknown)
+    }
+
+    @Test func `late answers are harmless in any order, though the calls had one place after the other`() throws {
+        var ids: [UInt64] = []
+        for _ in 0..<100 {
+            let id = try begin()
+            ids.append(id)
+            #expect(table.giveUp(id, owner: 1, gone))
+            #expect(throws: ConnectorError.self) { try table.endIfNow(of: id)?.get() }
+        }
+        #expect(Set(ids.map { $0 & 0xFFFFF }).count == 1)
+        for id in ids { #expect(table.progress(id, owner: 1, true) == .givenUp) }
+        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
+        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .unknown) }
+    }
+
+    @Test func `what one owner gave up means nothing to another, and nothing once it is released`() throws {
+        let ids = try [begin(1), begin(2)]
+        #expect(table.giveUp(ids[0], owner: 1, gone))
+        #expect(table.giveUp(ids[1], owner: 2, gone))
+        #expect(table.complete(ids[0], owner: 2, .success([])) == .unknown)
+        #expect(table.complete(ids[0], owner: 17, .success([])) == .unknown)
+        table.release(owner: 1)
+        #expect(table.complete(ids[0], owner: 1, .success([])) == .unknown)
+        #expect(table.complete(ids[1], owner: 2, .success([])) == .givenUp)
+    }
+
+    @Test func `an owner that never answers costs bounded memory, and is not blamed on suspicion`() throws {
+        let completed = try begin()
+        table.complete(completed, owner: 1, .success([]))
+        _ = table.endIfNow(of: completed)
+        var ids: [UInt64] = []
+        for _ in 0..<GivenUpCalls.limit + 10 {
+            let id = try begin()
+            ids.append(id)
+            #expect(table.giveUp(id, owner: 1, gone))
+            _ = table.endIfNow(of: id)
+        }
+        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
+        // It cannot be told from those that were forgotten; an id that nobody ever had can.
+        #expect(table.complete(completed, owner: 1, .success([])) == .givenUp)
+        #expect(table.complete(.max, owner: 1, .success([])) == .unknown)
+        #expect(table.complete(completed, owner: 2, .success([])) == .unknown)
     }
 
     @Test func `giving up one owner's calls leaves the others' alone`() throws {

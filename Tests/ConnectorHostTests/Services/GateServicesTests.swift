@@ -67,6 +67,15 @@ import Testing
         #expect(await plugin.request("GET", server.url()).status == CONNECTOR_NOT_OPEN)
     }
 
+    @Test func `a request has its name before the gate takes it on, so before it can end`() async {
+        let plugin = PluginSide()
+        await plugin.gate.close()
+        var name: UInt64 = 0
+        let end = await plugin.request("GET", "http://127.0.0.1:1/", onName: { name = $0 })
+        #expect(end.status == CONNECTOR_NOT_OPEN)
+        #expect(name != 0)
+    }
+
     @Test func `closing waits for the callback that runs`() async {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }

@@ -42,7 +42,10 @@ final class LineHost: @unchecked Sendable {
     private let host: UnsafeMutablePointer<connector_host>
     private let http: UnsafeMutablePointer<connector_http>
 
-    init() {
+    private let storage: LineStorage?
+
+    init(storage: LineStorage? = nil) {
+        self.storage = storage
         unsafe host = .allocate(capacity: 1)
         unsafe http = .allocate(capacity: 1)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -67,7 +70,12 @@ final class LineHost: @unchecked Sendable {
                         decoding: UnsafeRawBufferPointer(start: id, count: Int(length)),
                         as: UTF8.self
                     )
-                    return unsafe name == "http/1" ? UnsafeRawPointer(LineHost.of(context).http) : nil
+                    let host = unsafe LineHost.of(context)
+                    return switch name {
+                    case "http/1": unsafe UnsafeRawPointer(host.http)
+                    case "storage/1": unsafe host.storage?.pointer
+                    default: nil
+                    }
                 },
                 complete: { context, operation, status, result, length, error in
                     let text = unsafe result.map {

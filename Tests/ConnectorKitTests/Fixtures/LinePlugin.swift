@@ -25,6 +25,15 @@ struct LinePlugin: Plugin {
     }
 }
 
+extension LinePlugin {
+    /// Stores something under a key, and answers with every key.
+    func remember(_ key: String) async throws -> JSONValue {
+        guard let storage = host.storage else { throw PluginError(.unsupported, "there is no storage", domain: "test") }
+        try await storage.set([1], for: key)
+        return .array(try await storage.keys(startingWith: "").map { .string($0) })
+    }
+}
+
 /// The table that generated code would make of ``LinePlugin``, and one instance of it.
 @safe
 final class LineInstance {
@@ -77,6 +86,15 @@ final class LineInstance {
         unsafe call(operation, deadline: deadline) { call, error in
             unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
                 { try await Line.encode($0.ask()) }
+            }
+        }
+    }
+
+    /// Calls `remember`, as a generated function does.
+    func remember(_ operation: UInt64, _ key: String) -> Int32 {
+        unsafe call(operation) { call, error in
+            unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
+                { try await Line.encode($0.remember(key)) }
             }
         }
     }

@@ -16,9 +16,9 @@ final class Journal: Sendable {
     func note(_ line: String) { state.withLock { $0.append(line) } }
 }
 
-extension PreparedCall {
+extension DeferredCall {
     /// Writes every phase of the call to a journal, after a name.
-    func noted(in journal: Journal, as name: String) -> PreparedCall {
+    func noted(in journal: Journal, as name: String) -> DeferredCall {
         onBeginning { journal.note("\(name) begins") }
             .onSuccess { journal.note("\(name) succeeds: \($0)") }
             .onFailure { journal.note("\(name) fails: \(type(of: $0))") }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
-internal import NIOCore
+internal import DequeModule
 internal import Synchronization
 
 /// Lets one call at a time into a gate whose plugin says `"thread": "serial"`; the others wait in line.
@@ -23,7 +23,7 @@ final class Turn: Sendable {
     private struct State {
         var isTaken = false
         var places: [UInt64: Place] = [:]
-        var line = CircularBuffer<UInt64>()
+        var line = Deque<UInt64>()
         var last: UInt64 = 0
     }
 

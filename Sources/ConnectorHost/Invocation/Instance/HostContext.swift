@@ -80,9 +80,10 @@ final class HostContext: @unchecked Sendable {
         )
     }
 
-    /// From now on there are no services: the instance is being destroyed.
+    /// From now on there are no services and no calls to answer late: the instance is being destroyed.
     func withdraw() {
         lent.withLock { $0?.services = nil }
+        operations.release(owner: owner)
     }
 
     /// The instance is gone; called once for each time that the context was lent.
@@ -162,13 +163,11 @@ final class HostContext: @unchecked Sendable {
     private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
-        case .givenUp:
-            if lent.withLock({ $0?.services == nil }) {
-                misbehaved("\(did) operation \(operation) after it was destroyed")
-            }
-            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        case .givenUp: return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
-            misbehaved("\(did) operation \(operation), which is not pending")
+            let isDestroyed = lent.withLock { $0?.services == nil }
+            let why = isDestroyed ? " after it was destroyed" : ", which is not pending"
+            misbehaved("\(did) operation \(operation)\(why)")
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .foreign:
             misbehaved("\(did) operation \(operation), which belongs to another gate")

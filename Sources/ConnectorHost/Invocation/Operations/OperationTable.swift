@@ -6,12 +6,13 @@ internal import Synchronization
 
 /// The asynchronous calls that plugins have taken on and not completed, by their 64-bit ids.
 ///
-/// A call ends exactly once: by the plugin's completion, its deadline, or its caller giving up, whichever is first;
-/// everything later is told that the operation is unknown. An id is never given out twice: its upper 44 bits count the
-/// uses of the slot that its lower 20 bits name.
+/// A call ends exactly once: by the plugin's completion, its deadline, or its caller giving up, whichever is first. A plugin that
+/// answers a call late, which the host gave up, is told so and not blamed; one that answers a call twice, or one that never was,
+/// breaks the ABI. An id is never given out twice: its upper 44 bits count the uses of the slot that its lower 20 bits name.
 ///
 /// A call is begun before anybody waits for it, so one that completes inside the plugin's function costs no continuation, and no
-/// lock either. Only progress, which few ask for, takes one. Nothing of a plugin or a caller ever runs under it.
+/// lock either: see ``OperationSlot``. Only progress, which few ask for, and giving up take one. Nothing of a plugin or a caller
+/// ever runs under it.
 final class OperationTable: Sendable {
     /// How a call ended.
     typealias Outcome = Result<[UInt8], ConnectorError>
@@ -23,19 +24,12 @@ final class OperationTable: Sendable {
     enum Answer: Sendable {
         /// The call was pending and has ended now.
         case accepted
-        /// Late, double, or never given out.
+        /// Double, or never given out.
         case unknown
         /// Pending, but another gate's; it stays so.
         case foreign
         /// The host gave the call up before: too late, and nobody's fault.
         case givenUp
-    }
-
-    /// Who ends a call.
-    private enum Side {
-        case plugin
-        case deadline
-        case caller
     }
 
     /// The most calls that can be pending at once.
@@ -45,6 +39,8 @@ final class OperationTable: Sendable {
     private let slots: OperationSlots
     /// Of the calls whose callers want to know how far they are, by id.
     private let observers = Mutex<[UInt64: Observer]>([:])
+    /// What the host gave up, by owner, until the plugin answers or its instance is over.
+    private let givenUp = Mutex<[UInt64: GivenUpCalls]>([:])
 
     /// A table without calls.
     ///
@@ -134,65 +130,76 @@ final class OperationTable: Sendable {
     /// Ends a call in the name of its instance.
     @discardableResult
     func complete(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome) -> Answer {
-        end(id, owner: owner, outcome, by: .plugin)
+        guard let slot = unsafe slot(of: id) else { return .unknown }
+        switch unsafe claim(id, slot, owner: owner) {
+        case .pending(let isAwaited):
+            unsafe finish(id, slot, consume outcome, isAwaited: isAwaited)
+            return .accepted
+        case .foreign: return .foreign
+        case .over:
+            guard unsafe wasGivenOut(id, slot) else { return .unknown }
+            return givenUp.withLock { $0[owner]?.remove(id) } == true ? .givenUp : .unknown
+        }
     }
 
-    /// Ends a call whose deadline has passed; a completion after that is the plugin's misbehaviour.
-    ///
-    /// - Returns: Whether the call was pending.
-    func expire(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
-        end(id, owner: owner, .failure(error), by: .deadline) == .accepted
-    }
-
-    /// Ends a call that nobody wants any more; the plugin may learn of that too late, so its completion is no misbehaviour.
+    /// Ends a call for which nobody waits any more, or whose deadline has passed; the plugin may learn of that too late.
     ///
     /// - Returns: Whether the call was pending.
     func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
-        end(id, owner: owner, .failure(error), by: .caller) == .accepted
+        guard let slot = unsafe slot(of: id) else { return false }
+        let isAwaited = givenUp.withLock { givenUp -> Bool? in
+            guard case .pending(let isAwaited) = unsafe claim(id, slot, owner: owner) else { return nil }
+            givenUp[owner, default: GivenUpCalls()].insert(id)
+            return isAwaited
+        }
+        guard let isAwaited else { return false }
+        unsafe finish(id, slot, .failure(error), isAwaited: isAwaited)
+        return true
     }
 
-    /// Gives up every call of an instance that is still pending.
+    /// Forgets what was given up of an instance that is over: whatever it still answers, it must not.
+    func release(owner: UInt64) {
+        givenUp.withLock { $0[owner] = nil }
+    }
+
+    /// Gives up every call of an instance that is still pending. Looks at every slot that was ever taken, some nanoseconds each:
+    /// an instance ends once, and a list of its calls would cost every call.
     ///
     /// - Returns: Which ones.
     func giveUpAll(owner: UInt64, _ error: ConnectorError) -> [UInt64] {
         pending(owner: owner).filter { giveUp($0, owner: owner, error) }
     }
 
-    private func end(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome, by side: Side) -> Answer {
-        guard let slot = unsafe slot(of: id) else { return .unknown }
-        let (answer, isAwaited) = unsafe claim(id, slot, owner: owner, by: side)
-        if answer == .accepted { unsafe finish(id, slot, consume outcome, isAwaited: isAwaited) }
-        return answer
+    /// What somebody finds who wants to end a call.
+    private enum Claim {
+        /// It is the finder's to end.
+        case pending(isAwaited: Bool)
+        /// It is another instance's.
+        case foreign
+        /// It has ended, or never was.
+        case over
     }
 
     /// Makes the caller the one who ends a call, if it is pending; nobody else can end it then.
-    private func claim(
-        _ id: UInt64,
-        _ slot: UnsafeMutablePointer<OperationSlot>,
-        owner: UInt64,
-        by side: Side
-    ) -> (answer: Answer, isAwaited: Bool) {
+    private func claim(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>, owner: UInt64) -> Claim {
         let use = Self.use(of: id)
         var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
         while known.use == use, known.stage.isPending {
             guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else {
                 let current = unsafe slot.pointee.standing.load(ordering: .acquiring)
-                if current == known { return (.foreign, false) }
+                if current == known { return .foreign }
                 known = current
                 continue
             }
-            if side == .caller { unsafe slot.pointee.markGivenUp(use, owner: owner) }
             let (isMine, current) = unsafe slot.pointee.standing.compareExchange(
                 expected: known,
                 desired: known.at(.ending),
                 ordering: .acquiringAndReleasing
             )
-            if isMine { return (.accepted, known.stage == .awaited) }
-            if side == .caller { _ = unsafe slot.pointee.forgetGivenUp(use, owner: owner) }
+            if isMine { return .pending(isAwaited: known.stage == .awaited) }
             known = current
         }
-        let wasGivenUp = side == .plugin ? unsafe slot.pointee.forgetGivenUp(use, owner: owner) : false
-        return (wasGivenUp ? .givenUp : .unknown, false)
+        return .over
     }
 
     /// Hands the outcome to the waiter, or stores it for the one to come.
@@ -241,10 +248,11 @@ final class OperationTable: Sendable {
     /// Passes on how far a pending call is.
     func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
         guard let slot = unsafe slot(of: id) else { return .unknown }
-        let use = Self.use(of: id)
-        if unsafe slot.pointee.isGivenUp(use, owner: owner) { return .givenUp }
         let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
-        guard standing.use == use, standing.stage.isPending else { return .unknown }
+        guard standing.use == Self.use(of: id), standing.stage.isPending else {
+            guard unsafe wasGivenOut(id, slot) else { return .unknown }
+            return givenUp.withLock { $0[owner]?.contains(id) } == true ? .givenUp : .unknown
+        }
         guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else { return .foreign }
         observers.withLock { $0[id] }?(value)
         return .accepted
@@ -252,6 +260,11 @@ final class OperationTable: Sendable {
 
     private func slot(of id: UInt64) -> UnsafeMutablePointer<OperationSlot>? {
         unsafe slots.slot(at: Self.index(of: id))
+    }
+
+    /// Whether there was ever a call of this id.
+    private func wasGivenOut(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Bool {
+        1...max(1, unsafe slot.pointee.standing.load(ordering: .acquiring).use) ~= Self.use(of: id)
     }
 
     private static func index(of id: UInt64) -> Int { Int(id & (1 << slotBits - 1)) }

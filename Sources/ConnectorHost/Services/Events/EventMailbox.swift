@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
+import DequeModule
 import Synchronization
 
 /// The events that one listener has not taken yet: so many, then the oldest are lost and counted.
@@ -13,7 +13,7 @@ final class EventMailbox: Sendable {
     }
 
     private struct State {
-        var events = CircularBuffer<ConnectorEvent>()
+        var events = Deque<ConnectorEvent>()
         /// Lost since the last event that was taken.
         var missed = 0
         var waiters: [Waiter] = []

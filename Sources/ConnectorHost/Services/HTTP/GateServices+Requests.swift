@@ -15,18 +15,15 @@ struct GateRequest: Sendable {
 }
 
 extension GateServices {
-    /// Sends a request; its end comes as a callback.
-    ///
-    /// - Parameter name: Receives the id of the request before the callback can run.
+    /// Sends a request, which `id` names already; its end comes as a callback.
     func startRequest(
+        _ id: UInt64,
         _ request: PluginRequest,
-        _ callback: RequestCallback,
-        name: (UInt64) -> Void
+        _ callback: RequestCallback
     ) throws(ServiceFailure) {
         let options = host.options.http
         let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
         try egress.check(outgoing.url)
-        let id = ServiceIdentifier.next()
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isClosed else { return .notOpen }
             guard state.requests.count < options.concurrencyLimit else {
@@ -41,7 +38,6 @@ extension GateServices {
             return nil
         }
         if let refusal { throw refusal }
-        name(id)
 
         // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
         let deadline = request.deadline == .max ? nil : request.deadline

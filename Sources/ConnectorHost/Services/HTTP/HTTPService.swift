@@ -19,9 +19,12 @@ enum HTTPService {
             guard let gate = unsafe GateServices.at(context), let done = unsafe done, let id = unsafe id else {
                 return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
             }
+            // The plugin knows the name before anything can end the request, and with it call `done`.
+            let name = ServiceIdentifier.next()
+            unsafe id.pointee = name
             do throws(ServiceFailure) {
                 let copy = try unsafe copy(request, limit: gate.host.options.http.requestLimit)
-                try gate.startRequest(copy, unsafe RequestCallback(done, user: user)) { unsafe id.pointee = $0 }
+                try gate.startRequest(name, copy, unsafe RequestCallback(done, user: user))
                 return Int32(CONNECTOR_OK)
             } catch let failure {
                 return unsafe failure.redacted(by: gate.context.redact).write(to: error)

@@ -92,6 +92,7 @@ extension PluginSide {
     /// Sends a request and waits for its end.
     ///
     /// - Parameters:
+    ///   - onName: Runs once `request` returned, whatever it returned, with the request's id.
     ///   - onStart: Runs once `request` returned CONNECTOR_OK, with the request's id.
     ///   - onDone: Runs within `done`.
     func request(
@@ -101,6 +102,7 @@ extension PluginSide {
         body: [UInt8] = [],
         flags: UInt32 = 0,
         deadline: UInt64 = .max,
+        onName: (UInt64) -> Void = { _ in },
         onStart: (UInt64) -> Void = { _ in },
         onDone: @escaping @Sendable () -> Void = {}
     ) async -> RequestEnd {
@@ -112,6 +114,7 @@ extension PluginSide {
             error.struct_size = UInt32(MemoryLayout<connector_error>.size)
             var id: UInt64 = 0
             let status = send(method, url, fields, body, flags, deadline, receiver, &id, &error)
+            onName(id)
             if status == CONNECTOR_OK {
                 onStart(id)
             } else {

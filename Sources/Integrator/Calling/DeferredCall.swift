@@ -3,12 +3,12 @@
 
 /// A call that has everything it needs except the decision to make it.
 ///
-/// An immutable value: each step of the chain returns a new one, so a prepared call can be kept, extended in two ways
+/// An immutable value: each step of the chain returns a new one, so a deferred call can be kept, extended in two ways
 /// and made any number of times. Observers may be asynchronous and may belong to an actor, `{ @MainActor in … }`; the
 /// next phase waits until they return.
-public struct PreparedCall<Parameters: Sendable, Value: Sendable>: Sendable {
+public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
     /// Whose policy the call obeys.
-    let integrator: Integrator<Parameters, Value>
+    let flow: CallFlow<Parameters, Value>
 
     /// What the provider is asked with.
     let parameters: Parameters
@@ -23,26 +23,26 @@ public struct PreparedCall<Parameters: Sendable, Value: Sendable>: Sendable {
     var retry = Retry.never
 
     /// A call without observers, followers or retries.
-    init(_ integrator: Integrator<Parameters, Value>, parameters: Parameters) {
-        self.integrator = integrator
+    init(_ flow: CallFlow<Parameters, Value>, parameters: Parameters) {
+        self.flow = flow
         self.parameters = parameters
     }
 
     /// Makes the call.
     ///
-    /// Its place among the calls of the integrator is taken before this returns; everything else happens later.
+    /// Its place among the calls of the flow is taken before this returns; everything else happens later.
     ///
     /// - Returns: The handle of the call, to await or cancel it.
     @discardableResult
     public func call() -> CallHandle<Value> {
-        guard let turn = integrator.turnstile.arrive() else { return CallHandle(nil) }
+        guard let turn = flow.turnstile.arrive() else { return CallHandle(nil) }
         let run = CallRun(
             turn: turn,
-            turnstile: integrator.turnstile,
+            turnstile: flow.turnstile,
             observers: observers,
-            clock: integrator.clock,
-            produce: { [integrator, parameters, retry] in
-                try await retry.run(on: integrator.clock) { try await integrator.produce(parameters) }
+            clock: flow.clock,
+            produce: { [flow, parameters, retry] in
+                try await retry.run(on: flow.clock) { try await flow.produce(parameters) }
             }
         )
         let call = run.start()
@@ -69,7 +69,7 @@ public struct PreparedCall<Parameters: Sendable, Value: Sendable>: Sendable {
     }
 
     /// A copy with one thing changed.
-    func with(_ change: (inout PreparedCall) -> Void) -> PreparedCall {
+    func with(_ change: (inout DeferredCall) -> Void) -> DeferredCall {
         var copy = self
         change(&copy)
         return copy

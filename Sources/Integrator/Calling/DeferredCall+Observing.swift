@@ -1,14 +1,14 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-extension PreparedCall {
+extension DeferredCall {
     /// Adds an observer of the beginning: the moment the provider is about to be asked.
     ///
     /// A call that ends without that moment, cancelled while it waits, is still seen to begin before it fails.
     ///
     /// - Parameter observer: Called once, before any other phase.
     /// - Returns: A call with one more observer.
-    public func onBeginning(_ observer: @escaping @Sendable () async -> Void) -> PreparedCall {
+    public func onBeginning(_ observer: @escaping @Sendable () async -> Void) -> DeferredCall {
         with { $0.observers.beginning.append(observer) }
     }
 
@@ -16,7 +16,7 @@ extension PreparedCall {
     ///
     /// - Parameter observer: Called with the value, after the beginning and before the completion.
     /// - Returns: A call with one more observer.
-    public func onSuccess(_ observer: @escaping @Sendable (_ value: Value) async -> Void) -> PreparedCall {
+    public func onSuccess(_ observer: @escaping @Sendable (_ value: Value) async -> Void) -> DeferredCall {
         with { $0.observers.success.append(observer) }
     }
 
@@ -24,7 +24,7 @@ extension PreparedCall {
     ///
     /// - Parameter observer: Called with the error, after the beginning and before the completion.
     /// - Returns: A call with one more observer.
-    public func onFailure(_ observer: @escaping @Sendable (_ error: any Error) async -> Void) -> PreparedCall {
+    public func onFailure(_ observer: @escaping @Sendable (_ error: any Error) async -> Void) -> DeferredCall {
         with { $0.observers.failure.append(observer) }
     }
 
@@ -32,7 +32,7 @@ extension PreparedCall {
     ///
     /// - Parameter observer: Called once, after success or failure.
     /// - Returns: A call with one more observer.
-    public func onCompletion(_ observer: @escaping @Sendable () async -> Void) -> PreparedCall {
+    public func onCompletion(_ observer: @escaping @Sendable () async -> Void) -> DeferredCall {
         with { $0.observers.completion.append(observer) }
     }
 
@@ -40,7 +40,7 @@ extension PreparedCall {
     ///
     /// - Parameter retry: How; it replaces an earlier one.
     /// - Returns: A call that retries.
-    public func retry(_ retry: Retry) -> PreparedCall {
+    public func retry(_ retry: Retry) -> DeferredCall {
         with { $0.retry = retry }
     }
 
@@ -55,7 +55,7 @@ extension PreparedCall {
         attempts: Int,
         delay: RetryDelay = .none,
         if condition: @escaping @Sendable (any Error) -> Bool = { !($0 is CancellationError) }
-    ) -> PreparedCall {
+    ) -> DeferredCall {
         retry(Retry(attempts: attempts, delay: delay, if: condition))
     }
 }

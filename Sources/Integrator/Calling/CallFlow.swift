@@ -3,14 +3,14 @@
 
 /// Brings a provider's data to those who want a model, under one policy for calls that overlap.
 ///
-/// Make one integrator per use case and keep it: the policy holds among the calls of one integrator. It is safe to use
-/// from any thread. An integrator is a provider too, so it can be a member of a sequence or a group.
+/// Make one call flow per use case and keep it: the policy holds among the calls of one flow. It is safe to use
+/// from any thread. A call flow is a provider too, so it can be a member of a sequence or a group.
 ///
 /// ```swift
-/// let users = Integrator(provider: UserProvider(), model: Users.self, execution: .latest)
+/// let users = CallFlow(provider: UserProvider(), model: Users.self, execution: .latest)
 /// let found = try await users.call("apple")
 /// ```
-public final class Integrator<Parameters: Sendable, Value: Sendable>: Sendable {
+public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
     /// The provider, and the model behind it.
     let produce: @Sendable (Parameters) async throws -> Value
 
@@ -66,12 +66,12 @@ public final class Integrator<Parameters: Sendable, Value: Sendable>: Sendable {
         self.init(execution: execution, clock: clock) { try Value(from: await provider.request($0)) }
     }
 
-    /// Begins the chain that ends with ``PreparedCall/call()``.
+    /// Begins the chain that ends with ``DeferredCall/call()``.
     ///
     /// - Parameter parameters: What the provider is asked with.
     /// - Returns: A call that was not made yet.
-    public func prepare(_ parameters: Parameters) -> PreparedCall<Parameters, Value> {
-        PreparedCall(self, parameters: parameters)
+    public func prepare(_ parameters: Parameters) -> DeferredCall<Parameters, Value> {
+        DeferredCall(self, parameters: parameters)
     }
 
     /// Makes a call and waits for its value; cancelling the task cancels the call.
@@ -85,11 +85,11 @@ public final class Integrator<Parameters: Sendable, Value: Sendable>: Sendable {
     }
 }
 
-extension Integrator where Parameters == Void {
+extension CallFlow where Parameters == Void {
     /// Begins the chain for a provider that needs no parameters.
     ///
     /// - Returns: A call that was not made yet.
-    public func prepare() -> PreparedCall<Void, Value> {
+    public func prepare() -> DeferredCall<Void, Value> {
         prepare(())
     }
 
@@ -102,8 +102,8 @@ extension Integrator where Parameters == Void {
     }
 }
 
-extension Integrator: DataProvider {
-    /// Makes a call under the policy of the integrator, as ``call(_:)`` does.
+extension CallFlow: DataProvider {
+    /// Makes a call under the policy of the call flow, as ``call(_:)`` does.
     public func request(_ parameters: Parameters) async throws -> Value {
         try await call(parameters)
     }

@@ -1,0 +1,30 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import Testing
+
+/// `storage/1` as an author's type sees it.
+@Suite(.timeLimit(.minutes(1))) struct HostStorageTests {
+    @Test func `an operation that waits for the disk lets its thread go`() async {
+        let storage = LineStorage()
+        let host = LineHost(storage: storage)
+        let instance = LineInstance(host)
+        storage.hang()
+        // Were the disk's time the caller's, this would not return.
+        #expect(instance.remember(3, "cursor") == 0)
+        #expect(host.completions.isEmpty)
+        storage.proceed()
+        await host.news()
+        #expect(host.completions == [.init(operation: 3, status: 0, result: #"["cursor"]"#)])
+    }
+
+    @Test func `many operations store at once, each what it was given`() async {
+        let host = LineHost(storage: LineStorage())
+        let instance = LineInstance(host)
+        for number in 1...50 as ClosedRange<UInt64> { #expect(instance.remember(number, "key \(number)") == 0) }
+        while host.completions.count < 50 { await Task.yield() }
+        #expect(host.completions.allSatisfy { $0.status == 0 })
+        #expect(host.completions.contains { $0.result?.contains("\"key 50\"") == true })
+    }
+}
