@@ -18,7 +18,7 @@ extension ConnectorHost {
         public var clock: any HostClock
         /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
         public var stateDirectory: String?
-        /// Through which proxies plugins' requests go, and whom they trust.
+        /// How plugins' requests go out: connections, timeouts, proxies, and whom they trust.
         public var http: HTTPOptions
         /// Chooses a wait between two attempts to open, from zero to its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }

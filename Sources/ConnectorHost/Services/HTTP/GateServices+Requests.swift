@@ -46,7 +46,7 @@ extension GateServices {
         // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
         let deadline = request.deadline == .max ? nil : request.deadline
         let now = host.clock.now()
-        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.timeout.nanoseconds
+        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
             self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
         }

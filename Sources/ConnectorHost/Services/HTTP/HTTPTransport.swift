@@ -102,15 +102,16 @@ final class HTTPTransport: Sendable {
     }
 
     private func configuration(for way: Way) throws(ServiceFailure) -> HTTPClient.Configuration {
-        let (seconds, attoseconds) = options.connectTimeout.components
-        let timeout = TimeAmount.nanoseconds(min(seconds, 86_400) * 1_000_000_000 + attoseconds / 1_000_000_000)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: timeout),
+            timeout: .init(connect: TimeAmount(upToADay: options.connectTimeout)),
             decompression: .disabled
         )
         // A refused connection is an answer; who wants another attempt has a deadline of his own to plan with.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connectionsPerHost
+        configuration.connectionPool.idleTimeout = TimeAmount(upToADay: options.idleTimeout)
+        configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
         configuration.proxy = way.proxy.map { proxy in
             .server(
                 host: proxy.host,
@@ -137,5 +138,12 @@ final class HTTPTransport: Sendable {
             }
         }
         return certificates
+    }
+}
+
+extension TimeAmount {
+    /// As the client counts: 0 if it is negative, and no more than a day, so that it can be added to any time.
+    fileprivate init(upToADay duration: Duration) {
+        self = .nanoseconds(Int64(clamping: min(duration, .seconds(86_400)).nanoseconds))
     }
 }

@@ -35,7 +35,7 @@ extension OutgoingRequest {
             try add(name, value, secret: secret)
         }
         if fields.first(named: "user-agent") == nil {
-            fields.append(HTTPField(name: "User-Agent", value: options.userAgent))
+            fields.append(HTTPField(name: "User-Agent", value: options.userAgent ?? "connector-host"))
         }
         if fields.first(named: "accept-encoding") == nil {
             fields.append(HTTPField(name: "Accept-Encoding", value: "gzip"))
