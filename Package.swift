@@ -105,7 +105,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "connector-bench",
-            dependencies: ["ConnectorHost", "CBenchmark"],
+            dependencies: [
+                "ConnectorHost", "CBenchmark",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
             path: "Benchmarks/Sources/connector-bench",
             swiftSettings: strict
         ),

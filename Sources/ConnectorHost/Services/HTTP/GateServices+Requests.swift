@@ -8,9 +8,9 @@ import Synchronization
 struct GateRequest: Sendable {
     /// What to call.
     var callback: RequestCallback
-    /// What sends it; nil for the moment in which it is being started.
-    var task: Task<Void, Never>?
-    /// What ends it at its deadline.
+    /// What sends it.
+    var exchange: HTTPExchange
+    /// What ends it at its deadline; nil for the moment in which it is being started.
     var timer: HostTimer?
 }
 
@@ -26,6 +26,7 @@ extension GateServices {
         let options = host.options.http
         let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
         try egress.check(outgoing.url)
+        let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
         let id = ServiceIdentifier.next()
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isClosed else { return .notOpen }
@@ -36,7 +37,7 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = GateRequest(callback: callback)
+            state.requests[id] = GateRequest(callback: callback, exchange: exchange)
             state.counters.requests += 1
             return nil
         }
@@ -50,21 +51,18 @@ extension GateServices {
         let timer = host.clock.schedule(after: delay) {
             self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
         }
-        let exchange = HTTPExchange(request: outgoing, egress: egress, transport: host.http)
-        let task = Task {
-            let outcome = await exchange.run()
-            self.count(outcome)
-            self.endRequest(id, outcome.result)
-        }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
-            state.requests[id]?.task = task
             state.requests[id]?.timer = timer
             return true
         }
-        if !isUnderWay {
+        guard isUnderWay else {
             host.clock.cancel(timer)
-            task.cancel()
+            return
+        }
+        exchange.start { outcome in
+            self.count(outcome)
+            self.endRequest(id, outcome.result)
         }
     }
 
@@ -80,7 +78,7 @@ extension GateServices {
         }
         guard let request else { return }
         if let timer = request.timer { host.clock.cancel(timer) }
-        request.task?.cancel()
+        request.exchange.cancel()
         deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
     }
 

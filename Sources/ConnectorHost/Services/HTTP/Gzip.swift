@@ -87,11 +87,15 @@ enum Gzip {
 }
 
 extension HTTPReply {
+    /// Whether the body is in a coding that the host takes away.
+    var isCompressed: Bool {
+        guard !body.isEmpty, let coding = fields.first(named: "content-encoding")?.lowercased() else { return false }
+        return ["gzip", "x-gzip", "deflate"].contains(coding)
+    }
+
     /// The response with its body decompressed, and without the fields that spoke of the compressed one.
     func decompressed(limit: Int) throws(ServiceFailure) -> HTTPReply {
-        guard !body.isEmpty, let coding = fields.first(named: "content-encoding")?.lowercased(),
-            ["gzip", "x-gzip", "deflate"].contains(coding)
-        else { return self }
+        guard isCompressed else { return self }
         var reply = self
         reply.body = try Gzip.decompress(body, limit: limit)
         reply.fields.removeAll { $0.isNamed("content-encoding") || $0.isNamed("content-length") }

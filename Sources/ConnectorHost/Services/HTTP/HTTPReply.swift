@@ -1,7 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import AsyncHTTPClient
 import CConnector
+import NIOCore
+import NIOHTTP1
 
 /// A response, whole.
 struct HTTPReply: Sendable {
@@ -11,6 +14,13 @@ struct HTTPReply: Sendable {
     var fields: [HTTPField] = []
     /// Decompressed.
     var body: [UInt8] = []
+
+    /// Takes what the HTTP client received; the body is not decompressed yet.
+    init(_ response: HTTPClient.Response) {
+        status = UInt32(response.status.code)
+        fields = response.headers.map { HTTPField(name: $0.name, value: $0.value) }
+        body = response.body.map { Array($0.readableBytesView) } ?? []
+    }
 
     /// Lends the response as the ABI's struct for the duration of a call.
     func withResponse(_ body: (UnsafePointer<connector_http_response>) -> Void) {
