@@ -65,7 +65,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "ConnectorManifest",
+                "CZlib", "ConnectorManifest",
                 // The server alone: it hands over the connection, which a fault may have to break, and needs no router.
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 import Synchronization
 
 /// A request of a plugin that has not ended.
@@ -67,11 +68,11 @@ extension GateServices {
     }
 
     /// Ends a request, if nothing else has: the answer, its deadline, the plugin and the closing gate race for it.
-    func endRequest(_ id: UInt64, _ result: Result<HTTPReply, ServiceFailure>) {
+    func endRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
         let request = state.withLock { state -> GateRequest? in
             guard let request = state.requests.removeValue(forKey: id) else { return nil }
             switch result {
-            case .success(let reply): state.counters.lastStatus = reply.status
+            case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
             case .failure: state.counters.failures += 1
             }
             return request

@@ -14,7 +14,7 @@ final class HTTPExchange: Sendable {
     /// What came of it.
     struct Outcome: Sendable {
         /// The response or why there is none.
-        var result: Result<HTTPReply, ServiceFailure>
+        var result: Result<HTTPResponse, ServiceFailure>
         /// Bytes of bodies sent.
         var bytesSent: UInt64 = 0
         /// Bytes of bodies received.
@@ -101,10 +101,10 @@ final class HTTPExchange: Sendable {
         _ end: @escaping @Sendable (Outcome) -> Void
     ) {
         do throws(ServiceFailure) {
-            let reply = HTTPReply(try result.get())
+            let reply = HTTPResponse(try result.get())
             state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
             guard [301, 302, 303, 307, 308].contains(reply.status),
-                let location = reply.fields.first(named: "location")
+                let location = reply.headers["Location"]
             else {
                 return take(reply, end)
             }
@@ -122,7 +122,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    private func take(_ reply: HTTPReply, _ end: @escaping @Sendable (Outcome) -> Void) {
+    private func take(_ reply: HTTPResponse, _ end: @escaping @Sendable (Outcome) -> Void) {
         guard reply.isCompressed else { return finish(.success(reply), end) }
         let limit = transport.options.responseLimit
         workers.run {
@@ -130,7 +130,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    private func finish(_ result: Result<HTTPReply, ServiceFailure>, _ end: (Outcome) -> Void) {
+    private func finish(_ result: Result<HTTPResponse, ServiceFailure>, _ end: (Outcome) -> Void) {
         let (sent, received) = state.withLock { ($0.bytesSent, $0.bytesReceived) }
         end(Outcome(result: result, bytesSent: sent, bytesReceived: received))
     }

@@ -70,7 +70,7 @@ final class HTTPTransport: Sendable {
             let outgoing = try HTTPClient.Request(
                 url: request.url.description,
                 method: HTTPMethod(rawValue: request.method),
-                headers: HTTPHeaders(request.fields.map { ($0.name, $0.value) }),
+                headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
                 body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
             )
             // The deadline is the gate's, on the host's clock: it cancels the task.
