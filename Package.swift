@@ -67,7 +67,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "ConnectorManifest",
+                "CZlib", "ConnectorManifest",
                 // The server alone: it hands over the connection, which a fault may have to break, and needs no router.
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -107,7 +107,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "connector-bench",
-            dependencies: ["ConnectorHost", "CBenchmark"],
+            dependencies: [
+                "ConnectorHost", "CBenchmark",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
             path: "Benchmarks/Sources/connector-bench",
             swiftSettings: strict
         ),

@@ -14,7 +14,7 @@ extension SimulatedRequest {
         _ method: String,
         _ target: String,
         _ body: JSONValue,
-        headers: HeaderFields = [:],
+        headers: HTTPFields = [:],
         receivedAt: WallTime = noon
     ) -> SimulatedRequest {
         var headers = headers
@@ -23,12 +23,12 @@ extension SimulatedRequest {
     }
 
     /// A request without a body.
-    static func get(_ target: String, headers: HeaderFields = [:]) -> SimulatedRequest {
+    static func get(_ target: String, headers: HTTPFields = [:]) -> SimulatedRequest {
         SimulatedRequest("GET", target, headers: headers, receivedAt: noon)
     }
 }
 
-extension SimulatedResponse {
+extension HTTPResponse {
     /// The body as JSON; null when it is none.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 }

@@ -29,10 +29,13 @@ enum ConnectorBench {
         case ("calls", 2):
             Table.printHead()
             try await Suite(files: arguments[1], programs: "", rounds: 20).calls().forEach(Table.printRow)
+        case ("http", 2):
+            Table.printHead()
+            try await Suite(files: arguments[1], programs: "", rounds: 20).requests().forEach(Table.printRow)
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES",
                 status: 64
             )
         }

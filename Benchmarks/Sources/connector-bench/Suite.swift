@@ -38,7 +38,7 @@ struct Suite {
     func run() async throws -> [Measurement] {
         Table.printHead()
         var all: [Measurement] = []
-        for part in [opening, slowGates, processes, calls, otherLanguages, allocations] {
+        for part in [opening, slowGates, processes, calls, requests, otherLanguages, allocations] {
             let measurements = try await part()
             measurements.forEach(Table.printRow)
             all += measurements

@@ -93,7 +93,7 @@ struct Kinto: DatabasePlugin {
     /// A collection that nobody has put a record into yet has none, as with other vendors.
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let request = try requests.query(query, in: collection)
-        let answer: (body: JSONValue, headers: HTTPHeaders)
+        let answer: (body: JSONValue, headers: HTTPFields)
         do throws(PluginError) {
             answer = try await line.send(request, for: KintoAnswer.list)
         } catch {

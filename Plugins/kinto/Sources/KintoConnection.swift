@@ -19,7 +19,7 @@ final class KintoConnection: Sendable {
     ///
     /// - Throws: A ``PluginError`` for everything else than the answer, with Kinto's own `message`.
     func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
-        -> (body: JSONValue, headers: HTTPHeaders)
+        -> (body: JSONValue, headers: HTTPFields)
     {
         let until = quietUntil.load(ordering: .relaxed)
         let now = host.clock.monotonic

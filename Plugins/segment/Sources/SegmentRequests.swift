@@ -17,7 +17,7 @@ struct SegmentRequests {
         var body = Array("{\"sentAt\":\"\(sentAt)\",\"batch\":[".utf8)
         body += events.joined(separator: [UInt8(ascii: ",")])
         body += Array("]}".utf8)
-        let headers: HTTPHeaders = [
+        let headers: HTTPFields = [
             "Authorization": SecretPlaceholder.basicCredentials(user: writeKey.text, password: ""),
             "Content-Type": "application/json",
         ]

@@ -18,7 +18,7 @@ extension ConnectorHost {
         public var clock: any HostClock
         /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
         public var stateDirectory: String?
-        /// Through which proxies plugins' requests go, and whom they trust.
+        /// How plugins' requests go out: connections, timeouts, proxies, and whom they trust.
         public var http: HTTPOptions
         /// Whether ``ConnectorHost/run()`` ends with an error if a required gate does not open. False starts the service at once: the
         /// gates open beside it, those that fail heal, and other services await ``ConnectorHost/ready()``.

@@ -76,7 +76,7 @@ public final class ConnectorHost: Sendable {
         let workers = WorkerThreads(clock: ticks)
         let services = HostServices.Options(
             clock: options.clock,
-            http: options.http,
+            http: options.http.identifyingHost(),
             stateDirectory: options.stateDirectory
         )
         let environment = GateEnvironment(

@@ -10,7 +10,7 @@ public struct HTTPRequest: Sendable, Hashable {
     /// Where it goes.
     public var url: HTTPURL
     /// The fields of the header; the host adds `Host`, `Content-Length` and the like.
-    public var headers: HTTPHeaders
+    public var headers: HTTPFields
     /// What is sent after the header.
     public var body: [UInt8]
     /// Whether the host replaces placeholders in the body. Off unless a secret has to stand in the body, since text of
@@ -41,7 +41,7 @@ public struct HTTPRequest: Sendable, Hashable {
     public init(
         _ method: Method,
         _ url: HTTPURL,
-        headers: HTTPHeaders = [:],
+        headers: HTTPFields = [:],
         body: [UInt8] = [],
         hasPlaceholdersInBody: Bool = false,
         isCompressed: Bool = false,
@@ -57,7 +57,7 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 
     /// Makes a request whose body is JSON, and says so in its `Content-Type`.
-    public init(_ method: Method, _ url: HTTPURL, headers: HTTPHeaders = [:], json: JSONValue) {
+    public init(_ method: Method, _ url: HTTPURL, headers: HTTPFields = [:], json: JSONValue) {
         self.init(method, url, headers: headers, body: json.utf8())
         self.headers["Content-Type"] = "application/json"
     }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorManifest
+
 /// HTTP requests to the hosts that the connector may reach (`http/1`). The host owns sockets, TLS, pools and limits.
 public protocol HTTPService: Sendable {
     /// Sends a request, and answers whatever HTTP status came back.

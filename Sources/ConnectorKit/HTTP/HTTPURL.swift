@@ -25,7 +25,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL with further segments of the path, each encoded.
     public func appending(_ segments: String...) -> HTTPURL {
         var url = self
-        for segment in segments { url.base += "/" + Self.encoded(segment) }
+        for segment in segments { url.base += "/" + PercentCoding.encode(segment) }
         return url
     }
 
@@ -46,12 +46,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL with a further item in its query, encoded; without it if there is no value.
     public func with(_ name: String, _ value: String?) -> HTTPURL {
         guard let value else { return self }
-        return adding("\(Self.encoded(name))=\(Self.encoded(value))")
+        return adding("\(PercentCoding.encode(name))=\(PercentCoding.encode(value))")
     }
 
     /// The URL with a secret in its query, which the host puts in, encoded.
     public func with(_ name: String, _ secret: SecretPlaceholder) -> HTTPURL {
-        adding("\(Self.encoded(name))=\(secret)")
+        adding("\(PercentCoding.encode(name))=\(secret)")
     }
 
     /// The decoded value of the first query item of a name; nil if there is none, or it is not UTF-8.
@@ -81,36 +81,6 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The text behind percent-encoded UTF-8, where `+` is a space as in forms; nil if it is neither.
     static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-                guard digits.count == 2 else { return nil }
-                rest = rest.dropFirst(2)
-                bytes.append(UInt8(digits[0] << 4 | digits[1]))
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    /// Everything but the unreserved characters of RFC 3986 as percent-encoded UTF-8.
-    static func encoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        PercentCoding.bytes(text, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+internal import ConnectorManifest
 
 /// A request as the host borrows it: all text in one run of bytes that the structs point into.
 struct HTTPRequestLayout {

@@ -78,13 +78,13 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         let headers = unsafe UnsafeBufferPointer(start: response.headers, count: Int(clamping: response.header_count))
         let body = unsafe UnsafeBufferPointer(start: response.body, count: Int(clamping: response.body_length))
         let fields = unsafe headers.map { header in
-            unsafe HTTPHeaders.Field(
+            unsafe HTTPField(
                 name: text(header.name, header.name_length),
                 value: text(header.value, header.value_length)
             )
         }
         return unsafe .success(
-            HTTPResponse(status: Int(response.status), headers: HTTPHeaders(fields), body: [UInt8](body))
+            HTTPResponse(status: Int(response.status), headers: HTTPFields(fields), body: [UInt8](body))
         )
     }
 

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 extension Fault {
     /// Every setting there is, for messages.
     private static let settings = [

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
+
 /// A misbehaviour that a simulated vendor shows on purpose, so that a client can be tried against it.
 ///
 /// Written as text it reads `TARGET:SETTING,SETTING…`, for instance `segment:status=503,times=2,retry-after=1`,
@@ -47,7 +49,7 @@ package struct Fault: Sendable, Equatable {
     /// How long to wait before anything is sent.
     package var delay: Duration = .zero
     /// Added to the answer.
-    package var headers: HeaderFields = [:]
+    package var headers: HTTPFields = [:]
     /// How many matching requests it applies to; `nil` for every one.
     package var times: Int?
     /// The only verb it applies to, in upper case; `nil` for all.

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 /// Names and values of a URL's query or of an HTML form, decoded, in order.
 package struct QueryItems: Sendable, Equatable {
     /// One `name=value`; a name alone has the empty value.
@@ -19,8 +21,8 @@ package struct QueryItems: Sendable, Equatable {
         items = text.split(separator: "&", omittingEmptySubsequences: true).map { part in
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return Item(
-                name: PercentEncoding.decode(pair[0], plusIsSpace: true),
-                value: pair.count > 1 ? PercentEncoding.decode(pair[1], plusIsSpace: true) : ""
+                name: PercentCoding.decode(pair[0], plusIsSpace: true),
+                value: pair.count > 1 ? PercentCoding.decode(pair[1], plusIsSpace: true) : ""
             )
         }
     }
@@ -32,6 +34,6 @@ package struct QueryItems: Sendable, Equatable {
 
     /// Written back as a query, without the leading `?`.
     package var encoded: String {
-        items.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
+        items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
     }
 }

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// What a vendor sees of one HTTP request: decoded, complete, and detached from any connection.
 package struct SimulatedRequest: Sendable {
@@ -14,7 +14,7 @@ package struct SimulatedRequest: Sendable {
     /// Names and values after the `?`.
     package var query: QueryItems
     /// As sent, `Content-Encoding` included although the body is already decoded.
-    package var headers: HeaderFields
+    package var headers: HTTPFields
     /// The body without its content encoding.
     package var body: [UInt8]
     /// Body size on the wire, before decoding, in bytes.
@@ -32,7 +32,7 @@ package struct SimulatedRequest: Sendable {
     package init(
         _ method: String,
         _ target: String,
-        headers: HeaderFields = [:],
+        headers: HTTPFields = [:],
         body: [UInt8] = [],
         prefix: String = "",
         receivedAt: WallTime = .now()
@@ -51,7 +51,7 @@ package struct SimulatedRequest: Sendable {
 
     /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
     package var components: [String] {
-        path.split(separator: "/").map { PercentEncoding.decode($0) }
+        path.split(separator: "/").map { PercentCoding.decode($0) }
     }
 
     /// Path and query as they would be written in a request line.

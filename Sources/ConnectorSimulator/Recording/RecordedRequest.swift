@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
+
 /// One request a vendor received, without the credentials it carried.
 package struct RecordedRequest: Sendable {
     /// The vendor's name.
@@ -10,7 +12,7 @@ package struct RecordedRequest: Sendable {
     /// Path and query below the vendor's root.
     package var path: String
     /// As sent.
-    package var headers: HeaderFields
+    package var headers: HTTPFields
     /// Without its content encoding.
     package var body: [UInt8]
     /// What was answered; 0 when a fault left the request without an answer.

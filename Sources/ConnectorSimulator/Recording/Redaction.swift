@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 /// Takes credentials out of what is recorded.
 struct Redaction: Sendable {
     /// What stands where a credential was.
@@ -31,10 +33,10 @@ struct Redaction: Sendable {
     }
 
     /// The header fields without credentials; of `Authorization` the scheme stays.
-    func redact(_ headers: HeaderFields) -> HeaderFields {
-        var redacted = HeaderFields()
+    func redact(_ headers: HTTPFields) -> HTTPFields {
+        var redacted = HTTPFields()
         for field in headers {
-            guard Self.headers.contains(where: { HeaderFields.isSame($0, field.name) }) else {
+            guard Self.headers.contains(where: { field.isNamed($0) }) else {
                 redacted.append(field.name, redact(field.value))
                 continue
             }

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
@@ -30,13 +31,13 @@ struct SimulatorConnection: Sendable {
         var simulated = SimulatedRequest(
             request.method.rawValue,
             request.head.path ?? "/",
-            headers: HeaderFields(request.head),
+            headers: ConnectorManifest.HTTPFields(request.head),
             receivedAt: now()
         )
         let isHead = simulated.method == "HEAD"
         if isHead { (simulated.method, simulated.isHead) = ("GET", true) }
         if simulated.headers["Expect"]?.lowercased() == "100-continue" {
-            try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+            try await writer.writeInformationalHead(HTTPTypes.HTTPResponse(status: .continue))
         }
         guard let body = try await collect(request.body) else {
             try await send(router.refuseTooLarge(simulated), isHead: isHead, closes: true, writer)
@@ -71,7 +72,7 @@ struct SimulatorConnection: Sendable {
     /// Sends an answer completely.
     @concurrent
     private func send(
-        _ response: SimulatedResponse,
+        _ response: ConnectorManifest.HTTPResponse,
         isHead: Bool,
         closes: Bool,
         _ writer: consuming ResponseWriter
@@ -89,7 +90,7 @@ struct SimulatorConnection: Sendable {
     /// Announces the whole body, sends half of it and closes.
     @concurrent
     private func truncate(
-        _ response: SimulatedResponse,
+        _ response: ConnectorManifest.HTTPResponse,
         _ writer: consuming ResponseWriter,
         _ channel: any Channel
     ) async throws {
@@ -115,21 +116,21 @@ struct SimulatorConnection: Sendable {
     }
 
     /// Status line and fields, with the length of the body unless there never is one.
-    private static func head(of response: SimulatedResponse) -> HTTPResponse {
-        var fields = HTTPFields(response.headers)
+    private static func head(of response: ConnectorManifest.HTTPResponse) -> HTTPTypes.HTTPResponse {
+        var fields = HTTPTypes.HTTPFields(response.headers)
         if response.status != 204, response.status != 304 { fields[.contentLength] = String(response.body.count) }
-        return HTTPResponse(status: HTTPResponse.Status(code: response.status), headerFields: fields)
+        return HTTPTypes.HTTPResponse(status: .init(code: response.status), headerFields: fields)
     }
 
     /// Lets any page ask any vendor, as the vendors themselves do; `nil` when the request is not a preflight.
-    private static func preflight(_ request: SimulatedRequest) -> SimulatedResponse? {
+    private static func preflight(_ request: SimulatedRequest) -> ConnectorManifest.HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil else { return nil }
-        var headers: HeaderFields = [
+        var headers: ConnectorManifest.HTTPFields = [
             "Access-Control-Allow-Origin": "*",
             "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
             "Access-Control-Max-Age": "3600",
         ]
         headers["Access-Control-Allow-Headers"] = request.headers["Access-Control-Request-Headers"]
-        return SimulatedResponse(status: 204, headers: headers)
+        return ConnectorManifest.HTTPResponse(status: 204, headers: headers)
     }
 }

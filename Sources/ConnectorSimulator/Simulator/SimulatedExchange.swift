@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
+
 /// What is to be sent for one request, and how.
 package struct SimulatedExchange: Sendable {
     /// How the answer travels.
@@ -14,7 +16,7 @@ package struct SimulatedExchange: Sendable {
     }
 
     /// The answer, also when little or nothing of it is sent.
-    package var response: SimulatedResponse
+    package var response: HTTPResponse
     /// How much of it is sent.
     package var delivery: Delivery = .complete
     /// How long to wait before sending it.

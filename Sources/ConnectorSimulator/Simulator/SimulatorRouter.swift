@@ -66,10 +66,10 @@ struct SimulatorRouter: Sendable {
     }
 
     /// Answers for a body that is too large to be read.
-    func refuseTooLarge(_ request: SimulatedRequest) -> SimulatedResponse {
+    func refuseTooLarge(_ request: SimulatedRequest) -> HTTPResponse {
         let name = request.path.dropFirst().prefix { $0 != "/" }
         let mount = isPrefixed ? mounts.first { $0.vendor.name == name } : mounts.first
-        return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? SimulatedResponse(status: 413)
+        return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? HTTPResponse(status: 413)
     }
 
     /// Decodes the body, asks the vendor, applies the fault, records.
@@ -78,14 +78,14 @@ struct SimulatorRouter: Sendable {
         var request = request
         let refusal = decodeBody(of: &request, for: vendor)
         let fault = faults.next(for: request, of: vendor.name)
-        var exchange = SimulatedExchange(response: SimulatedResponse(status: 200), delay: fault?.delay ?? .zero)
+        var exchange = SimulatedExchange(response: HTTPResponse(status: 200), delay: fault?.delay ?? .zero)
         switch fault?.answer {
         case .failure(let status, let code):
             exchange.response = vendor.failure(status: status, code: code, message: nil)
         case .garbage:
-            exchange.response = SimulatedResponse(text: "\u{1}<<< not json {[\u{2}", type: "application/json")
+            exchange.response = HTTPResponse(text: "\u{1}<<< not json {[\u{2}", type: "application/json")
         case .portal: exchange.response = Self.portal
-        case .empty: exchange.response = SimulatedResponse(status: 200)
+        case .empty: exchange.response = HTTPResponse(status: 200)
         case .reset: exchange.delivery = .reset
         case .truncated, .unchanged, nil:
             exchange.response = refusal ?? vendor.respond(to: request)
@@ -111,7 +111,7 @@ struct SimulatorRouter: Sendable {
     }
 
     /// What a captive portal answers to whatever is asked.
-    private static let portal = SimulatedResponse(
+    private static let portal = HTTPResponse(
         text: """
             <!DOCTYPE html>
             <html><head><title>Sign in to the network</title></head>
@@ -122,7 +122,7 @@ struct SimulatorRouter: Sendable {
     )
 
     /// Takes the content encodings off, last applied first; what cannot be decoded is refused by the vendor.
-    private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> SimulatedResponse? {
+    private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
         guard let header = request.headers["Content-Encoding"], !request.body.isEmpty else { return nil }
         for name in header.split(separator: ",").reversed() {
             guard let coding = ContentCoding(name: name) else {
@@ -140,25 +140,25 @@ struct SimulatorRouter: Sendable {
     }
 
     /// Serves what was received, or forgets it.
-    private func received(_ request: SimulatedRequest, of vendor: String?) -> SimulatedResponse {
+    private func received(_ request: SimulatedRequest, of vendor: String?) -> HTTPResponse {
         switch request.method {
         case "GET":
             let (requests, dropped) = recording.snapshot(of: vendor)
-            return SimulatedResponse(json: ReceivedDocument(requests: requests, dropped: dropped).json)
+            return HTTPResponse(json: ReceivedDocument(requests: requests, dropped: dropped).json)
         case "DELETE":
             recording.clear(vendor)
-            return SimulatedResponse(status: 204)
-        default: return SimulatedResponse(status: 405, headers: ["Allow": "GET, DELETE"])
+            return HTTPResponse(status: 204)
+        default: return HTTPResponse(status: 405, headers: ["Allow": "GET, DELETE"])
         }
     }
 
     /// Lists the vendors; also what an unknown path gets, then as 404.
-    private func index(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func index(_ request: SimulatedRequest) -> HTTPResponse {
         var vendors = JSONObject()
         for name in names { vendors[name] = .string("\(request.baseURL)/\(name)") }
         var document: JSONObject = ["version": 1, "vendors": .object(vendors)]
-        guard request.path != "/" else { return SimulatedResponse(json: .object(document)) }
+        guard request.path != "/" else { return HTTPResponse(json: .object(document)) }
         document["error"] = .string("no vendor is served under \(request.path)")
-        return SimulatedResponse(status: 404, json: .object(document))
+        return HTTPResponse(status: 404, json: .object(document))
     }
 }

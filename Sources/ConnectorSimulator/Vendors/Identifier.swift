@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 /// Names that vendors make up for what they store.
 enum Identifier {
     /// A random UUID in lower case (RFC 9562, version 4).
@@ -30,6 +32,6 @@ enum Identifier {
 
     /// Tells whether `text` has exactly `count` hexadecimal digits.
     static func isHexadecimal(_ text: String, count: Int) -> Bool {
-        text.utf8.count == count && text.utf8.allSatisfy { PercentEncoding.value(ofHexDigit: $0) != nil }
+        text.utf8.count == count && text.utf8.allSatisfy { PercentCoding.value(ofHexDigit: $0) != nil }
     }
 }

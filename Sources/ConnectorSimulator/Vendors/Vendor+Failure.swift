@@ -1,9 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 extension Vendor {
     /// The vendor's answer to a failure, in its usual words.
-    func failure(status: Int, code: String? = nil, message: String? = nil) -> SimulatedResponse {
+    func failure(status: Int, code: String? = nil, message: String? = nil) -> HTTPResponse {
         failure(status: Optional(status), code: code, message: message)
     }
 }

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
+
 /// One vendor's HTTP API, as a function from a request to an answer.
 ///
 /// A vendor is asked from any number of connections at once; what it remembers is guarded by one mutex. It never sees a
@@ -27,7 +29,7 @@ package protocol Vendor: Sendable {
     init(credentials: AcceptedCredentials)
 
     /// Answers as the vendor does, and remembers what the vendor would.
-    func respond(to request: SimulatedRequest) -> SimulatedResponse
+    func respond(to request: SimulatedRequest) -> HTTPResponse
 
     /// The vendor's answer to a failure that lies outside of its API's logic, such as an overload.
     ///
@@ -35,7 +37,7 @@ package protocol Vendor: Sendable {
     ///   - status: the HTTP status; `nil` when only the vendor's own code was given.
     ///   - code: the vendor's own error code; `nil` for the usual one.
     ///   - message: what went wrong; `nil` for the usual words.
-    func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse
 }
 
 extension Vendor {

@@ -34,6 +34,17 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a server that offers HTTP/2 does not get it if the application says so`() async throws {
+        let server = try await HTTPSServer()
+        var options = HTTPOptions.patient
+        options.additionalTrustRoots = [HTTPSServer.authority]
+        options.allowsHTTP2 = false
+        let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["localhost"])
+        let end = await plugin.request("GET", "https://localhost:\(server.port)/")
+        #expect(end.text == "HTTP/1.1", "\(end.message)")
+        await server.stop()
+    }
+
     @Test func `requests at once share one connection of HTTP/2`() async throws {
         let server = try await HTTPSServer()
         let plugin = plugin()

@@ -63,7 +63,7 @@ internal import Testing
     }
 
     @Test func `header names are compared without regard to case`() {
-        var headers: HTTPHeaders = ["ETag": "1", "X": "2"]
+        var headers: HTTPFields = ["ETag": "1", "X": "2"]
         #expect(headers["etag"] == "1")
         headers["ETAG"] = "3"
         #expect(headers.fields.count == 2)

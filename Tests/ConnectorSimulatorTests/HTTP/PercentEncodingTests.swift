@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorManifest
 import Testing
 
 @testable import ConnectorSimulator
@@ -10,7 +11,7 @@ import Testing
         ("a%20b", "a b"), ("100%", "100%"), ("%zz", "%zz"), ("%C3%A9", "é"), ("%ff", "\u{FFFD}"), ("%4", "%4"),
     ])
     func `escapes are decoded and anything else is kept`(encoded: String, decoded: String) {
-        #expect(PercentEncoding.decode(encoded) == decoded)
+        #expect(PercentCoding.decode(encoded) == decoded)
     }
 
     @Test func `a query keeps order and repetition`() {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct BugsnagVendorTests {
     private let bugsnag = BugsnagVendor.demo()
-    private let headers: HeaderFields = [
+    private let headers: HTTPFields = [
         "Bugsnag-Api-Key": "0123456789abcdef0123456789abcdef", "Bugsnag-Payload-Version": "4.0",
     ]
     private let report: JSONValue = [
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a missing or unknown key is refused`() {
         #expect(bugsnag.respond(to: .json("POST", "/", report)).status == 401)
-        let other: HeaderFields = ["Bugsnag-Api-Key": "ffffffffffffffffffffffffffffffff"]
+        let other: HTTPFields = ["Bugsnag-Api-Key": "ffffffffffffffffffffffffffffffff"]
         #expect(bugsnag.respond(to: .json("POST", "/", report, headers: other)).status == 401)
     }
 

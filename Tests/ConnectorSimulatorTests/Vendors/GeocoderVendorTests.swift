@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Asks Google with the demonstration key.
-    private func google(_ query: String, key: String? = "AIza-demo-key") -> SimulatedResponse {
+    private func google(_ query: String, key: String? = "AIza-demo-key") -> HTTPResponse {
         google.respond(to: .get("/maps/api/geocode/json?\(query)\(key.map { "&key=\($0)" } ?? "")"))
     }
 

@@ -10,13 +10,13 @@ import Testing
     private let influx = InfluxDBVendor.demo()
 
     /// Writes lines to the demonstration database.
-    private func write(_ lines: String, _ query: String = "db=demo") -> SimulatedResponse {
+    private func write(_ lines: String, _ query: String = "db=demo") -> HTTPResponse {
         influx.respond(to: SimulatedRequest("POST", "/write?\(query)", body: Array(lines.utf8), receivedAt: noon))
     }
 
     /// The answer to a query, its first statement's.
     private func query(_ text: String, epoch: String = "ns") -> JSONValue {
-        let target = "/query?db=demo&epoch=\(epoch)&q=\(PercentEncoding.encode(text))"
+        let target = "/query?db=demo&epoch=\(epoch)&q=\(PercentCoding.encode(text))"
         return influx.respond(to: .get(target)).json["results"]?[0] ?? .null
     }
 
@@ -109,7 +109,7 @@ import Testing
         "", "SELEC", "SELECT", "SELECT *", "SELECT * FROM m WHERE", "SELECT * FROM m LIMIT x", "SELECT 'a", "SHOW",
     ])
     func `a query that cannot be read is refused`(text: String) {
-        let response = influx.respond(to: .get("/query?db=demo&q=\(PercentEncoding.encode(text))"))
+        let response = influx.respond(to: .get("/query?db=demo&q=\(PercentCoding.encode(text))"))
         #expect(response.status == 400)
         #expect(response.json["error"]?.string != nil)
     }
@@ -119,7 +119,7 @@ import Testing
         #expect(values("SELECT v FROM m WHERE ((v = 1) AND (v < 2))") == [1])
         let deep = String(repeating: "(", count: 10_000)
         let body = Array("q=SELECT v FROM m WHERE \(deep)v=1".utf8)
-        let headers: HeaderFields = ["Content-Type": "application/x-www-form-urlencoded"]
+        let headers: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
         let request = SimulatedRequest("POST", "/query?db=demo", headers: headers, body: body)
         #expect(influx.respond(to: request).status == 400)
     }

@@ -20,9 +20,9 @@ import Testing
         _ method: String,
         _ target: String,
         _ data: JSONValue? = nil,
-        headers: HeaderFields = [:],
+        headers: HTTPFields = [:],
         isHead: Bool = false
-    ) -> SimulatedResponse {
+    ) -> HTTPResponse {
         var request = SimulatedRequest(method, target, headers: headers, receivedAt: noon)
         request.headers["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
         request.headers["Content-Type"] = request.headers["Content-Type"] ?? "application/json"
@@ -201,7 +201,7 @@ import Testing
 
     @Test func `fields are removed by a merge patch`() {
         send("PUT", "\(records)/r", ["a": ["b": 1, "c": 2]])
-        let merge: HeaderFields = ["Content-Type": "application/merge-patch+json"]
+        let merge: HTTPFields = ["Content-Type": "application/merge-patch+json"]
         let merged = send("PATCH", "\(records)/r", ["a": ["b": nil], "d": 3], headers: merge).json["data"]
         #expect(merged?["a"] == ["c": 2])
         #expect(merged?["d"] == 3)

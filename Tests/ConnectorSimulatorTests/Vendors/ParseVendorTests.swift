@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ParseVendorTests {
     private let parse = ParseVendor.demo()
-    private let headers: HeaderFields = ["X-Parse-Application-Id": "demo-app", "X-Parse-REST-API-Key": "demo-rest-key"]
+    private let headers: HTTPFields = ["X-Parse-Application-Id": "demo-app", "X-Parse-REST-API-Key": "demo-rest-key"]
 
     /// Calls with good credentials.
     private func call(
@@ -16,7 +16,7 @@ import Testing
         _ path: String,
         _ body: JSONValue? = nil,
         requestID: String? = nil
-    ) -> SimulatedResponse {
+    ) -> HTTPResponse {
         var request = SimulatedRequest(method, "/parse/\(path)", headers: headers, receivedAt: noon)
         if let body { request.body = body.utf8() }
         request.headers["X-Parse-Request-Id"] = requestID
@@ -30,7 +30,7 @@ import Testing
 
     /// The names of the objects a constraint selects.
     private func names(where constraint: JSONValue, _ more: String = "") -> [String?] {
-        let text = PercentEncoding.encode(constraint.serialized())
+        let text = PercentCoding.encode(constraint.serialized())
         let results = call("GET", "classes/Game?where=\(text)\(more)").json["results"]?.array ?? []
         return results.map { $0["name"]?.string }
     }
@@ -160,7 +160,7 @@ import Testing
         }
         #expect(parse.respond(to: .get("/any/path/health")).json == ["status": "ok"])
         #expect(call("GET", "serverInfo").json == ["error": "unauthorized: master key is required"])
-        let master: HeaderFields = ["X-Parse-Application-Id": "demo-app", "X-Parse-Master-Key": "demo-master-key"]
+        let master: HTTPFields = ["X-Parse-Application-Id": "demo-app", "X-Parse-Master-Key": "demo-master-key"]
         #expect(parse.respond(to: .get("/parse/serverInfo", headers: master)).json["parseServerVersion"] != nil)
         #expect(parse.respond(to: .get("/parse/nothing")).status == 404)
     }

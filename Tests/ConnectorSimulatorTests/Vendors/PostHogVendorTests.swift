@@ -24,10 +24,10 @@ import Testing
             "POST",
             "/e/?compression=base64",
             headers: ["Content-Type": "application/x-www-form-urlencoded"],
-            body: Array("data=\(PercentEncoding.encode(data))".utf8)
+            body: Array("data=\(PercentCoding.encode(data))".utf8)
         )
         #expect(posthog.respond(to: form).status == 200)
-        #expect(posthog.respond(to: .get("/e/?data=\(PercentEncoding.encode(data))")).status == 200)
+        #expect(posthog.respond(to: .get("/e/?data=\(PercentCoding.encode(data))")).status == 200)
     }
 
     @Test func `an event without a name is accepted and dropped`() {

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: ["track", "identify", "screen", "page", "group", "alias", "t"])
     func `a single event is accepted with the key in the header`(kind: String) {
-        let headers: HeaderFields = ["Authorization": "Basic ZGVtby13cml0ZS1rZXk6"]
+        let headers: HTTPFields = ["Authorization": "Basic ZGVtby13cml0ZS1rZXk6"]
         #expect(segment.respond(to: .json("POST", "/v1/\(kind)", ["userId": "u"], headers: headers)).status == 200)
     }
 

@@ -12,7 +12,7 @@ import Testing
     private let id = "fedcba9876543210fedcba9876543210"
 
     /// Sends an envelope with the key in the usual header.
-    private func send(_ envelope: String, key: String? = nil, project: String = "1") -> SimulatedResponse {
+    private func send(_ envelope: String, key: String? = nil, project: String = "1") -> HTTPResponse {
         let auth = "Sentry sentry_key=\(key ?? self.key), sentry_version=7, sentry_client=test/1"
         return sentry.respond(
             to: SimulatedRequest(
@@ -88,12 +88,12 @@ import Testing
     }
 
     @Test func `events are stored in the old way too`() {
-        let headers: HeaderFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=7"]
+        let headers: HTTPFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=7"]
         let stored = sentry.respond(to: .json("POST", "/api/1/store/", ["event_id": .string(id)], headers: headers))
         #expect(stored.json["id"]?.string == id)
         let fresh = sentry.respond(to: .json("POST", "/api/1/store/", ["message": "m"], headers: headers))
         #expect(fresh.json["id"]?.string?.count == 32)
-        let future: HeaderFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=9"]
+        let future: HTTPFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=9"]
         #expect(sentry.respond(to: .json("POST", "/api/1/store/", [:], headers: future)).status == 400)
     }
 

@@ -6,7 +6,7 @@ public import ConnectorManifest
 /// The system's clocks, and one thread that fires timers.
 ///
 /// The thread is started by the first timer and sleeps until the next one is due; a timer costs a heap entry and no
-/// system call unless it is the new first. What fires runs on that thread, so it hands longer work on.
+/// system call unless the thread would wake up too late for it. What fires runs on that thread, so it hands longer work on.
 public final class SystemHostClock: HostClock {
     /// What the thread and the callers share.
     private struct State: Sendable {
@@ -14,6 +14,8 @@ public final class SystemHostClock: HostClock {
         var queue = TimerQueue()
         /// Whether the thread was started.
         var isStarted = false
+        /// When the thread looks at the timers again by itself: 0 while it is awake, the end of time if it sleeps until it is woken.
+        var nextLook: UInt64 = 0
         /// Whether the clock is gone, so that the thread ends.
         var isStopped = false
     }
@@ -42,15 +44,15 @@ public final class SystemHostClock: HostClock {
     /// Adds a timer, and starts the thread with the first.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let deadline = now().saturatingAdding(delay)
-        let (timer, isFirst, needsThread) = monitor.withLock { state in
-            let (timer, isFirst) = state.queue.insert(at: deadline, fire)
+        let (timer, sleepsTooLong, needsThread) = monitor.withLock { state in
+            let timer = state.queue.insert(at: deadline, fire).timer
             let needsThread = !state.isStarted
             state.isStarted = true
-            return (timer, isFirst, needsThread)
+            return (timer, deadline < state.nextLook, needsThread)
         }
         if needsThread {
             start()
-        } else if isFirst {
+        } else if sleepsTooLong {
             monitor.signal()
         }
         return timer
@@ -79,8 +81,13 @@ public final class SystemHostClock: HostClock {
     private static func next(_ monitor: Monitor<State>) -> TimerQueue.Action? {
         monitor.wait { state in
             if state.isStopped { return .proceed(nil) }
-            if let due = state.queue.popDue(at: SystemTime.monotonic()) { return .proceed(due.action) }
-            return .wait(until: state.queue.nextDeadline())
+            if let due = state.queue.popDue(at: SystemTime.monotonic()) {
+                state.nextLook = 0
+                return .proceed(due.action)
+            }
+            let deadline = state.queue.nextDeadline()
+            state.nextLook = deadline ?? .max
+            return .wait(until: deadline)
         }
     }
 }

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 import Synchronization
 
 /// A request of a plugin that has not ended.
 struct GateRequest: Sendable {
     /// What to call.
     var callback: RequestCallback
-    /// What sends it; nil for the moment in which it is being started.
-    var task: Task<Void, Never>?
-    /// What ends it at its deadline.
+    /// What sends it.
+    var exchange: HTTPExchange
+    /// What ends it at its deadline; nil for the moment in which it is being started.
     var timer: HostTimer?
 }
 
@@ -24,6 +25,7 @@ extension GateServices {
         let options = host.options.http
         let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
         try egress.check(outgoing.url)
+        let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isClosed else { return .notOpen }
             guard state.requests.count < options.concurrencyLimit else {
@@ -33,7 +35,7 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = GateRequest(callback: callback)
+            state.requests[id] = GateRequest(callback: callback, exchange: exchange)
             state.counters.requests += 1
             return nil
         }
@@ -42,41 +44,38 @@ extension GateServices {
         // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
         let deadline = request.deadline == .max ? nil : request.deadline
         let now = host.clock.now()
-        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.timeout.nanoseconds
+        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
             self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
         }
-        let exchange = HTTPExchange(request: outgoing, egress: egress, transport: host.http)
-        let task = Task {
-            let outcome = await exchange.run()
-            self.count(outcome)
-            self.endRequest(id, outcome.result)
-        }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
-            state.requests[id]?.task = task
             state.requests[id]?.timer = timer
             return true
         }
-        if !isUnderWay {
+        guard isUnderWay else {
             host.clock.cancel(timer)
-            task.cancel()
+            return
+        }
+        exchange.start { outcome in
+            self.count(outcome)
+            self.endRequest(id, outcome.result)
         }
     }
 
     /// Ends a request, if nothing else has: the answer, its deadline, the plugin and the closing gate race for it.
-    func endRequest(_ id: UInt64, _ result: Result<HTTPReply, ServiceFailure>) {
+    func endRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
         let request = state.withLock { state -> GateRequest? in
             guard let request = state.requests.removeValue(forKey: id) else { return nil }
             switch result {
-            case .success(let reply): state.counters.lastStatus = reply.status
+            case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
             case .failure: state.counters.failures += 1
             }
             return request
         }
         guard let request else { return }
         if let timer = request.timer { host.clock.cancel(timer) }
-        request.task?.cancel()
+        request.exchange.cancel()
         deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CZlib
+import ConnectorManifest
 
 /// gzip (RFC 1952) by the system's zlib, which the HTTP client is linked with anyway.
 enum Gzip {
@@ -86,15 +87,20 @@ enum Gzip {
     }
 }
 
-extension HTTPReply {
+extension HTTPResponse {
+    /// Whether the body is in a coding that the host takes away.
+    var isCompressed: Bool {
+        guard !body.isEmpty, let coding = headers["Content-Encoding"]?.lowercased() else { return false }
+        return ["gzip", "x-gzip", "deflate"].contains(coding)
+    }
+
     /// The response with its body decompressed, and without the fields that spoke of the compressed one.
-    func decompressed(limit: Int) throws(ServiceFailure) -> HTTPReply {
-        guard !body.isEmpty, let coding = fields.first(named: "content-encoding")?.lowercased(),
-            ["gzip", "x-gzip", "deflate"].contains(coding)
-        else { return self }
+    func decompressed(limit: Int) throws(ServiceFailure) -> HTTPResponse {
+        guard isCompressed else { return self }
         var reply = self
         reply.body = try Gzip.decompress(body, limit: limit)
-        reply.fields.removeAll { $0.isNamed("content-encoding") || $0.isNamed("content-length") }
+        reply.headers.remove("Content-Encoding")
+        reply.headers.remove("Content-Length")
         return reply
     }
 }

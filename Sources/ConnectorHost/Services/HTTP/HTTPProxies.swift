@@ -30,12 +30,14 @@ public struct HTTPProxies: Sendable {
     ///
     /// A lower-case name that is set counts, even if it is empty. `HTTP_PROXY` is not looked at where `REQUEST_METHOD` is set: in a
     /// CGI program it is a header of the request, so that anybody could set it.
-    public init(environment: Configuration.Environment) {
+    ///
+    /// - Parameter variable: The value of a variable; nil if it is not set.
+    package init(variable: (String) -> String?) {
         func value(_ name: String, _ capitals: String?) -> String? {
-            let value = environment[name] ?? capitals.flatMap { environment[$0] }
+            let value = variable(name) ?? capitals.flatMap(variable)
             return value?.isEmpty == false ? value : nil
         }
-        let isCGI = environment["REQUEST_METHOD"] != nil
+        let isCGI = variable("REQUEST_METHOD") != nil
         self.init(
             http: value("http_proxy", isCGI ? nil : "HTTP_PROXY").map(Secret.init),
             https: value("https_proxy", "HTTPS_PROXY").map(Secret.init),

@@ -32,19 +32,7 @@ struct HTTPProxy: Sendable, Hashable {
 
     /// Takes the percent encoding away; nil if it is broken, or stands for what no header may have.
     private static func decoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16), value >= 0x20 else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
+        guard let bytes = PercentCoding.bytes(text), bytes.allSatisfy({ $0 >= 0x20 }) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 
 /// `http/1`, as services/http.h promises it.
 enum HTTPService {
@@ -72,7 +73,7 @@ enum HTTPService {
             flags: unsafe request.flags,
             method: method,
             url: url,
-            fields: try unsafe copy(request.headers, request.header_count),
+            headers: try unsafe copy(request.headers, request.header_count),
             body: body,
             deadline: unsafe request.deadline_ns
         )
@@ -81,14 +82,14 @@ enum HTTPService {
     private static func copy(
         _ headers: UnsafePointer<connector_http_header>?,
         _ count: UInt64
-    ) throws(ServiceFailure) -> [(name: String, value: String)] {
-        guard count > 0 else { return [] }
+    ) throws(ServiceFailure) -> HTTPFields {
+        guard count > 0 else { return [:] }
         guard let headers = unsafe headers else { throw .misuse("the request's headers are null with a count") }
         guard count <= UInt64(fieldLimits.count) else {
             throw .tooLarge("the request has more than \(fieldLimits.count) headers")
         }
         var rest = fieldLimits.bytes
-        var fields: [(name: String, value: String)] = []
+        var fields = HTTPFields()
         for index in 0..<Int(count) {
             let header = unsafe headers[index]
             guard let name = unsafe PluginMemory.text(header.name, header.name_length, limit: rest),
@@ -97,7 +98,7 @@ enum HTTPService {
                 throw .invalid("a header is null or not UTF-8, or they have more than \(fieldLimits.bytes) bytes")
             }
             rest = max(0, rest - name.utf8.count - value.utf8.count)
-            fields.append((name, value))
+            fields.append(name, value)
         }
         return fields
     }

@@ -52,41 +52,32 @@ final class HTTPTransport: Sendable {
         }
     }
 
-    /// Sends one request and reads its response; follows no redirect.
+    /// An event loop of the clients; the current one if there is one.
+    var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
+
+    /// Sends one request, and reads its response whole; follows no redirect.
     ///
-    /// - Throws: Why there is no response, and whether it was the proxy.
-    func send(_ request: OutgoingRequest) async throws(ServiceFailure) -> HTTPReply {
+    /// Call it on an event loop of the clients: on any other thread each step wakes one up.
+    ///
+    /// - Returns: What becomes the response, and the proxy that the request goes through.
+    /// - Throws: Why nothing can be sent.
+    func send(
+        _ request: OutgoingRequest
+    ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
         let proxy = try options.proxies.proxy(for: request.url)
+        let client = try client(for: Way(proxy: proxy, isSecure: request.url.scheme == "https"))
         do {
-            return try await send(request, by: client(for: Way(proxy: proxy, isSecure: request.url.scheme == "https")))
+            let outgoing = try HTTPClient.Request(
+                url: request.url.description,
+                method: HTTPMethod(rawValue: request.method),
+                headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
+                body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
+            )
+            // The deadline is the gate's, on the host's clock: it cancels the task.
+            let collector = ResponseAccumulator(request: outgoing, maxBodySize: options.responseLimit)
+            return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {
-            throw ServiceFailure(error, url: request.url, proxy: proxy)
-        }
-    }
-
-    private func send(_ request: OutgoingRequest, by client: HTTPClient) async throws -> HTTPReply {
-        var outgoing = HTTPClientRequest(url: request.url.description)
-        outgoing.method = HTTPMethod(rawValue: request.method)
-        outgoing.headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
-        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
-        // The deadline is the gate's, on the host's clock: it cancels the task.
-        let response = try await client.execute(outgoing, deadline: .distantFuture)
-        var reply = HTTPReply(status: UInt32(response.status.code))
-        reply.fields = response.headers.map { HTTPField(name: $0.name, value: $0.value) }
-        if let length = reply.fields.first(named: "content-length").flatMap({ Int($0) }), request.method != "HEAD" {
-            try check(length)
-            reply.body.reserveCapacity(length)
-        }
-        for try await buffer in response.body {
-            try check(reply.body.count + buffer.readableBytes)
-            reply.body += buffer.readableBytesView
-        }
-        return reply
-    }
-
-    private func check(_ length: Int) throws(ServiceFailure) {
-        guard length <= options.responseLimit else {
-            throw .tooLarge("the response has more than \(options.responseLimit) bytes")
+            throw ServiceFailure(error, url: request.url, proxy: proxy, limit: options.responseLimit)
         }
     }
 
@@ -102,15 +93,16 @@ final class HTTPTransport: Sendable {
     }
 
     private func configuration(for way: Way) throws(ServiceFailure) -> HTTPClient.Configuration {
-        let (seconds, attoseconds) = options.connectTimeout.components
-        let timeout = TimeAmount.nanoseconds(min(seconds, 86_400) * 1_000_000_000 + attoseconds / 1_000_000_000)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: timeout),
+            timeout: .init(connect: TimeAmount(upToADay: options.connectTimeout)),
             decompression: .disabled
         )
         // A refused connection is an answer; who wants another attempt has a deadline of his own to plan with.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connectionsPerHost
+        configuration.connectionPool.idleTimeout = TimeAmount(upToADay: options.idleTimeout)
+        configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
         configuration.proxy = way.proxy.map { proxy in
             .server(
                 host: proxy.host,
@@ -137,5 +129,12 @@ final class HTTPTransport: Sendable {
             }
         }
         return certificates
+    }
+}
+
+extension TimeAmount {
+    /// As the client counts: 0 if it is negative, and no more than a day, so that it can be added to any time.
+    fileprivate init(upToADay duration: Duration) {
+        self = .nanoseconds(Int64(clamping: min(duration, .seconds(86_400)).nanoseconds))
     }
 }

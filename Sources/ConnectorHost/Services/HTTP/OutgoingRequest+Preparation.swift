@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 
 /// A request as a plugin made it, copied.
 struct PluginRequest: Sendable {
@@ -12,7 +13,7 @@ struct PluginRequest: Sendable {
     /// As written, a template.
     var url: String
     /// As written, their values templates.
-    var fields: [(name: String, value: String)]
+    var headers: HTTPFields
     /// A template unless the flags say that it is verbatim.
     var body: [UInt8]
     /// On the monotonic clock.
@@ -29,16 +30,16 @@ extension OutgoingRequest {
         let address = try SecretTemplate(Array(request.url.utf8))
             .expanded(.percent, limit: 8192, isStrict: true, secret: secret)
         url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
-        fields = []
+        headers = [:]
         body = request.body
-        for (name, value) in request.fields {
-            try add(name, value, secret: secret)
+        for field in request.headers {
+            try add(field, secret: secret)
         }
-        if fields.first(named: "user-agent") == nil {
-            fields.append(HTTPField(name: "User-Agent", value: options.userAgent))
+        if headers["User-Agent"] == nil {
+            headers.append("User-Agent", options.userAgent ?? "connector-host")
         }
-        if fields.first(named: "accept-encoding") == nil {
-            fields.append(HTTPField(name: "Accept-Encoding", value: "gzip"))
+        if headers["Accept-Encoding"] == nil {
+            headers.append("Accept-Encoding", "gzip")
         }
         if request.flags & CONNECTOR_HTTP_VERBATIM_BODY == 0 {
             let expansion = try SecretTemplate(body)
@@ -48,7 +49,7 @@ extension OutgoingRequest {
         }
         if request.flags & CONNECTOR_HTTP_GZIP_BODY != 0, !body.isEmpty {
             body = try Gzip.compress(body)
-            fields.append(HTTPField(name: "Content-Encoding", value: "gzip"))
+            headers.append("Content-Encoding", "gzip")
         }
     }
 
@@ -59,26 +60,22 @@ extension OutgoingRequest {
         "transfer-encoding", "upgrade",
     ]
 
-    private mutating func add(
-        _ name: String,
-        _ value: String,
-        secret: (String) -> String?
-    ) throws(ServiceFailure) {
-        guard Self.isToken(name) else { throw .invalid("a header's name is not one that HTTP allows") }
-        guard !Self.reserved.contains(name.lowercased()) else { return }
-        let expansion = try SecretTemplate(Array(value.utf8))
+    private mutating func add(_ field: HTTPField, secret: (String) -> String?) throws(ServiceFailure) {
+        guard Self.isToken(field.name) else { throw .invalid("a header's name is not one that HTTP allows") }
+        guard !Self.reserved.contains(field.name.lowercased()) else { return }
+        let expansion = try SecretTemplate(Array(field.value.utf8))
             .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
         // RFC 9110, section 5.5. A line break would begin another field.
         guard expansion.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw .invalid("the header \(name) has a line break or another control character in its value")
+            throw .invalid("the header \(field.name) has a line break or another control character in its value")
         }
-        let text = String(decoding: expansion.bytes, as: UTF8.self)
-        fields.append(HTTPField(name: name, value: text, isSecret: expansion.containsSecret))
+        headers.append(field.name, String(decoding: expansion.bytes, as: UTF8.self))
+        if expansion.containsSecret { secretFields.append(field.name) }
     }
 
     /// Whether the body says that it is JSON.
     private var isJSON: Bool {
-        guard let type = fields.first(named: "content-type") else { return false }
+        guard let type = headers["Content-Type"] else { return false }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return essence == "application/json" || essence.hasSuffix("+json")
     }

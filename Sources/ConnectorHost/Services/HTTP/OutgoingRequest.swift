@@ -10,7 +10,9 @@ struct OutgoingRequest: Sendable {
     /// Where it goes.
     var url: URLParts
     /// Without what belongs to the connection.
-    var fields: [HTTPField]
+    var headers: HTTPFields
+    /// The names of the fields that a secret is in.
+    var secretFields: [String] = []
     /// Compressed already if it was asked for.
     var body: [UInt8]
     /// Whether a secret is in the body.
@@ -20,20 +22,20 @@ struct OutgoingRequest: Sendable {
     ///
     /// As RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep method and body.
     /// Towards another origin it loses its credentials, and a body with a secret does not go there at all.
-    func redirected(status: UInt32, to location: String) throws(ServiceFailure) -> OutgoingRequest {
+    func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
         if status != 307, status != 308, method != "GET" {
             if method != "HEAD" { next.method = "GET" }
             next.body = []
             next.isBodySecret = false
-            next.fields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+            next.headers.fields.removeAll { $0.name.lowercased().hasPrefix("content-") }
         }
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {
                 throw .denied("the server redirects a request whose body has a secret in it to \(next.url.authority)")
             }
-            next.fields.removeAll { $0.isSecret || $0.isNamed("authorization") || $0.isNamed("cookie") }
+            for name in secretFields + ["Authorization", "Cookie"] { next.headers.remove(name) }
         }
         return next
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 
 /// What receives the end of a plugin's request, on its way to another thread.
 ///
@@ -18,7 +19,7 @@ import CConnector
     }
 
     /// Calls into the plugin.
-    func call(_ result: Result<HTTPReply, ServiceFailure>) {
+    func call(_ result: Result<HTTPResponse, ServiceFailure>) {
         switch result {
         case .success(let reply):
             unsafe reply.withResponse { unsafe done(user, Int32(CONNECTOR_OK), $0, nil) }

@@ -31,6 +31,11 @@ struct SecretTemplate: Sendable {
         case text(Range<Int>)
         case secret(String, at: Range<Int>)
         case base64([Part])
+
+        /// Whether it stays as it is.
+        var isText: Bool {
+            if case .text = self { true } else { false }
+        }
     }
 
     private let source: [UInt8]
@@ -63,6 +68,8 @@ struct SecretTemplate: Sendable {
         isStrict: Bool,
         secret: (String) -> String?
     ) throws(ServiceFailure) -> Expansion {
+        // Most text has nothing to put in, and bodies are long.
+        if parts.allSatisfy(\.isText), source.count <= limit { return Expansion(bytes: source) }
         var expansion = Expansion()
         try append(parts, to: &expansion, encoding, limit, isStrict, secret)
         return expansion

@@ -38,14 +38,16 @@ extension ServiceFailure {
 
     /// What the HTTP client threw, in the ABI's terms.
     ///
-    /// - Parameter proxy: What the request went through: what fails before there is a tunnel is its doing.
-    init(_ error: any Error, url: URLParts, proxy: HTTPProxy? = nil) {
+    /// - Parameters:
+    ///   - proxy: What the request went through: what fails before there is a tunnel is its doing.
+    ///   - limit: How many bytes the response could have.
+    init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
         let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
         let place = proxy.map { "\(target) through \($0)" } ?? target
         self =
             switch error {
             case let failure as ServiceFailure: failure
-            case is CancellationError: .cancelled("the request was given up")
+            case is ResponseAccumulator.ResponseTooBigError: .tooLarge("the response has more than \(limit) bytes")
             case let error as HTTPClientError: Self(error, place, target, proxy)
             case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
             case let error as IOError:

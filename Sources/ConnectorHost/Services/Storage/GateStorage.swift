@@ -92,6 +92,7 @@ final class GateStorage: Sendable {
 
     private func read() throws(SystemError) -> StoredValues {
         let file = try directory.file(for: gate)
+        file.removeLeftovers()
         guard let bytes = try file.read() else { return StoredValues() }
         do throws(StoredValues.Fault) {
             return try StoredValues(decoding: bytes)

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import ConnectorManifest
 
 #if canImport(Glibc)
     import Glibc
@@ -47,10 +47,8 @@ struct StateDirectory: Sendable {
             }
         }
         guard name.count <= 200 else {
-            let digest = SHA256.hash(data: Array(gate.utf8)).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-            return "gate.\(digest.joined()).storage"
+            let digest = unsafe Array(gate.utf8).withUnsafeBytes { unsafe ImageDigest(of: $0) }
+            return "gate.\(digest).storage"
         }
         return String(decoding: name, as: UTF8.self) + ".storage"
     }

@@ -49,21 +49,16 @@ struct StateFile: Sendable {
     /// Replaces it, and returns when that is on the disk.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         try makeDirectory()
-        // One name is enough: a gate writes one file at a time, and two hosts with one directory would overwrite
-        // each other's files in any case.
-        let temporary = path + ".new"
-        unsafe unlink(temporary)
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw SystemError() }
+        let (temporary, file) = try makeTemporary()
         do throws(SystemError) {
             defer { close(file) }
             try Self.write(bytes, to: file)
             guard fsync(file) == 0 else { throw SystemError() }
+            guard unsafe rename(temporary, path) == 0 else { throw SystemError() }
         } catch {
             unsafe unlink(temporary)
             throw error
         }
-        guard unsafe rename(temporary, path) == 0 else { throw SystemError() }
         // The new name is on the disk once its directory is.
         let folder = unsafe open(directory, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError() }

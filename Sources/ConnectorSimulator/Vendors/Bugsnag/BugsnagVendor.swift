@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
 ///
@@ -23,10 +23,10 @@ package struct BugsnagVendor: Vendor {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard path.isEmpty || path == ["notify"] || path == ["sessions"] else { return failure(status: 404) }
-        if request.method == "GET" { return SimulatedResponse(text: "Bugsnag notify endpoint") }
+        if request.method == "GET" { return HTTPResponse(text: "Bugsnag notify endpoint") }
         guard request.method == "POST" else { return failure(status: 405) }
         guard request.body.count <= Self.limit else { return failure(status: 413) }
         guard let body = try? request.json(), case .object = body else {
@@ -37,13 +37,13 @@ package struct BugsnagVendor: Vendor {
         }
         guard credentials.accepts("apiKey", key) else { return failure(status: 401, message: "apiKey is invalid") }
         if path == ["sessions"] || body["events"] == nil && body["sessionCounts"] ?? body["sessions"] != nil {
-            return SimulatedResponse(status: 202, json: ["status": "accepted"])
+            return HTTPResponse(status: 202, json: ["status": "accepted"])
         }
         let problems = Self.problems(in: body)
         guard problems.isEmpty else {
-            return SimulatedResponse(status: 400, json: ["errors": .array(problems.map { .string($0) })])
+            return HTTPResponse(status: 400, json: ["errors": .array(problems.map { .string($0) })])
         }
-        return SimulatedResponse(text: "OK")
+        return HTTPResponse(text: "OK")
     }
 
     /// What a payload lacks.
@@ -63,9 +63,9 @@ package struct BugsnagVendor: Vendor {
         return problems
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let text = message ?? code ?? HTTPReason.text(of: status)
-        return SimulatedResponse(status: status, json: ["errors": [.string(text)]])
+        return HTTPResponse(status: status, json: ["errors": [.string(text)]])
     }
 }

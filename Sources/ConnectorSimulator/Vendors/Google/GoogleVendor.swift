@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
 ///
@@ -20,7 +20,7 @@ package struct GoogleVendor: Vendor {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.components == ["maps", "api", "geocode", "json"] else { return failure(status: 404) }
         guard request.method == "GET" else { return failure(status: 405) }
         let query = request.query
@@ -46,7 +46,7 @@ package struct GoogleVendor: Vendor {
     }
 
     /// Places by address, narrowed by components.
-    private func search(_ address: String, _ components: [(name: String, value: String)]) -> SimulatedResponse {
+    private func search(_ address: String, _ components: [(name: String, value: String)]) -> HTTPResponse {
         let keys = [
             "country": ["country", "country_code"], "postal_code": ["postcode"], "route": ["road"],
             "locality": ["city", "suburb"], "administrative_area": ["state", "county"],
@@ -63,7 +63,7 @@ package struct GoogleVendor: Vendor {
     }
 
     /// Places at a coordinate.
-    private func reverse(_ text: String) -> SimulatedResponse {
+    private func reverse(_ text: String) -> HTTPResponse {
         let parts = text.split(separator: ",").map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
             let longitude = Degrees.parse(parts[1], limit: 180)
@@ -85,28 +85,28 @@ package struct GoogleVendor: Vendor {
     }
 
     /// What was found.
-    private func answer(_ places: [GazetteerPlace]) -> SimulatedResponse {
+    private func answer(_ places: [GazetteerPlace]) -> HTTPResponse {
         guard !places.isEmpty else { return answer("ZERO_RESULTS") }
-        return SimulatedResponse(
+        return HTTPResponse(
             headers: ["Content-Type": "application/json; charset=UTF-8"],
             json: ["results": .array(places.prefix(10).map { GooglePlace(place: $0).json }), "status": "OK"]
         )
     }
 
     /// A status without results.
-    private func answer(_ status: String, httpStatus: Int = 200, message: String? = nil) -> SimulatedResponse {
+    private func answer(_ status: String, httpStatus: Int = 200, message: String? = nil) -> HTTPResponse {
         var document = JSONObject()
         if let message { document["error_message"] = .string(message) }
         document["results"] = []
         document["status"] = .string(status)
-        return SimulatedResponse(
+        return HTTPResponse(
             status: httpStatus,
             headers: ["Content-Type": "application/json; charset=UTF-8"],
             json: .object(document)
         )
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if let code {
             let usual = [
                 "OVER_QUERY_LIMIT": "You have exceeded your rate-limit for this API.",
@@ -118,7 +118,7 @@ package struct GoogleVendor: Vendor {
         }
         let status = status ?? 500
         let reason = HTTPReason.text(of: status)
-        return SimulatedResponse(
+        return HTTPResponse(
             status: status,
             text: "<!DOCTYPE html>\n<html lang=en><title>Error \(status) (\(reason))!!1</title></html>\n",
             type: "text/html; charset=UTF-8"

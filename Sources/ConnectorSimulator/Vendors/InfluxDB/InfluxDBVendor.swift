@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 internal import Synchronization
 
 /// InfluxDB 1.x: line protocol in at `/write`, InfluxQL out at `/query`, `/ping`.
@@ -25,20 +25,20 @@ package final class InfluxDBVendor: Vendor {
         databases = Mutex(Dictionary(names.map { ($0, InfluxDatabase()) }) { first, _ in first })
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
-        var response: SimulatedResponse
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        var response: HTTPResponse
         switch (request.method, request.components) {
         case ("GET", ["ping"]), ("POST", ["ping"]): response = ping(request)
         case ("GET", ["health"]):
-            response = SimulatedResponse(json: [
+            response = HTTPResponse(json: [
                 "checks": [], "message": "ready for queries and writes", "name": "influxdb", "status": "pass",
                 "version": .string(Self.version),
             ])
         case ("POST", ["write"]): response = refusal(of: request) ?? write(request)
         case ("GET", ["query"]), ("POST", ["query"]): response = refusal(of: request) ?? query(request)
         case (_, ["write"]), (_, ["query"]):
-            response = SimulatedResponse(status: 405, text: "Method Not Allowed\n")
-        default: response = SimulatedResponse(status: 404, text: "404 page not found\n")
+            response = HTTPResponse(status: 405, text: "Method Not Allowed\n")
+        default: response = HTTPResponse(status: 404, text: "404 page not found\n")
         }
         response.headers["X-Influxdb-Version"] = Self.version
         response.headers["X-Influxdb-Build"] = "OSS"
@@ -49,15 +49,15 @@ package final class InfluxDBVendor: Vendor {
     private static let version = "1.8.10"
 
     /// Tells that the server is there; asked for more, also which version.
-    private func ping(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func ping(_ request: SimulatedRequest) -> HTTPResponse {
         guard let verbose = request.query["verbose"], verbose != "", verbose != "0", verbose != "false" else {
-            return SimulatedResponse(status: 204)
+            return HTTPResponse(status: 204)
         }
-        return SimulatedResponse(json: ["version": .string(Self.version)])
+        return HTTPResponse(json: ["version": .string(Self.version)])
     }
 
     /// Refuses wrong credentials, or missing ones where some are configured.
-    private func refusal(of request: SimulatedRequest) -> SimulatedResponse? {
+    private func refusal(of request: SimulatedRequest) -> HTTPResponse? {
         guard credentials.requires("username") else { return nil }
         let form = parameters(of: request)
         var given = request.basicCredentials
@@ -74,7 +74,7 @@ package final class InfluxDBVendor: Vendor {
     }
 
     /// What a server with authentication answers to strangers.
-    private func unauthorized(_ message: String) -> SimulatedResponse {
+    private func unauthorized(_ message: String) -> HTTPResponse {
         var response = failure(status: 401, message: message)
         response.headers["WWW-Authenticate"] = "Basic realm=\"InfluxDB\""
         return response
@@ -88,7 +88,7 @@ package final class InfluxDBVendor: Vendor {
     }
 
     /// Stores points; good lines are stored even when others are refused.
-    private func write(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func write(_ request: SimulatedRequest) -> HTTPResponse {
         guard let name = request.query["db"], !name.isEmpty else {
             return failure(status: 400, message: "database is required")
         }
@@ -112,13 +112,13 @@ package final class InfluxDBVendor: Vendor {
                 let text = failures.map(\.message).joined(separator: "\n")
                 return failure(status: 400, message: points.isEmpty ? text : "partial write: \(text) dropped=0")
             }
-            guard let first = dropped.first else { return SimulatedResponse(status: 204) }
+            guard let first = dropped.first else { return HTTPResponse(status: 204) }
             return failure(status: 400, message: "partial write: \(first) dropped=\(dropped.count)")
         }
     }
 
     /// Answers InfluxQL.
-    private func query(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func query(_ request: SimulatedRequest) -> HTTPResponse {
         let form = parameters(of: request)
         guard let text = form("q"), !text.trimmingBlanks().isEmpty else {
             return failure(status: 400, message: "missing required parameter \"q\"")
@@ -138,7 +138,7 @@ package final class InfluxDBVendor: Vendor {
                 isReadOnly: request.method == "GET"
             )
             let results = databases.withLock { context.run(statements, on: &$0) }
-            var response = SimulatedResponse(json: ["results": .array(results)])
+            var response = HTTPResponse(json: ["results": .array(results)])
             response.body.append(UInt8(ascii: "\n"))
             return response
         } catch {
@@ -146,10 +146,10 @@ package final class InfluxDBVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? (status >= 500 ? "timeout" : HTTPReason.text(of: status).lowercased())
-        var response = SimulatedResponse(status: status, json: ["error": .string(text)])
+        var response = HTTPResponse(status: status, json: ["error": .string(text)])
         response.headers["X-Influxdb-Error"] = text.contains("\n") ? nil : text
         return response
     }

@@ -14,7 +14,7 @@ struct KintoFailure: Error {
     /// What exactly.
     var details: JSONValue?
     /// Added to the answer.
-    var headers: HeaderFields = [:]
+    var headers: HTTPFields = [:]
 
     /// A parameter that is not what it should be.
     static func invalid(_ message: String, location: String, name: String?, description: String? = nil) -> KintoFailure
@@ -78,13 +78,13 @@ struct KintoFailure: Error {
     }
 
     /// The answer.
-    var response: SimulatedResponse {
+    var response: HTTPResponse {
         var body: JSONObject = [
             "code": .integer(Int64(status)), "errno": .integer(errno),
             "error": .string(errno == 107 ? "Invalid parameters" : HTTPReason.text(of: status)),
         ]
         if let message { body["message"] = .string(message) }
         if let details { body["details"] = details }
-        return SimulatedResponse(status: status, headers: headers, json: .object(body))
+        return HTTPResponse(status: status, headers: headers, json: .object(body))
     }
 }

@@ -10,7 +10,7 @@ extension KintoResource {
     }
 
     /// 304 or 412 for a conditional read, `nil` when the answer is wanted.
-    func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> SimulatedResponse? {
+    func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> HTTPResponse? {
         if let known = try condition("If-None-Match"), known == .timestamp(timestamp) {
             var response = answer([:], timestamp)
             response.status = 304
@@ -54,14 +54,14 @@ extension KintoResource {
     }
 
     /// An object with its permissions and version.
-    func answer(_ object: KintoStore.Stored) -> SimulatedResponse {
+    func answer(_ object: KintoStore.Stored) -> HTTPResponse {
         let body: JSONObject = ["permissions": .object(object.permissions), "data": .object(object.data)]
         return answer(.object(body), Self.timestamp(of: object))
     }
 
     /// A document with its version.
-    func answer(_ document: JSONValue, _ timestamp: Int64) -> SimulatedResponse {
-        SimulatedResponse(
+    func answer(_ document: JSONValue, _ timestamp: Int64) -> HTTPResponse {
+        HTTPResponse(
             headers: [
                 "ETag": "\"\(timestamp)\"",
                 "Last-Modified": WallTime(milliseconds: timestamp).httpDate,

@@ -15,7 +15,7 @@ struct KintoResource {
     var store: KintoStore
 
     /// Answers, or says why not.
-    mutating func respond() throws(KintoFailure) -> SimulatedResponse {
+    mutating func respond() throws(KintoFailure) -> HTTPResponse {
         try checkParents()
         if let id = path.id {
             switch request.method {
@@ -46,7 +46,7 @@ struct KintoResource {
     // MARK: Lists
 
     /// Answers a page of a list.
-    private mutating func list() throws(KintoFailure) -> SimulatedResponse {
+    private mutating func list() throws(KintoFailure) -> HTTPResponse {
         let query = try KintoQuery(request.query)
         let timestamp = store.timestamp(of: path.list, now: request.receivedAt)
         if let response = try conditional(timestamp, existing: nil) { return response }
@@ -69,7 +69,7 @@ struct KintoResource {
     }
 
     /// Adds an object; one whose id is taken is returned as it is.
-    private mutating func create() throws(KintoFailure) -> SimulatedResponse {
+    private mutating func create() throws(KintoFailure) -> HTTPResponse {
         let body = try KintoBody(request)
         let id = body.data?["id"]?.string ?? Identifier.uuid()
         guard KintoPath.isValid(id) else {
@@ -84,7 +84,7 @@ struct KintoResource {
     }
 
     /// Deletes what the filters select.
-    private mutating func deleteList() throws(KintoFailure) -> SimulatedResponse {
+    private mutating func deleteList() throws(KintoFailure) -> HTTPResponse {
         let query = try KintoQuery(request.query)
         try checkUnmodified(nil)
         let (page, _) = query.page(of: query.select(from: store.objects(in: path.list)))
@@ -97,7 +97,7 @@ struct KintoResource {
     // MARK: Objects
 
     /// Answers an object.
-    private func get(_ id: String) throws(KintoFailure) -> SimulatedResponse {
+    private func get(_ id: String) throws(KintoFailure) -> HTTPResponse {
         let object = try existing(id)
         if let response = try conditional(Self.timestamp(of: object), existing: object.data) { return response }
         var response = answer(object)
@@ -106,14 +106,14 @@ struct KintoResource {
     }
 
     /// Creates or replaces an object.
-    private mutating func put(_ id: String) throws(KintoFailure) -> SimulatedResponse {
+    private mutating func put(_ id: String) throws(KintoFailure) -> HTTPResponse {
         let existing = store.object(id, in: path.list)
         try checkUnmodified(existing)
         return try save(try KintoBody(request), id: id, existing: existing)
     }
 
     /// Changes the fields that are mentioned.
-    private mutating func patch(_ id: String) throws(KintoFailure) -> SimulatedResponse {
+    private mutating func patch(_ id: String) throws(KintoFailure) -> HTTPResponse {
         let existing = try existing(id)
         try checkUnmodified(existing)
         var body = try KintoBody(request)
@@ -136,11 +136,11 @@ struct KintoResource {
         let stored = store.object(id, in: path.list)?.data
         let names = changes?.names.filter { behavior == "light" || stored?[$0] != changes?[$0] } ?? []
         let light = JSONObject(names.compactMap { name in stored?[name].map { (name, $0) } })
-        return SimulatedResponse(headers: response.headers, json: ["data": .object(light)])
+        return HTTPResponse(headers: response.headers, json: ["data": .object(light)])
     }
 
     /// Deletes an object and everything below it.
-    private mutating func delete(_ id: String) throws(KintoFailure) -> SimulatedResponse {
+    private mutating func delete(_ id: String) throws(KintoFailure) -> HTTPResponse {
         try checkUnmodified(try existing(id))
         let tombstone = store.delete(id, in: path.list, now: request.receivedAt)
         return answer(["data": .object(tombstone)], tombstone["last_modified"]?.integer ?? 0)
@@ -159,7 +159,7 @@ struct KintoResource {
         _ body: KintoBody,
         id: String,
         existing: KintoStore.Stored?
-    ) throws(KintoFailure) -> SimulatedResponse {
+    ) throws(KintoFailure) -> HTTPResponse {
         if let given = body.data?["id"], given != .string(id) {
             throw .invalid("Object id does not match existing object", location: "body", name: "id")
         }

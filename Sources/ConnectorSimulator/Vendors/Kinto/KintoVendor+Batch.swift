@@ -8,7 +8,7 @@ extension KintoVendor {
     private static let batchLimit = 25
 
     /// Answers several requests as if each had come alone, with the credentials of the batch.
-    func batch(_ request: SimulatedRequest) throws(KintoFailure) -> SimulatedResponse {
+    func batch(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         guard request.method == "POST" else { throw .method(allowed: "POST, OPTIONS") }
         let body = try KintoBody.json(of: request, types: ["application/json"])
         guard let requests = body["requests"]?.array else {
@@ -31,7 +31,7 @@ extension KintoVendor {
                 "body": (try? JSONValue(parsing: response.body)) ?? .null,
             ]
         }
-        return SimulatedResponse(json: ["responses": .array(responses)])
+        return HTTPResponse(json: ["responses": .array(responses)])
     }
 
     /// Reads one request of a batch.
@@ -53,7 +53,7 @@ extension KintoVendor {
             let message = "Recursive call on /batch endpoint is forbidden."
             throw .invalid("requests in body: \(message)", location: "body", name: "requests", description: message)
         }
-        var headers: HeaderFields = ["Content-Type": "application/json"]
+        var headers: HTTPFields = ["Content-Type": "application/json"]
         headers["Host"] = batch.headers["Host"]
         headers["Authorization"] = batch.headers["Authorization"]
         for member in (defaults?["headers"]?.object?.members ?? []) + (item["headers"]?.object?.members ?? []) {

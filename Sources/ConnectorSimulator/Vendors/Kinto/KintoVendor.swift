@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 internal import Synchronization
 
 /// A Kinto server below `/v1/`: buckets, collections, groups and records, batches, and basic authentication.
@@ -34,7 +34,7 @@ package final class KintoVendor: Vendor {
         demoCredentials.merging(["endpoint": "\(baseURL)/v1"]) { first, _ in first }
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         do {
             return try route(request)
         } catch {
@@ -43,7 +43,7 @@ package final class KintoVendor: Vendor {
     }
 
     /// Finds what a path means.
-    private func route(_ request: SimulatedRequest) throws(KintoFailure) -> SimulatedResponse {
+    private func route(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         let path = request.components
         guard path.first == "v1" else {
             guard path.isEmpty || path[0] == "buckets" else { throw .unknownPath }
@@ -53,11 +53,11 @@ package final class KintoVendor: Vendor {
         if path.count > 1, request.path.hasSuffix("/") { return redirect(to: String(request.path.dropLast()), request) }
         switch path.dropFirst().first {
         case nil: return try root(request)
-        case "__lbheartbeat__": return SimulatedResponse(json: [:])
+        case "__lbheartbeat__": return HTTPResponse(json: [:])
         case "__heartbeat__":
-            return SimulatedResponse(json: ["storage": true, "permission": true, "cache": true])
+            return HTTPResponse(json: ["storage": true, "permission": true, "cache": true])
         case "__version__":
-            return SimulatedResponse(json: ["name": "kinto", "version": "26.5.0", "source": "simulator"])
+            return HTTPResponse(json: ["name": "kinto", "version": "26.5.0", "source": "simulator"])
         case "batch" where path.count == 2: return try batch(request)
         default: break
         }
@@ -78,7 +78,7 @@ package final class KintoVendor: Vendor {
     }
 
     /// What the server is, and who the client is.
-    private func root(_ request: SimulatedRequest) throws(KintoFailure) -> SimulatedResponse {
+    private func root(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         guard request.method == "GET" else { throw .method(allowed: "GET, HEAD, OPTIONS") }
         var document: JSONObject = [
             "project_name": "kinto", "project_version": "26.5.0", "http_api_version": "1.23",
@@ -98,7 +98,7 @@ package final class KintoVendor: Vendor {
                 "url": "https://kinto.readthedocs.io/en/latest/api/1.x/buckets.html#personal-bucket-default",
             ]
         ]
-        return SimulatedResponse(json: .object(document))
+        return HTTPResponse(json: .object(document))
     }
 
     /// The name of the user, or a refusal.
@@ -110,9 +110,9 @@ package final class KintoVendor: Vendor {
     }
 
     /// Points to where the same thing is found.
-    private func redirect(to path: String, _ request: SimulatedRequest) -> SimulatedResponse {
+    private func redirect(to path: String, _ request: SimulatedRequest) -> HTTPResponse {
         let query = request.query.items.isEmpty ? "" : "?\(request.query.encoded)"
-        return SimulatedResponse(
+        return HTTPResponse(
             status: 307,
             headers: ["Location": "\(request.baseURL)\(path)\(query)", "Cache-Control": "max-age=3600"],
             body: Array("<html><head><title>307 Temporary Redirect</title></head></html>".utf8)
@@ -155,7 +155,7 @@ package final class KintoVendor: Vendor {
         }.text
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let usual: (errno: Int64, message: String) =
             switch status {

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///
@@ -23,8 +23,8 @@ package struct NominatimVendor: Vendor {
         var message: String
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
-        guard request.method == "GET" || request.method == "POST" else { return SimulatedResponse(status: 405) }
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        guard request.method == "GET" || request.method == "POST" else { return HTTPResponse(status: 405) }
         let name = request.components.last.map { $0.hasSuffix(".php") ? String($0.dropLast(4)) : $0 }
         guard request.components.count == 1 else { return failure(status: 404) }
         do {
@@ -41,7 +41,7 @@ package struct NominatimVendor: Vendor {
     }
 
     /// Places by free text, or by the parts of an address.
-    private func search(_ request: SimulatedRequest) throws(Failure) -> SimulatedResponse {
+    private func search(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .jsonv2)
         let limit = min(try number(query, "limit") ?? 10, 40)
@@ -82,7 +82,7 @@ package struct NominatimVendor: Vendor {
     }
 
     /// The place at a coordinate.
-    private func reverse(_ request: SimulatedRequest) throws(Failure) -> SimulatedResponse {
+    private func reverse(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .xml)
         let latitude = try degrees(query, "lat", limit: 90)
@@ -95,7 +95,7 @@ package struct NominatimVendor: Vendor {
     }
 
     /// Places by OpenStreetMap's numbers.
-    private func lookup(_ request: SimulatedRequest) throws(Failure) -> SimulatedResponse {
+    private func lookup(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let format = try format(of: request.query, default: .xml)
         guard let text = request.query["osm_ids"] else { throw Failure(message: "Parameter 'osm_ids' missing.") }
         let ids = text.split(separator: ",").prefix(50).map { $0.trimmingBlanks() }
@@ -107,24 +107,24 @@ package struct NominatimVendor: Vendor {
     }
 
     /// How the server is.
-    private func status(_ request: SimulatedRequest) -> SimulatedResponse {
-        guard request.query["format"] == "json" else { return SimulatedResponse(text: "OK") }
-        return SimulatedResponse(json: [
+    private func status(_ request: SimulatedRequest) -> HTTPResponse {
+        guard request.query["format"] == "json" else { return HTTPResponse(text: "OK") }
+        return HTTPResponse(json: [
             "status": 0, "message": "OK", "data_updated": "2026-01-01T00:00:00+00:00", "software_version": "5.1.0-0",
             "database_version": "5.1.0-0",
         ])
     }
 
     /// Writes a document, in XML or for a script where that is asked for.
-    private func answer(_ document: JSONValue, _ query: QueryItems, _ format: NominatimFormat) -> SimulatedResponse {
+    private func answer(_ document: JSONValue, _ query: QueryItems, _ format: NominatimFormat) -> HTTPResponse {
         if format == .xml {
-            return SimulatedResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
+            return HTTPResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
         }
         let type = "application/json; charset=utf-8"
         if let callback = query["json_callback"], callback.utf8.allSatisfy({ ParseType.isWord($0) }) {
-            return SimulatedResponse(text: "\(callback)(\(document.serialized()))", type: "application/javascript")
+            return HTTPResponse(text: "\(callback)(\(document.serialized()))", type: "application/javascript")
         }
-        return SimulatedResponse(headers: ["Content-Type": type], json: document)
+        return HTTPResponse(headers: ["Content-Type": type], json: document)
     }
 
     /// The format asked for.
@@ -176,18 +176,18 @@ package struct NominatimVendor: Vendor {
         text.map { $0 != "0" && !$0.isEmpty } ?? false
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
         // 429 is what the public service answers to those who ask too often; it is not Nominatim that writes it.
         guard status < 500, status != 429 else {
-            return SimulatedResponse(
+            return HTTPResponse(
                 status: status,
                 text: "<html><head><title>\(status) \(text)</title></head><body><h1>\(text)</h1></body></html>\n",
                 type: "text/html"
             )
         }
-        return SimulatedResponse(
+        return HTTPResponse(
             status: status,
             headers: ["Content-Type": "application/json; charset=utf-8"],
             json: ["error": ["code": .integer(Int64(status)), "message": .string(text)]]

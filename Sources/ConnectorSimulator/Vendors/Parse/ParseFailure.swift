@@ -32,5 +32,5 @@ struct ParseFailure: Error {
     var document: JSONValue { ["code": .integer(code), "error": .string(message)] }
 
     /// The answer.
-    var response: SimulatedResponse { SimulatedResponse(status: status, json: document) }
+    var response: HTTPResponse { HTTPResponse(status: status, json: document) }
 }

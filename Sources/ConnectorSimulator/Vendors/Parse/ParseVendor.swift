@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 internal import Synchronization
 
 /// Parse Server's REST interface under any mount path: classes, events, batches, health and server information.
@@ -44,16 +44,16 @@ package final class ParseVendor: Vendor {
             .merging(["endpoint": "\(baseURL)/parse"]) { first, _ in first }
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard let root = path.firstIndex(where: { Self.roots.contains($0) }) else {
-            return SimulatedResponse(
+            return HTTPResponse(
                 status: 404,
                 text: "<pre>Cannot \(request.method) \(request.path)</pre>\n",
                 type: "text/html; charset=utf-8"
             )
         }
-        if path[root] == "health" { return SimulatedResponse(json: ["status": "ok"]) }
+        if path[root] == "health" { return HTTPResponse(json: ["status": "ok"]) }
         var call = ParseCall(
             method: request.method,
             path: Array(path[root...]),
@@ -62,7 +62,7 @@ package final class ParseVendor: Vendor {
         )
         if !request.body.isEmpty {
             guard let body = (try? request.json())?.object else {
-                return SimulatedResponse(status: 400, json: ["error": "Unexpected token in JSON"])
+                return HTTPResponse(status: 400, json: ["error": "Unexpected token in JSON"])
             }
             call.body = body
         }
@@ -94,17 +94,17 @@ package final class ParseVendor: Vendor {
     }
 
     /// Answers a call whose credentials are good.
-    private func answer(_ call: ParseCall, of request: SimulatedRequest, isMaster: Bool) -> SimulatedResponse {
+    private func answer(_ call: ParseCall, of request: SimulatedRequest, isMaster: Bool) -> HTTPResponse {
         switch call.path.first {
         case "serverInfo":
             guard isMaster else { return Self.unauthorized("unauthorized: master key is required") }
-            return SimulatedResponse(json: [
+            return HTTPResponse(json: [
                 "features": ["schemas": ["addField": true, "removeField": true]], "parseServerVersion": "8.2.0",
             ])
         case "schemas", "jobs", "push":
             guard isMaster else { return Self.unauthorized("unauthorized: master key is required") }
-            return SimulatedResponse(json: ["results": []])
-        case "config": return SimulatedResponse(json: ["params": [:]])
+            return HTTPResponse(json: ["results": []])
+        case "config": return HTTPResponse(json: ["params": [:]])
         default: break
         }
         do {
@@ -113,10 +113,10 @@ package final class ParseVendor: Vendor {
                     guard store.remember(id) else { throw ParseFailure(code: 159, message: "Duplicate request") }
                 }
                 let (status, document) = try call.run(on: &store, now: request.receivedAt)
-                var response = SimulatedResponse(status: status, json: document)
+                var response = HTTPResponse(status: status, json: document)
                 if status == 201, let id = document["objectId"]?.string {
                     let mount = call.mount == "/" ? "" : call.mount
-                    let path = call.path.map { PercentEncoding.encode($0) }.joined(separator: "/")
+                    let path = call.path.map { PercentCoding.encode($0) }.joined(separator: "/")
                     response.headers["Location"] = "\(request.baseURL)\(mount)/\(path)/\(id)"
                 }
                 return response
@@ -127,11 +127,11 @@ package final class ParseVendor: Vendor {
     }
 
     /// What a stranger gets.
-    private static func unauthorized(_ message: String) -> SimulatedResponse {
-        SimulatedResponse(status: 403, json: ["error": .string(message)])
+    private static func unauthorized(_ message: String) -> HTTPResponse {
+        HTTPResponse(status: 403, json: ["error": .string(message)])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if let code, let number = Int64(code) {
             let failure = ParseFailure(code: number, message: message ?? "Simulated error \(number)")
             var response = failure.response
@@ -140,11 +140,11 @@ package final class ParseVendor: Vendor {
         }
         let status = status ?? 500
         if status >= 500 {
-            return SimulatedResponse(status: status, json: ["code": 1, "message": "Internal server error."])
+            return HTTPResponse(status: status, json: ["code": 1, "message": "Internal server error."])
         }
         if status == 429 {
-            return SimulatedResponse(status: 429, json: ["code": 100, "error": "Too many requests."])
+            return HTTPResponse(status: 429, json: ["code": 100, "error": "Too many requests."])
         }
-        return SimulatedResponse(status: status, json: ["error": .string(message ?? HTTPReason.text(of: status))])
+        return HTTPResponse(status: status, json: ["error": .string(message ?? HTTPReason.text(of: status))])
     }
 }

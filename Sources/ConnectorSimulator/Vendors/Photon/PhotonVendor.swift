@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Photon's API over the same gazetteer: `/api`, `/reverse`, `/status`; GeoJSON with the longitude first.
 ///
@@ -17,11 +17,11 @@ package struct PhotonVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {}
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "GET" else { return failure(status: 404) }
         let path = request.components
         if path == ["status"] {
-            return SimulatedResponse(json: ["status": "Ok", "import_date": "2026-01-01T00:00:00Z", "version": "1.0.0"])
+            return HTTPResponse(json: ["status": "Ok", "import_date": "2026-01-01T00:00:00Z", "version": "1.0.0"])
         }
         guard path == ["api"] || path == ["reverse"] else { return failure(status: 404, message: "Endpoint not found") }
         let query = request.query
@@ -40,7 +40,7 @@ package struct PhotonVendor: Vendor {
     }
 
     /// Places by what a person typed so far.
-    private func search(_ query: QueryItems, limit: Int?) -> SimulatedResponse {
+    private func search(_ query: QueryItems, limit: Int?) -> HTTPResponse {
         guard let text = query["q"], !text.trimmingBlanks().isEmpty else {
             return failure(status: 400, message: "missing search term 'q': /?q=berlin")
         }
@@ -64,7 +64,7 @@ package struct PhotonVendor: Vendor {
     }
 
     /// The places nearest to a coordinate.
-    private func reverse(_ query: QueryItems, limit: Int?) -> SimulatedResponse {
+    private func reverse(_ query: QueryItems, limit: Int?) -> HTTPResponse {
         guard query["lat"] != nil, query["lon"] != nil else {
             return failure(status: 400, message: "missing search term 'lat' and/or 'lon': /?lat=51.5&lon=8.0")
         }
@@ -93,7 +93,7 @@ package struct PhotonVendor: Vendor {
     }
 
     /// A collection of features.
-    private func answer(_ places: some Sequence<GazetteerPlace>) -> SimulatedResponse {
+    private func answer(_ places: some Sequence<GazetteerPlace>) -> HTTPResponse {
         let features = places.map { place -> JSONValue in
             var properties: JSONObject = [
                 "osm_type": .string(String(place.osm.type.prefix(1)).uppercased()),
@@ -115,12 +115,12 @@ package struct PhotonVendor: Vendor {
             properties["extent"] = .array([box.west, box.north, box.east, box.south].map { .number($0) })
             return ["type": "Feature", "properties": .object(properties), "geometry": NominatimFormat.point(place)]
         }
-        return SimulatedResponse(json: ["type": "FeatureCollection", "features": .array(features)])
+        return HTTPResponse(json: ["type": "FeatureCollection", "features": .array(features)])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
-        return SimulatedResponse(status: status, json: ["message": .string(text)])
+        return HTTPResponse(status: status, json: ["message": .string(text)])
     }
 }

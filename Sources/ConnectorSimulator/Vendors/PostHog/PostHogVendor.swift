@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
 ///
@@ -25,10 +25,10 @@ package struct PostHogVendor: Vendor {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         switch path.first {
-        case "_health", "_readyz", "_livez": return SimulatedResponse(text: "ok")
+        case "_health", "_readyz", "_livez": return HTTPResponse(text: "ok")
         case "flags", "decide": return flags(request)
         case "array" where path.count == 3 && path[2].hasPrefix("config"): return configuration(of: path[1])
         case let name? where Self.captures.contains(name) && path.count == 1: return capture(request)
@@ -38,7 +38,7 @@ package struct PostHogVendor: Vendor {
     }
 
     /// Takes one event, an array of them, or a batch.
-    private func capture(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func capture(_ request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "POST" || request.query["data"] != nil else {
             return failure(
                 status: 405,
@@ -61,11 +61,11 @@ package struct PostHogVendor: Vendor {
         guard !events.isEmpty else {
             return failure(status: 400, code: "invalid_payload", message: "request holds no event")
         }
-        return SimulatedResponse(json: ["status": "Ok"])
+        return HTTPResponse(json: ["status": "Ok"])
     }
 
     /// The state of the feature flags for one person: there are none.
-    private func flags(_ request: SimulatedRequest) -> SimulatedResponse {
+    private func flags(_ request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "POST" else {
             return failure(
                 status: 405,
@@ -77,7 +77,7 @@ package struct PostHogVendor: Vendor {
         case .failure(let refusal): return refusal.response
         case .success(let body):
             if let refusal = refusal(of: (body["api_key"] ?? body["token"])?.string) { return refusal }
-            return SimulatedResponse(json: [
+            return HTTPResponse(json: [
                 "flags": [:], "featureFlags": [:], "featureFlagPayloads": [:], "errorsWhileComputingFlags": false,
                 "requestId": .string(Identifier.uuid()),
             ])
@@ -85,14 +85,14 @@ package struct PostHogVendor: Vendor {
     }
 
     /// What the browser library fetches by key.
-    private func configuration(of key: String) -> SimulatedResponse {
-        guard credentials.accepts("apiKey", key) else { return SimulatedResponse(status: 404) }
-        return SimulatedResponse(json: ["token": .string(key), "supportedCompression": ["gzip", "gzip-js"]])
+    private func configuration(of key: String) -> HTTPResponse {
+        guard credentials.accepts("apiKey", key) else { return HTTPResponse(status: 404) }
+        return HTTPResponse(json: ["token": .string(key), "supportedCompression": ["gzip", "gzip-js"]])
     }
 
     /// Carries a refusal through a `Result`.
     private struct Refusal: Error {
-        var response: SimulatedResponse
+        var response: HTTPResponse
     }
 
     /// Reads the JSON of a request, also when it is compressed without saying so or wrapped in a form.
@@ -129,7 +129,7 @@ package struct PostHogVendor: Vendor {
     }
 
     /// Refuses a key that is missing or unknown.
-    private func refusal(of key: String?) -> SimulatedResponse? {
+    private func refusal(of key: String?) -> HTTPResponse? {
         guard let key = key?.trimmingBlanks(), !key.isEmpty else {
             let message = "API key not provided. You can find your project API key in your PostHog project settings."
             return failure(status: 401, code: "missing_api_key", message: message)
@@ -141,7 +141,7 @@ package struct PostHogVendor: Vendor {
         return nil
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let type =
             switch status {
@@ -149,7 +149,7 @@ package struct PostHogVendor: Vendor {
             case 400..<500: "validation_error"
             default: "server_error"
             }
-        return SimulatedResponse(
+        return HTTPResponse(
             status: status,
             json: [
                 "type": .string(type),

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
 ///
@@ -28,7 +28,7 @@ package struct SegmentVendor: Vendor {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard path.first == "v1", path.count > 1 else { return failure(status: 404) }
         if path.count == 4, path[1] == "projects", path[3] == "settings" { return settings(of: path[2]) }
@@ -49,31 +49,31 @@ package struct SegmentVendor: Vendor {
     }
 
     /// Checks what is known before an event is processed: its size.
-    private func accept(_ events: [JSONValue]?, isBatch: Bool) -> SimulatedResponse {
-        guard isBatch else { return SimulatedResponse(json: ["success": true]) }
+    private func accept(_ events: [JSONValue]?, isBatch: Bool) -> HTTPResponse {
+        guard isBatch else { return HTTPResponse(json: ["success": true]) }
         guard let events else {
             return failure(status: 400, code: "invalid_request", message: "batch must be an array")
         }
         guard events.allSatisfy({ $0.utf8().count <= Self.limits.event }) else {
             return failure(status: 400, code: "payload_too_large", message: "an event exceeds 32 KB")
         }
-        return SimulatedResponse(json: ["success": true])
+        return HTTPResponse(json: ["success": true])
     }
 
     /// A source's settings, which name its destinations.
-    private func settings(of writeKey: String) -> SimulatedResponse {
+    private func settings(of writeKey: String) -> HTTPResponse {
         guard credentials.accepts("writeKey", writeKey) else {
             return failure(status: 404, code: "not_found", message: "no source has this write key")
         }
-        return SimulatedResponse(json: [
+        return HTTPResponse(json: [
             "integrations": ["Segment.io": ["apiKey": .string(writeKey)]],
             "plan": ["track": ["__default": ["enabled": true, "integrations": [:]]]],
         ])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
-        var response = SimulatedResponse(
+        var response = HTTPResponse(
             status: status,
             json: [
                 "code": .string(code ?? Self.code(of: status)),

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// Sentry's ingestion as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///
@@ -44,31 +44,31 @@ package struct SentryVendor: Vendor {
         }
     }
 
-    package func respond(to request: SimulatedRequest) -> SimulatedResponse {
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         switch (request.method, path) {
-        case ("GET", ["api", "0"]): return SimulatedResponse(json: ["version": "0", "auth": nil, "user": nil])
+        case ("GET", ["api", "0"]): return HTTPResponse(json: ["version": "0", "auth": nil, "user": nil])
         case ("GET", ["api", "relay", "healthcheck", "live"]), ("GET", ["api", "relay", "healthcheck", "ready"]):
-            return SimulatedResponse(json: ["is_healthy": true])
-        case ("GET", ["_health"]): return SimulatedResponse(text: "ok")
+            return HTTPResponse(json: ["is_healthy": true])
+        case ("GET", ["_health"]): return HTTPResponse(text: "ok")
         default: break
         }
         guard path.count == 3, path[0] == "api", ["envelope", "store"].contains(path[2]) else {
             return failure(status: 404, message: "not found")
         }
-        guard request.method == "POST" else { return SimulatedResponse(status: 405, headers: ["Allow": "POST"]) }
+        guard request.method == "POST" else { return HTTPResponse(status: 405, headers: ["Allow": "POST"]) }
         do {
             return try path[2] == "envelope" ? envelope(request, of: path[1]) : store(request, of: path[1])
         } catch {
             let (status, detail, causes) = error.answer
             var body: JSONObject = ["detail": .string(detail)]
             if !causes.isEmpty { body["causes"] = .array(causes.map { .string($0) }) }
-            return SimulatedResponse(status: status, json: .object(body))
+            return HTTPResponse(status: status, json: .object(body))
         }
     }
 
     /// Takes an envelope.
-    private func envelope(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> SimulatedResponse {
+    private func envelope(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> HTTPResponse {
         try checkSize(of: request)
         let key = try publicKey(of: request)
         let envelope = try SentryEnvelope(parsing: request.body)
@@ -90,12 +90,12 @@ package struct SentryVendor: Vendor {
         let id = try Self.identifier(
             sent ?? event.flatMap { (try? JSONValue(parsing: Array($0.payload)))?["event_id"]?.string }
         )
-        if let id { return SimulatedResponse(json: ["id": .string(id)]) }
-        return SimulatedResponse(json: event == nil ? [:] : ["id": .string(Identifier.uuid().filter { $0 != "-" })])
+        if let id { return HTTPResponse(json: ["id": .string(id)]) }
+        return HTTPResponse(json: event == nil ? [:] : ["id": .string(Identifier.uuid().filter { $0 != "-" })])
     }
 
     /// Takes one event as plain JSON, the way clients did before envelopes.
-    private func store(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> SimulatedResponse {
+    private func store(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> HTTPResponse {
         try checkSize(of: request)
         guard let key = try publicKey(of: request) else { throw .unauthenticated("missing authorization information") }
         try checkShape(of: key, project: project)
@@ -106,7 +106,7 @@ package struct SentryVendor: Vendor {
         guard let event = try? request.json(), case .object = event else { throw .badRequest("invalid JSON data") }
         try checkAccount(key, project)
         let id = try Self.identifier(event["event_id"]?.string) ?? Identifier.uuid().filter { $0 != "-" }
-        return SimulatedResponse(json: ["id": .string(id)])
+        return HTTPResponse(json: ["id": .string(id)])
     }
 
     /// Finds the public key in the headers or the query; one place only is allowed.
@@ -169,11 +169,11 @@ package struct SentryVendor: Vendor {
         return key.isEmpty ? nil : (String(key), String(project))
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> SimulatedResponse {
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let limited =
             "Sentry dropped data due to a quota or internal rate limit being reached. This will not affect your application."
         let detail = message ?? code ?? (status == 429 ? limited : HTTPReason.text(of: status).lowercased())
-        return SimulatedResponse(status: status, json: ["detail": .string(detail)])
+        return HTTPResponse(status: status, json: ["detail": .string(detail)])
     }
 }

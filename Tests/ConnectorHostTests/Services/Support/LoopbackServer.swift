@@ -42,6 +42,7 @@ final class LoopbackServer: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections: [Int32] = []
+        var connectionCount = 0
         var isStopped = false
     }
 
@@ -51,6 +52,8 @@ final class LoopbackServer: Sendable {
     private let state = Mutex(State())
     private let answer: @Sendable (Request) -> Answer
 
+    /// Counts the connections that ended.
+    let ended = CallCounter()
     private let readsRequests: Bool
 
     /// Listens; the answer is asked for on the server's threads.
@@ -69,6 +72,7 @@ final class LoopbackServer: Sendable {
                 guard connection >= 0 else { return }
                 let isStopped = self.state.withLock { state in
                     if !state.isStopped { state.connections.append(connection) }
+                    state.connectionCount += 1
                     return state.isStopped
                 }
                 if isStopped {
@@ -92,6 +96,9 @@ final class LoopbackServer: Sendable {
 
     /// What it received so far.
     var requests: [Request] { state.withLock { $0.requests } }
+
+    /// How many connections there were.
+    var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// A URL of this server.
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -121,7 +128,7 @@ final class LoopbackServer: Sendable {
                 _ = unsafe getsockname(socket, generic, &size)
             }
         }
-        _ = startListening(socket, 64)
+        _ = startListening(socket, 256)
         return (socket, UInt16(bigEndian: address.sin_port))
     }
 
@@ -131,6 +138,7 @@ final class LoopbackServer: Sendable {
                 state.connections.removeAll { $0 == connection }
                 close(connection)
             }
+            ended.add()
         }
         var input: [UInt8] = []
         while let request = receive(connection, &input) {

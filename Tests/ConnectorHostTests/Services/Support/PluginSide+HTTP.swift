@@ -61,7 +61,7 @@ extension HTTPOptions {
     /// The usual ones, but for the limits of time: tests that run beside many others may take long, and fail for no such reason.
     static var patient: HTTPOptions {
         var options = HTTPOptions()
-        options.timeout = .seconds(3600)
+        options.requestTimeout = .seconds(3600)
         options.connectTimeout = .seconds(3600)
         return options
     }

@@ -1,9 +1,10 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
 internal import HTTPTypes
 
-extension HeaderFields {
+extension ConnectorManifest.HTTPFields {
     /// Copies the fields of a request head, and its authority as `Host`.
     init(_ head: HTTPRequest) {
         self.init()
@@ -12,13 +13,13 @@ extension HeaderFields {
     }
 }
 
-extension HTTPFields {
+extension HTTPTypes.HTTPFields {
     /// Copies fields into an answer; a name that HTTP does not allow is left out.
-    init(_ headers: HeaderFields) {
+    init(_ headers: ConnectorManifest.HTTPFields) {
         self.init()
         for field in headers {
-            guard let name = HTTPField.Name(field.name) else { continue }
-            append(HTTPField(name: name, value: field.value))
+            guard let name = HTTPTypes.HTTPField.Name(field.name) else { continue }
+            append(HTTPTypes.HTTPField(name: name, value: field.value))
         }
     }
 }

@@ -3,22 +3,7 @@
 
 public import ConnectorManifest
 
-/// What a vendor answered.
-public struct HTTPResponse: Sendable, Hashable {
-    /// 100 to 999.
-    public var status: Int
-    /// The fields of the header.
-    public var headers: HTTPHeaders
-    /// What came after the header, already decompressed.
-    public var body: [UInt8]
-
-    /// Makes a response, as tests do.
-    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
-
+extension HTTPResponse {
     /// Whether the status is one of 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
 

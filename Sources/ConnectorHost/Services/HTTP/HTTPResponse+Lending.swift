@@ -1,22 +1,27 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import AsyncHTTPClient
 import CConnector
+import ConnectorManifest
+import NIOCore
+import NIOHTTP1
 
-/// A response, whole.
-struct HTTPReply: Sendable {
-    /// 100 to 999.
-    var status: UInt32
-    /// In their order.
-    var fields: [HTTPField] = []
-    /// Decompressed.
-    var body: [UInt8] = []
+extension HTTPResponse {
+    /// Takes what the HTTP client received; the body is not decompressed yet.
+    init(_ response: HTTPClient.Response) {
+        self.init(
+            status: Int(response.status.code),
+            headers: HTTPFields(response.headers.map { HTTPField(name: $0.name, value: $0.value) }),
+            body: response.body.map { Array($0.readableBytesView) } ?? []
+        )
+    }
 
     /// Lends the response as the ABI's struct for the duration of a call.
     func withResponse(_ body: (UnsafePointer<connector_http_response>) -> Void) {
         // All text in one piece, so that every header is two offsets.
         var text: [UInt8] = []
-        for field in fields {
+        for field in headers {
             text += field.name.utf8
             text += field.value.utf8
         }
@@ -25,7 +30,7 @@ struct HTTPReply: Sendable {
         unsafe text.withUnsafeBytes { text in
             guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
             var offset = 0
-            let headers = unsafe fields.map { field in
+            let structs = unsafe headers.fields.map { field in
                 let name = unsafe start + offset
                 let value = unsafe name + field.name.utf8.count
                 offset += field.name.utf8.count + field.value.utf8.count
@@ -36,11 +41,11 @@ struct HTTPReply: Sendable {
                     value_length: UInt64(field.value.utf8.count)
                 )
             }
-            unsafe headers.withUnsafeBufferPointer { headers in
+            unsafe structs.withUnsafeBufferPointer { headers in
                 unsafe self.body.withUnsafeBufferPointer { bytes in
                     var response = unsafe connector_http_response(
                         struct_size: UInt32(MemoryLayout<connector_http_response>.size),
-                        status: status,
+                        status: UInt32(clamping: status),
                         headers: headers.isEmpty ? nil : headers.baseAddress,
                         header_count: UInt64(headers.count),
                         body: bytes.isEmpty ? nil : bytes.baseAddress,

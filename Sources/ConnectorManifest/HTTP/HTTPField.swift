@@ -1,0 +1,26 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One field of an HTTP message's header (RFC 9110, section 5).
+public struct HTTPField: Sendable, Hashable {
+    /// As it was written; compared without regard to case.
+    public var name: String
+    /// What stands behind the colon, without the blanks around it.
+    public var value: String
+
+    /// Takes a name and a value as they are.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether the name is this one when ASCII letters are folded.
+    public func isNamed(_ other: String) -> Bool {
+        name.utf8.count == other.utf8.count
+            && zip(name.utf8, other.utf8).allSatisfy { Self.folded($0) == Self.folded($1) }
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header fields of a request or response in their order; a name may stand more than once.
+///
+/// Plugins, the host and the simulators have this one type, so that a field is copied where it crosses the C line or the wire, and
+/// nowhere else.
+public struct HTTPFields: Sendable, Hashable {
+    /// The fields in their order.
+    public var fields: [HTTPField]
+
+    /// Takes fields in their order.
+    public init(_ fields: [HTTPField] = []) {
+        self.fields = fields
+    }
+
+    /// Adds a field behind the others, whether or not there is one of its name.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(HTTPField(name: name, value: value))
+    }
+
+    /// Removes every field of a name.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { $0.isNamed(name) }
+    }
+
+    /// The value of the first field of a name; setting replaces all of them, setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { $0.isNamed(name) }?.value }
+        set {
+            remove(name)
+            if let newValue { append(name, newValue) }
+        }
+    }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// Takes names and values in their order.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map(HTTPField.init))
+    }
+}
+
+extension HTTPFields: Sequence {
+    /// Walks the fields in their order.
+    public func makeIterator() -> IndexingIterator<[HTTPField]> {
+        fields.makeIterator()
+    }
+}

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import Testing
+
+@testable import ConnectorHost
+
+/// How many connections there are, and for how long.
+@Suite(.timeLimit(.minutes(5))) struct HTTPConnectionTests {
+    /// Lets nobody go on before all are there.
+    private final class Gathering: Sendable {
+        private let waiting = Monitor(0)
+        private let count: Int
+
+        init(of count: Int) {
+            self.count = count
+        }
+
+        /// Blocks the calling thread until so many threads have arrived.
+        func arrive() {
+            waiting.withLock { $0 += 1 }
+            waiting.signal()
+            waiting.wait { [count] arrived in arrived >= count ? .proceed(()) : .wait(until: nil) }
+            // The signal woke one thread; each one wakes the next.
+            waiting.signal()
+        }
+    }
+
+    @Test(arguments: [1, 24, HTTPOptions().connectionsPerHost])
+    func `as many requests run at once as a host may have connections, and the others wait`(limit: Int) async {
+        let gathering = Gathering(of: limit)
+        let server = LoopbackServer { _ in
+            gathering.arrive()
+            return .response(204)
+        }
+        defer { server.stop() }
+        var options = HTTPOptions.patient
+        options.connectionsPerHost = limit
+        options.idleTimeout = .seconds(3600)
+        let plugin = PluginSide(host: HostServices(options: .init(http: options)))
+        let codes = await withTaskGroup { group in
+            for _ in 0..<(limit + 8) { group.addTask { await plugin.request("GET", server.url()).code } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes == Array(repeating: 204, count: limit + 8))
+        #expect(server.connectionCount == limit)
+    }
+
+    @Test func `a host has one connection at least`() {
+        var options = HTTPOptions()
+        options.connectionsPerHost = -3
+        #expect(options.connectionsPerHost == 1)
+    }
+
+    @Test func `a connection without a request is closed after the time for that`() async {
+        let server = LoopbackServer { _ in .response(204) }
+        defer { server.stop() }
+        var options = HTTPOptions.patient
+        options.idleTimeout = .zero
+        let plugin = PluginSide(host: HostServices(options: .init(http: options)))
+        #expect(await plugin.request("GET", server.url()).code == 204)
+        await server.ended.reaches(1)
+    }
+
+    @Test func `requests name the release of the host, unless the application says otherwise`() {
+        var options = HTTPOptions()
+        #expect(options.identifyingHost().userAgent == "connector-host/\(ConnectorHost.version)")
+        options.userAgent = "shop/2.1"
+        #expect(options.identifyingHost().userAgent == "shop/2.1")
+    }
+}
