@@ -157,8 +157,8 @@ let package = Package(
             .target(
                 name: $0,
                 dependencies: ["ConnectorKit", "ConnectorManifest"],
-                path: "Plugins/\($0)",
-                sources: ["Sources"],
+                // Not the folder above, where the manifest is: an image put there would plan the build anew, and warn.
+                path: "Plugins/\($0)/Sources",
                 swiftSettings: strict,
                 plugins: ["ConnectorManifestPlugin"]
             )
