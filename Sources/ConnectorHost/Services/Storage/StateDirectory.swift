@@ -1,8 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -47,10 +45,7 @@ struct StateDirectory: Sendable {
             }
         }
         guard name.count <= 200 else {
-            let digest = SHA256.hash(data: Array(gate.utf8)).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-            return "gate.\(digest.joined()).storage"
+            return "gate.\(SHA256Digest(of: gate)).storage"
         }
         return String(decoding: name, as: UTF8.self) + ".storage"
     }
