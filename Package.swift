@@ -23,10 +23,16 @@ let package = Package(
         .library(name: "ConnectorHost", targets: ["ConnectorHost"]),
         .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
+        .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
+        .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
         .executable(name: "connector-host", targets: ["connector-host"]),
         .plugin(name: "ConnectorManifestPlugin", targets: ["ConnectorManifestPlugin"]),
     ] + adapters.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    traits: [
+        .default(enabledTraits: ["CommandLine"]),
+        .trait(name: "CommandLine", description: "The command connector-host; the libraries do without."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -34,11 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // For a server in the tests alone; the HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // Without its default trait, which links all of Foundation: 4 ms and 13 MB at every start.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
         .target(name: "CConnector"),
@@ -66,12 +69,9 @@ let package = Package(
             name: "ConnectorSimulator",
             dependencies: [
                 "ConnectorManifest",
-                // The server alone: it hands over the connection, which a fault may have to break, and needs no router.
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -89,7 +89,11 @@ let package = Package(
             name: "ConnectorHostCommands",
             dependencies: [
                 "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLine"])
+                ),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Header fields in the order they arrived, found without regard to case.
-package struct HeaderFields: Sendable, Equatable {
+public struct HeaderFields: Sendable, Equatable {
     /// One name and its value, as written on the wire.
-    package struct Field: Sendable, Equatable {
+    public struct Field: Sendable, Equatable {
         /// Spelled as it was sent, for instance `X-Sentry-Auth`.
-        package var name: String
+        public var name: String
         /// Everything after the colon, without the surrounding blanks.
-        package var value: String
+        public var value: String
     }
 
     /// Every field, repeated names included.
-    package private(set) var fields: [Field] = []
+    public private(set) var fields: [Field] = []
 
     /// Starts without any field.
-    package init() {}
+    public init() {}
 
     /// Adds another field under `name`, whether or not there is one already.
     package mutating func append(_ name: String, _ value: String) {
@@ -32,7 +32,7 @@ package struct HeaderFields: Sendable, Equatable {
     }
 
     /// Tells whether two header names are equal when ASCII letters are folded.
-    package static func isSame(_ one: String, _ other: String) -> Bool {
+    public static func isSame(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count
             && zip(one.utf8, other.utf8).allSatisfy { Self.folded($0) == Self.folded($1) }
     }
@@ -45,14 +45,14 @@ package struct HeaderFields: Sendable, Equatable {
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {
     /// Lists the fields of a literal in order.
-    package init(dictionaryLiteral elements: (String, String)...) {
+    public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(name, value) }
     }
 }
 
 extension HeaderFields: Sequence {
     /// Walks the fields in the order they were added.
-    package func makeIterator() -> IndexingIterator<[Field]> {
+    public func makeIterator() -> IndexingIterator<[Field]> {
         fields.makeIterator()
     }
 }
