@@ -55,11 +55,11 @@ fixtures: packages
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
-	$(EXAMPLE)/Application
 	$(EXAMPLE)/calculator
+	$(EXAMPLE)/Application --build-tests
 	@! grep -e argument-parser -e hummingbird Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
-	scripts/swift test --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
+	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
 test: packages fixtures examples
 	scripts/swift build --build-tests
