@@ -5,12 +5,11 @@
 #   make test     build and run every test
 #   make help     the rest
 
-SHELL := /bin/bash
 # Debug: six to seven minutes of processor time from nothing, and tests use the same. Release optimises every dependency as a
 # whole, which takes longer; `make status CONFIGURATION=release` builds what is to be installed.
 CONFIGURATION ?= debug
-SWIFT_BUILD := swift build --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
-BUILD = $(shell $(SWIFT_BUILD) --show-bin-path 2> /dev/null)
+SWIFT_BUILD := scripts/swift build --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
+BUILD := .build/$(CONFIGURATION)
 # The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
@@ -51,17 +50,20 @@ fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
 # The applications in Examples/ depend on this package by path, as anybody's do. They share a scratch directory of their own, so
-# the dependencies are compiled once more: some minutes, once. What is to be built is planned anew for each of the two.
-EXAMPLE := swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
+# the dependencies are compiled once more: some minutes, once. What is to be built is planned anew for each of the two. Neither
+# must resolve what the command alone needs.
+EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
-	$(EXAMPLE)/Application
 	$(EXAMPLE)/calculator
-	@scripts/run-example "$$($(EXAMPLE)/Application --show-bin-path)"
+	$(EXAMPLE)/Application --build-tests
+	@! grep -e argument-parser -e hummingbird Examples/*/Package.resolved
+	@scripts/run-example .build-example/debug
+	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
 test: packages fixtures examples
-	swift build --build-tests
-	@scripts/run-tests swift test --skip-build --no-parallel
+	scripts/swift build --build-tests
+	@scripts/run-tests scripts/swift test --skip-build --no-parallel
 
 # Each builds everything once more, in a scratch directory of its own: some eight minutes on two processors, once.
 sanitize: packages fixtures

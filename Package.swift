@@ -23,10 +23,16 @@ let package = Package(
         .library(name: "ConnectorHost", targets: ["ConnectorHost"]),
         .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
+        .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
+        .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
         .executable(name: "connector-host", targets: ["connector-host"]),
         .plugin(name: "ConnectorManifestPlugin", targets: ["ConnectorManifestPlugin"]),
     ] + adapters.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    traits: [
+        .default(enabledTraits: ["CommandLine"]),
+        .trait(name: "CommandLine", description: "The command connector-host; the libraries do without."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -35,17 +41,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // For a server in the tests alone; the HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // Without its default trait, which links all of Foundation: 4 ms and 13 MB at every start.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
         .target(name: "CConnector"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "ConnectorManifest", swiftSettings: strict),
         .target(
             name: "ConnectorHost",
@@ -57,7 +60,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                .target(name: "CSodium", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -68,12 +71,9 @@ let package = Package(
             name: "ConnectorSimulator",
             dependencies: [
                 "CZlib", "ConnectorManifest",
-                // The server alone: it hands over the connection, which a fault may have to break, and needs no router.
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -91,7 +91,11 @@ let package = Package(
             name: "ConnectorHostCommands",
             dependencies: [
                 "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLine"])
+                ),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -166,8 +170,8 @@ let package = Package(
             .target(
                 name: $0,
                 dependencies: ["ConnectorKit", "ConnectorManifest"],
-                path: "Plugins/\($0)",
-                sources: ["Sources"],
+                // Not the folder above, where the manifest is: an image put there would plan the build anew, and warn.
+                path: "Plugins/\($0)/Sources",
                 swiftSettings: strict,
                 plugins: ["ConnectorManifestPlugin"]
             )

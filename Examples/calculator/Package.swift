@@ -6,6 +6,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
     .strictMemorySafety(),
 ]
 
@@ -17,7 +18,7 @@ let package = Package(
         .executable(name: "calculator-app", targets: ["CalculatorApp"]),
     ],
     dependencies: [
-        .package(name: "connector-host", path: "../..")
+        .package(name: "connector-host", path: "../..", traits: [])
     ],
     targets: [
         .target(

@@ -4,19 +4,20 @@
 import Foundation
 import PackagePlugin
 
-/// Generates the exported functions of a plugin in Swift from the manifest in its target's folder.
+/// Generates the exported functions of a plugin in Swift from its manifest.
 ///
-/// The manifest is the one file `NAME.connector.json` there; the same file serves beside the built image as its sidecar.
+/// The manifest is the one file `NAME.connector.json` in the target's folder, or else in the folder above. Above is the better
+/// place where the built image goes beside its manifest: what changes in a target's folder is a reason to plan the build anew.
 @main
 struct ConnectorManifestPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
-        let manifests = try FileManager.default
-            .contentsOfDirectory(at: target.directoryURL, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasSuffix(".connector.json") }
+        let folder = target.directoryURL
+        var manifests = try manifests(in: folder)
+        if manifests.isEmpty { manifests = try self.manifests(in: folder.deletingLastPathComponent()) }
         guard manifests.count == 1, let manifest = manifests.first else {
             let found = manifests.isEmpty ? "no" : "more than one"
             Diagnostics.error(
-                "\(target.directoryURL.path): there is \(found) NAME.connector.json, the manifest of the plugin"
+                "\(folder.path): there is \(found) NAME.connector.json, the manifest of the plugin, here or in the folder above"
             )
             return []
         }
@@ -30,5 +31,12 @@ struct ConnectorManifestPlugin: BuildToolPlugin {
                 outputFiles: [output]
             )
         ]
+    }
+
+    /// The manifests in a folder, not in those below.
+    private func manifests(in folder: URL) throws -> [URL] {
+        try FileManager.default
+            .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasSuffix(".connector.json") }
     }
 }

@@ -30,10 +30,11 @@ enum TextFile {
         return bytes
     }
 
-    /// Writes a file, or replaces it.
+    /// Writes a file, or replaces it. Leaves one alone that holds the text already, so that nothing is compiled again.
     static func write(_ text: String, to path: String) throws(ConnectorError) {
-        guard let file = unsafe fopen(path, "wb") else { throw failure("write", path) }
         let bytes = Array(text.utf8)
+        if unsafe access(path, R_OK) == 0, try read(path) == bytes { return }
+        guard let file = unsafe fopen(path, "wb") else { throw failure("write", path) }
         let count = unsafe fwrite(bytes, 1, bytes.count, file)
         guard unsafe fclose(file) == 0, count == bytes.count else { throw failure("write", path) }
     }

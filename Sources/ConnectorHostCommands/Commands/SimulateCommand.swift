@@ -49,7 +49,7 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let simulator = try Simulator(try options(), logger: log.logger)
+        let simulator = try Simulator(try options())
         let output = answer.output
         let announcing = Task {
             output.write(try await SimulatorDocument(simulator))

@@ -22,7 +22,7 @@ struct Simulation: Sendable {
         options.vendors = VendorCatalogue.names.filter(used.contains)
         options.isPrefixed = true
         options.credentials = resolved.credentials
-        let simulator = try Simulator(options, logger: logger)
+        let simulator = try Simulator(options)
         let serving = Task { try await simulator.run() }
         var bases: [String: URLParts] = [:]
         for vendor in simulator.vendors {
@@ -45,7 +45,7 @@ struct Simulation: Sendable {
 
     /// Ends the server, whatever it still does.
     func stop() async {
-        try? await simulator.stop()
+        simulator.stop()
         serving.cancel()
         _ = await serving.result
     }

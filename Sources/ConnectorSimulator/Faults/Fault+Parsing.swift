@@ -13,7 +13,7 @@ extension Fault {
     /// Reads a fault from its text.
     ///
     /// - Parameter vendors: the names a target may have.
-    package init(_ specification: String, vendors: [String]) throws(FaultError) {
+    public init(_ specification: String, vendors: [String]) throws(FaultError) {
         let parts = specification.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
             throw FaultError(

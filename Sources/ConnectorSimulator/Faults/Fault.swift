@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+public import ConnectorManifest
 
 /// A misbehaviour that a simulated vendor shows on purpose, so that a client can be tried against it.
 ///
@@ -23,9 +23,9 @@ package import ConnectorManifest
 /// | `times=N` | only the first N requests that match; without it, always |
 /// | `method=NAME` | only requests with that verb |
 /// | `path=PREFIX` | only requests whose path below the vendor's root begins so |
-package struct Fault: Sendable, Equatable {
+public struct Fault: Sendable, Equatable {
     /// What is sent instead of the vendor's true answer.
-    package enum Answer: Sendable, Equatable {
+    public enum Answer: Sendable, Equatable {
         /// Nothing instead: the vendor answers, late or with more header fields.
         case unchanged
         /// An error of the vendor's, by HTTP status and by the vendor's own code.
@@ -43,22 +43,22 @@ package struct Fault: Sendable, Equatable {
     }
 
     /// The vendor it belongs to; `nil` for all.
-    package var vendor: String?
+    public var vendor: String?
     /// What is sent.
-    package var answer: Answer = .unchanged
+    public var answer: Answer = .unchanged
     /// How long to wait before anything is sent.
-    package var delay: Duration = .zero
+    public var delay: Duration = .zero
     /// Added to the answer.
-    package var headers: HTTPFields = [:]
+    public var headers: HTTPFields = [:]
     /// How many matching requests it applies to; `nil` for every one.
-    package var times: Int?
+    public var times: Int?
     /// The only verb it applies to, in upper case; `nil` for all.
-    package var method: String?
+    public var method: String?
     /// The beginning of the paths it applies to; `nil` for all.
-    package var path: String?
+    public var path: String?
 
     /// A fault of `vendor`, or of every vendor, that changes nothing yet.
-    package init(vendor: String? = nil) {
+    public init(vendor: String? = nil) {
         self.vendor = vendor
     }
 

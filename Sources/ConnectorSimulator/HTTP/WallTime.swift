@@ -10,40 +10,40 @@
 #endif
 
 /// A moment as nanoseconds since the Unix epoch, in UTC.
-package struct WallTime: Sendable, Hashable, Comparable {
+public struct WallTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; the type reaches from 1678 to 2262.
-    package var nanoseconds: Int64
+    public var nanoseconds: Int64
 
     /// Names a moment by its distance from the epoch.
-    package init(nanoseconds: Int64) {
+    public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
     /// Names a moment by whole milliseconds; one out of reach is moved to the nearest end.
-    package init(milliseconds: Int64) {
+    public init(milliseconds: Int64) {
         let (product, overflows) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         self.nanoseconds = overflows ? (milliseconds < 0 ? .min : .max) : product
     }
 
     /// Reads the machine's wall clock.
-    package static func now() -> WallTime {
+    public static func now() -> WallTime {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return WallTime(nanoseconds: 0) }
         return WallTime(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
     /// Whole milliseconds since the epoch, rounded down.
-    package var milliseconds: Int64 {
+    public var milliseconds: Int64 {
         Self.divide(nanoseconds, by: 1_000_000).quotient
     }
 
     /// Whole seconds since the epoch, rounded down.
-    package var seconds: Int64 {
+    public var seconds: Int64 {
         Self.divide(nanoseconds, by: 1_000_000_000).quotient
     }
 
     /// Orders by time.
-    package static func < (one: WallTime, other: WallTime) -> Bool {
+    public static func < (one: WallTime, other: WallTime) -> Bool {
         one.nanoseconds < other.nanoseconds
     }
 

@@ -1,24 +1,24 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+public import ConnectorManifest
 
 /// One request a vendor received, without the credentials it carried.
-package struct RecordedRequest: Sendable {
+public struct RecordedRequest: Sendable {
     /// The vendor's name.
-    package var vendor: String
+    public var vendor: String
     /// The verb.
-    package var method: String
+    public var method: String
     /// Path and query below the vendor's root.
-    package var path: String
+    public var path: String
     /// As sent.
-    package var headers: HTTPFields
+    public var headers: HTTPFields
     /// Without its content encoding.
-    package var body: [UInt8]
+    public var body: [UInt8]
     /// What was answered; 0 when a fault left the request without an answer.
-    package var status: Int
+    public var status: Int
     /// When the request was complete.
-    package var at: WallTime
+    public var at: WallTime
 
     /// About how much memory it holds, in bytes.
     var size: Int {

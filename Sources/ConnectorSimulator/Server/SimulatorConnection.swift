@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
-internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
+internal import NIOHTTP1
 
 #if canImport(Darwin)
     internal import Darwin
@@ -16,6 +15,9 @@ internal import NIOCore
 
 /// Carries one request from a connection to the router and the answer back, or breaks the connection as a fault asks.
 struct SimulatorConnection: Sendable {
+    /// The parts of requests, one after the other.
+    typealias Parts = NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+
     /// Answers requests.
     let router: SimulatorRouter
     /// The clock that slow answers wait on.
@@ -26,43 +28,48 @@ struct SimulatorConnection: Sendable {
     let encodedLimit: Int
 
     /// Handles one request; called by the server for each, in order, on every connection.
-    @concurrent @Sendable
-    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+    ///
+    /// - Returns: whether the connection stays open for another.
+    func respond(_ head: HTTPRequestHead, body parts: inout Parts, _ channel: any Channel) async throws -> Bool {
         var simulated = SimulatedRequest(
-            request.method.rawValue,
-            request.head.path ?? "/",
-            headers: ConnectorManifest.HTTPFields(request.head),
+            head.method.rawValue,
+            head.uri,
+            headers: HTTPFields(head.headers),
             receivedAt: now()
         )
         let isHead = simulated.method == "HEAD"
         if isHead { (simulated.method, simulated.isHead) = ("GET", true) }
         if simulated.headers["Expect"]?.lowercased() == "100-continue" {
-            try await writer.writeInformationalHead(HTTPTypes.HTTPResponse(status: .continue))
+            try await Self.send(.head(HTTPResponseHead(version: .http1_1, status: .continue)), channel)
         }
-        guard let body = try await collect(request.body) else {
-            try await send(router.refuseTooLarge(simulated), isHead: isHead, closes: true, writer)
-            return try await close(channel)
+        guard let body = try await collect(&parts) else {
+            try await send(router.refuseTooLarge(simulated), isHead: isHead, closes: true, channel)
+            return false
         }
         simulated.body = body
         simulated.encodedBodyCount = body.count
         simulated.receivedAt = now()
         if let preflight = Self.preflight(simulated) {
-            return try await send(preflight, isHead: false, closes: false, writer)
+            try await send(preflight, isHead: false, closes: !head.isKeepAlive, channel)
+            return head.isKeepAlive
         }
         var exchange = router.answer(simulated)
         if exchange.delay > .zero { try await clock.sleep(for: exchange.delay) }
         if simulated.headers["Origin"] != nil { exchange.response.headers["Access-Control-Allow-Origin"] = "*" }
         switch exchange.delivery {
-        case .complete: try await send(exchange.response, isHead: isHead, closes: false, writer)
-        case .truncated: try await truncate(exchange.response, writer, channel)
+        case .complete:
+            try await send(exchange.response, isHead: isHead, closes: !head.isKeepAlive, channel)
+            return head.isKeepAlive
+        case .truncated: try await truncate(exchange.response, channel)
         case .reset: try await reset(channel)
         }
+        return false
     }
 
     /// Reads the whole body, or returns `nil` as soon as it exceeds the limit.
-    private func collect(_ body: RequestBody) async throws -> [UInt8]? {
+    private func collect(_ parts: inout Parts) async throws -> [UInt8]? {
         var bytes: [UInt8] = []
-        for try await buffer in body {
+        while case .body(let buffer)? = try await parts.next(isolation: #isolation) {
             guard buffer.readableBytes <= encodedLimit - bytes.count else { return nil }
             bytes += buffer.readableBytesView
         }
@@ -70,33 +77,22 @@ struct SimulatorConnection: Sendable {
     }
 
     /// Sends an answer completely.
-    @concurrent
-    private func send(
-        _ response: ConnectorManifest.HTTPResponse,
-        isHead: Bool,
-        closes: Bool,
-        _ writer: consuming ResponseWriter
-    ) async throws {
+    private func send(_ response: HTTPResponse, isHead: Bool, closes: Bool, _ channel: any Channel) async throws {
         let hasBody = !isHead && response.status != 204 && response.status != 304
         var head = Self.head(of: response)
-        if closes { head.headerFields[.connection] = "close" }
+        if closes { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
         if hasBody {
-            try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.body)))
-        } else {
-            try await writer.writeResponse(head)
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: response.body))), promise: nil)
         }
+        try await Self.send(.end(nil), channel)
     }
 
-    /// Announces the whole body, sends half of it and closes.
-    @concurrent
-    private func truncate(
-        _ response: ConnectorManifest.HTTPResponse,
-        _ writer: consuming ResponseWriter,
-        _ channel: any Channel
-    ) async throws {
-        var body = try await writer.writeHead(Self.head(of: response))
-        try await body.write(ByteBuffer(bytes: response.body.prefix(response.body.count / 2)))
-        try await close(channel)
+    /// Announces the whole body, and sends half of it.
+    private func truncate(_ response: HTTPResponse, _ channel: any Channel) async throws {
+        let half = ByteBuffer(bytes: response.body.prefix(response.body.count / 2))
+        channel.write(HTTPServerResponsePart.head(Self.head(of: response)), promise: nil)
+        try await Self.send(.body(.byteBuffer(half)), channel)
     }
 
     /// Sends a TCP reset, by closing without lingering.
@@ -104,33 +100,44 @@ struct SimulatorConnection: Sendable {
         if let socket = channel as? any SocketOptionProvider {
             try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
-        try await close(channel)
+        try await channel.close().get()
     }
 
-    /// Closes once everything written so far has reached the socket; one that is closed already is no error.
-    private func close(_ channel: any Channel) async throws {
-        do {
-            try await channel.eventLoop.submit {}.get()
-            try await channel.close().get()
-        } catch ChannelError.alreadyClosed {}
+    /// Writes a part, and awaits that it and those before it have reached the socket.
+    private static func send(_ part: HTTPServerResponsePart, _ channel: any Channel) async throws {
+        try await channel.writeAndFlush(part).get()
     }
 
     /// Status line and fields, with the length of the body unless there never is one.
-    private static func head(of response: ConnectorManifest.HTTPResponse) -> HTTPTypes.HTTPResponse {
-        var fields = HTTPTypes.HTTPFields(response.headers)
-        if response.status != 204, response.status != 304 { fields[.contentLength] = String(response.body.count) }
-        return HTTPTypes.HTTPResponse(status: .init(code: response.status), headerFields: fields)
+    private static func head(of response: HTTPResponse) -> HTTPResponseHead {
+        var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
+        if response.status != 204, response.status != 304 {
+            headers.replaceOrAdd(name: "Content-Length", value: String(response.body.count))
+        }
+        return HTTPResponseHead(
+            version: .http1_1,
+            status: HTTPResponseStatus(statusCode: response.status),
+            headers: headers
+        )
     }
 
     /// Lets any page ask any vendor, as the vendors themselves do; `nil` when the request is not a preflight.
-    private static func preflight(_ request: SimulatedRequest) -> ConnectorManifest.HTTPResponse? {
+    private static func preflight(_ request: SimulatedRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil else { return nil }
-        var headers: ConnectorManifest.HTTPFields = [
+        var headers: HTTPFields = [
             "Access-Control-Allow-Origin": "*",
             "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
             "Access-Control-Max-Age": "3600",
         ]
         headers["Access-Control-Allow-Headers"] = request.headers["Access-Control-Request-Headers"]
-        return ConnectorManifest.HTTPResponse(status: 204, headers: headers)
+        return HTTPResponse(status: 204, headers: headers)
+    }
+}
+
+extension HTTPFields {
+    /// Copies the fields of a request.
+    fileprivate init(_ headers: HTTPHeaders) {
+        self.init()
+        for (name, value) in headers { append(name, value) }
     }
 }

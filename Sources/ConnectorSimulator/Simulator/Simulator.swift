@@ -1,12 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HummingbirdCore
-package import Logging
-internal import NIOCore
-internal import NIOPosix
-internal import ServiceLifecycle
-internal import Synchronization
+public import ServiceLifecycle
 
 /// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
 ///
@@ -19,21 +14,16 @@ internal import Synchronization
 /// async let running: Void = simulator.run()
 /// let url = try await simulator.baseURL(of: "segment")
 /// ```
-package final class Simulator: Service, Sendable {
+public final class Simulator: Service, Sendable {
     /// Answers requests.
     private let router: SimulatorRouter
     /// Listens, and hands each request to the router.
-    private let server: any Service
-    /// Ends the server.
-    private let stopServer: @Sendable () async throws -> Void
+    private let server: SimulatorServer
     /// Where the server listens, once it does.
     private let address: SimulatorAddress
 
     /// Prepares the vendors; nothing listens before ``run()``.
-    package init(
-        _ options: SimulatorOptions = SimulatorOptions(),
-        logger: Logger = Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() }
-    ) throws(SimulatorError) {
+    public init(_ options: SimulatorOptions = SimulatorOptions()) throws(SimulatorError) {
         let router = try SimulatorRouter(options)
         let address = SimulatorAddress()
         let connection = SimulatorConnection(
@@ -42,25 +32,17 @@ package final class Simulator: Service, Sendable {
             now: options.now,
             encodedLimit: options.bodyLimits.encoded
         )
-        let server = Server(
-            childChannelSetup: HTTP1Channel(responder: connection.respond),
-            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: options.port)),
-            onServerRunning: { channel in address.set(.success(channel.localAddress?.port ?? options.port)) },
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: logger
-        )
         self.router = router
         self.address = address
-        self.server = server
-        self.stopServer = { try await server.shutdownGracefully() }
+        self.server = SimulatorServer(port: options.port, responder: connection)
     }
 
     /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
     /// - Throws: what the system says when the port cannot be bound.
-    package func run() async throws {
+    public func run() async throws {
         do {
-            try await server.run()
+            try await server.run { port in address.set(.success(port)) }
             address.set(.failure(.notRunning("it was stopped")))
         } catch {
             address.set(.failure(.notRunning(String(describing: error))))
@@ -69,38 +51,38 @@ package final class Simulator: Service, Sendable {
     }
 
     /// Lets requests in progress finish and ends ``run()``.
-    package func stop() async throws {
-        try await stopServer()
+    public func stop() {
+        server.stop()
     }
 
     /// The vendors served, in the order they are listed.
-    package var vendors: [String] { router.names }
+    public var vendors: [String] { router.names }
 
     /// The port, as soon as the server listens; waits until then.
-    package var port: Int {
+    public var port: Int {
         get async throws(SimulatorError) { try await address.port().get() }
     }
 
     /// The URL that stands for the vendor's own server, without a trailing slash; waits until the server listens.
-    package func baseURL(of vendor: String) async throws(SimulatorError) -> String {
+    public func baseURL(of vendor: String) async throws(SimulatorError) -> String {
         guard vendors.contains(vendor) else { throw .unknownVendor(vendor) }
         let root = "http://127.0.0.1:\(try await port)"
         return router.isPrefixed ? "\(root)/\(vendor)" : root
     }
 
     /// The `config` of a connector that reaches the vendor with its demonstration credentials; waits like ``baseURL(of:)``.
-    package func configuration(of vendor: String) async throws(SimulatorError) -> [String: String] {
+    public func configuration(of vendor: String) async throws(SimulatorError) -> [String: String] {
         let baseURL = try await baseURL(of: vendor)
         return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
     }
 
     /// What was received, newest last, by one vendor or by all.
-    package func received(by vendor: String? = nil) -> [RecordedRequest] {
+    public func received(by vendor: String? = nil) -> [RecordedRequest] {
         router.recording.snapshot(of: vendor).requests
     }
 
     /// Puts other faults in force from the next request on.
-    package func setFaults(_ faults: [Fault]) {
+    public func setFaults(_ faults: [Fault]) {
         router.faults.replace(with: faults)
     }
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a simulator cannot be set up or reached.
-package enum SimulatorError: Error, Equatable, CustomStringConvertible {
+public enum SimulatorError: Error, Equatable, CustomStringConvertible {
     /// A vendor was asked for that is not simulated.
     case unknownVendor(String)
     /// The server ended before it could answer where it listens.
     case notRunning(String)
 
     /// One line for people, with the remedy where there is one.
-    package var description: String {
+    public var description: String {
         switch self {
         case .unknownVendor(let name):
             "no vendor \"\(name)\" is simulated; there are \(VendorCatalogue.names.joined(separator: ", "))"

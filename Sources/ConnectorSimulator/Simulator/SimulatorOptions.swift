@@ -2,26 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a simulator is set up.
-package struct SimulatorOptions: Sendable {
+public struct SimulatorOptions: Sendable {
     /// The vendors to serve, in the order they are listed.
-    package var vendors: [String] = VendorCatalogue.names
+    public var vendors: [String] = VendorCatalogue.names
     /// What goes wrong on purpose; of several that match a request the first applies.
-    package var faults: [Fault] = []
+    public var faults: [Fault] = []
     /// By vendor, the sets of credentials to accept, keyed like the configuration of the vendor's adapter.
     ///
     /// A vendor without an entry accepts its documented demonstration credentials.
-    package var credentials: [String: [[String: String]]] = [:]
+    public var credentials: [String: [[String: String]]] = [:]
     /// The port on the loopback interface; 0 for any free one.
-    package var port: Int = 0
+    public var port: Int = 0
     /// Whether each vendor is served under `/NAME`; `nil` for as soon as there is more than one.
-    package var isPrefixed: Bool?
+    public var isPrefixed: Bool?
     /// The most bytes of a request on the wire, and the most after its content encoding is taken off.
-    package var bodyLimits: (encoded: Int, decoded: Int) = (32 << 20, 128 << 20)
+    public var bodyLimits: (encoded: Int, decoded: Int) = (32 << 20, 128 << 20)
     /// The clock that slow answers wait on.
-    package var clock: any Clock<Duration> = ContinuousClock()
+    public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock that answers are stamped with.
-    package var now: @Sendable () -> WallTime = { .now() }
+    public var now: @Sendable () -> WallTime = { .now() }
 
     /// Serves every vendor, without faults, on any free port.
-    package init() {}
+    public init() {}
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorKit
+internal import ConnectorManifest
 internal import ConnectorSimulator
 
 /// An answer that is not the vendor's, or not all of it, under a status that looks like success.
@@ -36,7 +37,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
     }
 
     /// What comes in the place of a response.
-    func applied(to response: ConnectorKit.HTTPResponse) -> ConnectorKit.HTTPResponse {
+    func applied(to response: HTTPResponse) -> HTTPResponse {
         switch self {
         case .portal, .empty, .refusal: response
         case .redirect:
@@ -56,7 +57,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
         }
     }
 
-    private func other(_ text: String, _ type: String) -> ConnectorKit.HTTPResponse {
+    private func other(_ text: String, _ type: String) -> HTTPResponse {
         HTTPResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8))
     }
 }

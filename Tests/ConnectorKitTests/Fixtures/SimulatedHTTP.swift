@@ -48,7 +48,7 @@ final class SimulatedHTTP: HTTPService {
     /// Whether an answer was replaced by one that differs.
     var wasFalsified: Bool { state.withLock { $0.wasFalsified } }
 
-    func send(_ request: HTTPRequest) async throws(PluginError) -> ConnectorKit.HTTPResponse {
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let lie = state.withLock { state -> FalseAnswer? in
             guard state.isWatching else { return nil }
             let number = state.questions.count { $0.method == request.method }
@@ -64,19 +64,17 @@ final class SimulatedHTTP: HTTPService {
         return falsehood
     }
 
-    private func answer(to request: HTTPRequest, faults: [Fault]) -> ConnectorKit.HTTPResponse {
+    private func answer(to request: HTTPRequest, faults: [Fault]) -> HTTPResponse {
         simulator.setFaults(faults)
         defer { simulator.setFaults([]) }
-        var headers = HeaderFields()
-        for field in request.headers.fields { headers.append(field.name, revealed(field.value)) }
+        var headers = HTTPFields()
+        for field in request.headers { headers.append(field.name, revealed(field.value)) }
         let url = revealed(request.url.description)
         let body = request.hasPlaceholdersInBody ? Array(revealed(request.text).utf8) : request.body
         let target = String(url.dropFirst(request.url.origin.count))
-        let response = simulator.answer(
+        return simulator.answer(
             SimulatedRequest(request.method.rawValue, target, headers: headers, body: body)
         ).response
-        let fields = response.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) }
-        return ConnectorKit.HTTPResponse(status: response.status, headers: HTTPHeaders(fields), body: response.body)
     }
 
     /// The text with secrets for placeholders.

@@ -24,7 +24,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await simulator.run() }
             try await body(simulator, try await simulator.port)
-            try await simulator.stop()
+            simulator.stop()
             try await group.waitForAll()
         }
     }

@@ -117,8 +117,8 @@ package struct PluginCatalog: Sendable {
         return try digest(first.path) == digest(second.path)
     }
 
-    private static func digest(_ path: String) throws(ConnectorError) -> ImageDigest {
-        let digest = unsafe try ImageBytes(path: path).withAllBytes { unsafe ImageDigest(of: $0) }
+    private static func digest(_ path: String) throws(ConnectorError) -> SHA256Digest {
+        let digest = unsafe try ImageBytes(path: path).withAllBytes { unsafe SHA256Digest(of: $0) }
         guard let digest else { throw Preflight.changed(path) }
         return digest
     }

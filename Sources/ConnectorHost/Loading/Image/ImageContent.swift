@@ -18,14 +18,14 @@ package final class ImageContent: Sendable {
     private enum State: Sendable {
         /// Where they are mapped, as an address.
         case mapped(UInt, count: Int)
-        case hashed(ImageDigest)
+        case hashed(SHA256Digest)
     }
 
     private let state: Mutex<State>
 
     /// Hashes bytes at once, since they go away.
     init(hashing bytes: UnsafeRawBufferPointer) {
-        state = Mutex(.hashed(unsafe ImageDigest(of: bytes)))
+        state = Mutex(.hashed(unsafe SHA256Digest(of: bytes)))
     }
 
     #if os(Linux)
@@ -36,13 +36,13 @@ package final class ImageContent: Sendable {
     #endif
 
     /// The SHA-256; the first to ask waits for it to be made.
-    var digest: ImageDigest {
+    var digest: SHA256Digest {
         state.withLock { state in
             switch state {
             case .hashed(let digest): return digest
             case .mapped(let address, let count):
                 let bytes = unsafe UnsafeMutableRawPointer(bitPattern: address)
-                let digest = unsafe ImageDigest(of: UnsafeRawBufferPointer(start: bytes, count: count))
+                let digest = unsafe SHA256Digest(of: UnsafeRawBufferPointer(start: bytes, count: count))
                 state = .hashed(digest)
                 unsafe munmap(bytes, count)
                 return digest
@@ -57,7 +57,7 @@ package final class ImageContent: Sendable {
     func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             switch state {
-            case .hashed(let digest): return unsafe digest == ImageDigest(of: bytes)
+            case .hashed(let digest): return unsafe digest == SHA256Digest(of: bytes)
             case .mapped(let address, let count):
                 guard count == bytes.count, let base = bytes.baseAddress,
                     let mapped = unsafe UnsafeRawPointer(bitPattern: address)

@@ -47,8 +47,7 @@ struct StateDirectory: Sendable {
             }
         }
         guard name.count <= 200 else {
-            let digest = unsafe Array(gate.utf8).withUnsafeBytes { unsafe ImageDigest(of: $0) }
-            return "gate.\(digest).storage"
+            return "gate.\(SHA256Digest(of: gate)).storage"
         }
         return String(decoding: name, as: UTF8.self) + ".storage"
     }
