@@ -16,6 +16,12 @@ let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
 ]
 
+/// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
+let layers: [Target.Dependency] = ["ConnectorPlatform", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices"]
+
+/// Queues that grow at one end and shrink at the other.
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+
 let package = Package(
     name: "connector-host",
     platforms: [.macOS(.v26)],
@@ -50,17 +56,40 @@ let package = Package(
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "ConnectorManifest", swiftSettings: strict),
+        // The layers of the host: each depends on those before it alone.
+        .target(name: "ConnectorPlatform", dependencies: ["ConnectorManifest", deque], swiftSettings: strict),
         .target(
-            name: "ConnectorHost",
+            name: "ConnectorLoading",
             dependencies: [
-                "CConnector", "CFFI", "CZlib", "ConnectorManifest", "Integrator",
+                "CConnector", "ConnectorManifest", "ConnectorPlatform",
+                .target(name: "CSodium", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorInvocation",
+            dependencies: ["CConnector", "CFFI", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading", deque],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorServices",
+            dependencies: [
+                "CConnector", "CZlib", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
+                "ConnectorInvocation",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "DequeModule", package: "swift-collections"),
+                deque,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .target(name: "CSodium", condition: .when(platforms: [.linux])),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorHost",
+            dependencies: layers + [
+                "ConnectorManifest", "Integrator",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -80,7 +109,7 @@ let package = Package(
         ),
         .target(
             name: "ConnectorHostTesting",
-            dependencies: [
+            dependencies: layers + [
                 "CConnector", "ConnectorHost", "ConnectorManifest",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -89,7 +118,7 @@ let package = Package(
         .target(name: "Integrator", swiftSettings: strict),
         .target(
             name: "ConnectorHostCommands",
-            dependencies: [
+            dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
@@ -111,8 +140,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "connector-bench",
-            dependencies: [
-                "ConnectorHost", "CBenchmark",
+            dependencies: layers + [
+                "ConnectorHost", "ConnectorManifest", "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -130,7 +159,7 @@ let package = Package(
         .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
         .testTarget(
             name: "ConnectorHostTests",
-            dependencies: [
+            dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),

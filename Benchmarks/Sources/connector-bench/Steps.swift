@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorManifest
 
 /// The steps of opening, one after the other on one thread: where the time goes.

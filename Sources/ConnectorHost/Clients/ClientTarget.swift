@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
 internal import ConnectorManifest
+internal import ConnectorPlatform
 
 /// The connector that a client calls: a path in whatever tree is current, and all that a client holds of the host.
 struct ClientTarget: Sendable {

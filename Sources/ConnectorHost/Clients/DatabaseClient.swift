@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorInvocation
 public import ConnectorManifest
 
 /// Stores and finds records, wherever `connectors.json` says.

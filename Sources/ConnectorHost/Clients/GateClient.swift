@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorInvocation
 public import ConnectorManifest
 
 /// Calls any operation of a connector by name, also of capabilities that nobody knew of when this was compiled.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+internal import ConnectorServices
 
 /// The members of a connector besides its name and what is below it.
 extension ConfigurationReader {

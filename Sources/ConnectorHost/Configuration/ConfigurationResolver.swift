@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+internal import ConnectorServices
 
 /// Gives the configuration of each leaf its values, and checks them against the plugin's manifest.
 struct ConfigurationResolver {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorManifest
+public import ConnectorServices
 
 extension Connector {
     /// How a composite made in Swift treats its children: see <doc:CallingOperations>.

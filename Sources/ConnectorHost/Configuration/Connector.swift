@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///

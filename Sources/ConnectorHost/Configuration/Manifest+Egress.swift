@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+internal import ConnectorServices
 
 extension Manifest {
     /// The hosts that the plugin says it talks to, with the hosts of configuration fields in the place of `{field}`.

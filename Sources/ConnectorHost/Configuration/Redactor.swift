@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorServices
+
 /// Takes secrets out of texts before people see them.
 ///
 /// Finds each one as it is, percent-encoded, JSON-escaped, in any mixture of these, and inside of base64, as Basic

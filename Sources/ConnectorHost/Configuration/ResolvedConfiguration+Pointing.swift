@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+internal import ConnectorServices
 
 extension ResolvedConfiguration {
     /// The same connectors with their vendors elsewhere: what `status --simulate` opens.

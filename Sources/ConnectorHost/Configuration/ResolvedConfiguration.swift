@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+package import ConnectorServices
 
 /// A configuration whose every value is known and checked against the plugins: what the host opens.
 public struct ResolvedConfiguration: Sendable {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+internal import ConnectorServices
 
 /// Where a secret is to be taken from: `env:NAME` or `file:PATH`.
 enum SecretReference: Sendable, Hashable {

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorServices
 internal import Synchronization
 
 /// The redactor of a host, which learns the secrets that are read while it runs and forgets none.

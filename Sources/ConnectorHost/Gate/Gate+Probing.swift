@@ -1,7 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
 internal import ConnectorManifest
+internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 

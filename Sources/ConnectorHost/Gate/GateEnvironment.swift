@@ -1,7 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
+internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Logging
 
 /// What all gates of a host share.

@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorServices
 
 /// Everything a gate needs to know to open: its leaf of the file, checked against the plugin's manifest.
 struct GatePlan: Sendable {

@@ -91,7 +91,8 @@ struct GateStateMachine: ~Copyable {
     /// - Parameter round: The round whose end scheduled it; nil if somebody asks for it now.
     /// - Returns: False if there is nothing to heal any more.
     mutating func heal(round: Int? = nil) -> Bool {
-        guard !isRetired, case .failed(isTrying: false) = current, target == .open, round ?? self.round == self.round else {
+        guard !isRetired, case .failed(isTrying: false) = current, target == .open, round ?? self.round == self.round
+        else {
             return false
         }
         attempts += 1

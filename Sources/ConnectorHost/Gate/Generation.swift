@@ -1,7 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
+internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
@@ -155,7 +159,10 @@ final class Generation: Sendable {
 
     /// Destroys what nobody waited for.
     private func discard(_ channel: (any Channel)?) {
-        if let channel { return _ = channel.dispose() }
+        if let channel {
+            _ = channel.dispose()
+            return
+        }
         Task(executorPreference: environment.calls.lifecycle) { [self] in await release() }
     }
 

@@ -1,6 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorPlatform
+public import ConnectorServices
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)

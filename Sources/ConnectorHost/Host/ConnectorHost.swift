@@ -1,7 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
+internal import ConnectorLoading
 public import ConnectorManifest
+internal import ConnectorPlatform
+public import ConnectorServices
 public import Logging
 public import ServiceLifecycle
 internal import Synchronization

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorServices
+
 extension HTTPOptions {
     /// As other programs take it from the environment: the proxies of ``HTTPProxies/init(environment:)``, and the authorities in
     /// the file that `SSL_CERT_FILE` names.

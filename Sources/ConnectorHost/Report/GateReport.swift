@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorLoading
 public import ConnectorManifest
+public import ConnectorServices
 
 /// What is known of one connector at one moment.
 public struct GateReport: Sendable {

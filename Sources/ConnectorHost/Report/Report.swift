@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorManifest
+internal import ConnectorServices
 
 /// How every gate stood at one moment: a value, and the truth.
 public struct Report: Sendable {

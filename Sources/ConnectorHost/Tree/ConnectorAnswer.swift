@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
 internal import ConnectorManifest
 
 /// What a connector answered: the result that counts, and how each child fared where several were asked.

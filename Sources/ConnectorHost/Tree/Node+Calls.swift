@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
 internal import ConnectorManifest
 
 /// How a call passes through the tree: a composite is called like a leaf, and its policy decides which children answer.

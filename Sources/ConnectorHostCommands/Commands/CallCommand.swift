@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
+internal import ConnectorInvocation
 internal import ConnectorManifest
 
 /// `connector-host call`: opens what is needed, calls one operation, shows the answer.

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
+internal import ConnectorLoading
 
 /// `connector-host inspect`: says everything about a plugin's file, running none of it.
 struct InspectCommand: AsyncParsableCommand {

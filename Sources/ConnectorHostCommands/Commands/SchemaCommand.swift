@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorManifest
 
 /// `connector-host schema`: prints the JSON Schema of the file, made from the plugins there are.

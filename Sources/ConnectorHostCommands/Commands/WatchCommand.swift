@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorServices
 internal import ServiceLifecycle
 internal import UnixSignals
 

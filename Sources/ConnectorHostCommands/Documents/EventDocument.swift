@@ -3,6 +3,7 @@
 
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorServices
 
 /// Something that a plugin told.
 struct EventDocument: Document {

@@ -3,7 +3,10 @@
 
 internal import CConnector
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 

@@ -3,6 +3,7 @@
 
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorServices
 
 /// What `create` receives from the suite: checked against the manifest, as the host does it.
 struct ConformanceConfiguration: Sendable {

@@ -3,6 +3,8 @@
 
 internal import CConnector
 internal import ConnectorHost
+internal import ConnectorLoading
+internal import ConnectorServices
 
 /// An instance under test, with the host that it was given.
 ///

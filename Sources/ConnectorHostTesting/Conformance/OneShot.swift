@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// A value that comes once, or not in time.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
+internal import ConnectorLoading
 public import ConnectorManifest
 
 /// Checks whether a plugin keeps the rules of the ABI, for its author's own tests.

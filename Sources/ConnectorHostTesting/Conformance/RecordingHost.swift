@@ -3,6 +3,8 @@
 
 internal import CConnector
 internal import ConnectorHost
+internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Synchronization
 
 /// The `connector_host` of one instance under test, which notes what the plugin does with it.

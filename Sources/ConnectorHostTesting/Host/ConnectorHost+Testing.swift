@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorHost
+internal import ConnectorPlatform
 public import Logging
 
 extension ConnectorHost {

@@ -4,6 +4,10 @@
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The headers of the ABI compile without a warning wherever plugins are written.
 @Suite struct HeaderTests {

@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// What is sent again is the same event, so that no vendor counts it twice.
 @Suite(.timeLimit(.minutes(10))) struct DeliveryTests {

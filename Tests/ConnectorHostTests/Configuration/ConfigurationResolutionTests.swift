@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 @Suite struct ConfigurationResolutionTests {
     @Test func `values follow the manifest's order, with the defaults filled in`() throws {

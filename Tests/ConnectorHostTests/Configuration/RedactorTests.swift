@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 @Suite struct RedactorTests {
     private static let value = #"p"a/s s+w&ö\%d"#

@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 @Suite struct TemplateTests {
     private static let environment = Configuration.Environment(["A": "1", "EMPTY": "", "_b2": "${A}"])

@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// How gates close: in reverse, after the calls that are inside, and never for ever.
 @Suite(.timeLimit(.minutes(10))) struct GateClosingTests {

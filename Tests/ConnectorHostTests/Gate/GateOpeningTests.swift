@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// How gates open: at once, in order, again, and not at all.
 @Suite(.timeLimit(.minutes(10))) struct GateOpeningTests {

@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Evidence goes stale: gates are proved again at intervals.
 @Suite(.timeLimit(.minutes(10))) struct GateProbingTests {
@@ -47,7 +51,8 @@ import Testing
         #expect(report["gate"]?.state == .open)
     }
 
-    @Test func `a gate whose proofs fail is degraded, then failed, and open again when it is tried again`() async throws {
+    @Test func `a gate whose proofs fail is degraded, then failed, and open again when it is tried again`() async throws
+    {
         let test = try await opened()
         try await set(8, test)
         await next(test)

@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// What a gate decides, without a gate.
 @Suite struct GateStateMachineTests {

@@ -9,6 +9,10 @@ import ServiceLifecycle
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The host as an application sees it.
 @Suite(.timeLimit(.minutes(10))) struct ConnectorHostTests {

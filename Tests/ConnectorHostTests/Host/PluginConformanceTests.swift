@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The suite that plugin authors run, on plugins that keep the rules and on ones that break them.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PluginConformanceTests {

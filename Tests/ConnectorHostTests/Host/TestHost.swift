@@ -8,6 +8,10 @@ import Synchronization
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// A host with the plugins of `Tests/Fixtures`, a clock that a test moves, and a second host that completes what the first
 /// one's gates leave pending.
@@ -65,8 +69,8 @@ struct TestHost: Sendable {
     ) -> String {
         let settings = settings.contains("\"heal\"") ? settings : "\(settings), \"heal\": \"off\""
         return """
-        {"name": "\(name)", "plugin": "\(plugin)", "config": \(JSONValue.object(config)), \(settings)}
-        """
+            {"name": "\(name)", "plugin": "\(plugin)", "config": \(JSONValue.object(config)), \(settings)}
+            """
     }
 
     /// A composite.

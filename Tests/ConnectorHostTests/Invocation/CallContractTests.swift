@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Every rule of the call contract, kept and broken.
 @Suite(.timeLimit(.minutes(10))) struct CallContractTests {

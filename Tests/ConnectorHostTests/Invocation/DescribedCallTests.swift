@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Values of every type on their way through libffi, right ones and wrong ones.
 @Suite(.timeLimit(.minutes(10))) struct DescribedCallTests {

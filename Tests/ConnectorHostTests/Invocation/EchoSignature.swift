@@ -4,6 +4,10 @@
 import ConnectorManifest
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// A signature of random parameters, and the C function that gives each of them back.
 struct EchoSignature {

@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Random signatures and random values, the same ones every time, against C functions that echo what they get.
 @Suite(.timeLimit(.minutes(10))) struct MarshallerFuzzTests {

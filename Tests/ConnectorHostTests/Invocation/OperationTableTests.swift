@@ -6,6 +6,10 @@ import Synchronization
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Calls by their ids, without any plugin.
 @Suite(.timeLimit(.minutes(10))) struct OperationTableTests {

@@ -7,6 +7,10 @@ import Synchronization
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Described calls with values in the order of the parameters, and with places that are prepared once.
 @Suite(.timeLimit(.minutes(10))) struct PreparedCallTests {

@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Every way in which a plugin cannot be loaded has its code, its reason and its remedy, and harms nobody.
 @Suite struct BrokenPluginTests {

@@ -5,6 +5,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Finding plugins in directories, and never hiding one that is broken.
 @Suite struct PluginCatalogTests {

@@ -4,6 +4,10 @@
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Known answers: the examples of FIPS 180-4, published by NIST.
 @Suite struct SHA256DigestTests {

@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// What plugins complete `open` and `probe` with.
 @Suite(.timeLimit(.minutes(10))) struct EvidenceTests {

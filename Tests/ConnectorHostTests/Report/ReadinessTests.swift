@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Which children a composite can do without, and what that means for the whole.
 @Suite(.timeLimit(.minutes(10))) struct ReadinessTests {

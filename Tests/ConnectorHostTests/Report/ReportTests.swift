@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The report, as a value, as a document, and as a stream.
 @Suite(.timeLimit(.minutes(10))) struct ReportTests {

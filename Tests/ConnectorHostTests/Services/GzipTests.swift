@@ -5,6 +5,10 @@ import CConnector
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The system's zlib behind two functions.
 @Suite struct GzipTests {

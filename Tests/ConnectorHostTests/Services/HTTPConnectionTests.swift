@@ -5,6 +5,10 @@ import CConnector
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// How many connections there are, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct HTTPConnectionTests {

@@ -5,6 +5,10 @@ import CConnector
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Requests that fail, each in the way that its cause calls for.
 @Suite struct HTTPFailureTests {

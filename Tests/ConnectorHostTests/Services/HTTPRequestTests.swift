@@ -5,6 +5,10 @@ import CConnector
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Requests that arrive, over a real connection, through the C table.
 @Suite struct HTTPRequestTests {

@@ -5,6 +5,10 @@ import CConnector
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Requests over TLS: what is spoken, who is trusted, and what is said of who is not.
 @Suite struct HTTPSecurityTests {

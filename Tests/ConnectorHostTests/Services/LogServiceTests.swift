@@ -7,6 +7,10 @@ import Logging
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// log/1 as a plugin calls it.
 @Suite struct LogServiceTests {

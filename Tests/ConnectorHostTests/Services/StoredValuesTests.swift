@@ -4,6 +4,10 @@
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The form of stored values in a file, and the names of files.
 @Suite struct StoredValuesTests {

@@ -5,6 +5,10 @@ import Synchronization
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The order of timers, without a clock.
 @Suite struct TimerQueueTests {

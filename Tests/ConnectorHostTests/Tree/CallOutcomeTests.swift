@@ -8,6 +8,10 @@ import Logging
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// How each child of a composite fared is in the answer, in the error, in the report and in the log.
 @Suite(.timeLimit(.minutes(10))) struct CallOutcomeTests {

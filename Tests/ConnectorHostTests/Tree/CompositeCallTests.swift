@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// A composite is called like a leaf; its policy decides who answers.
 @Suite(.timeLimit(.minutes(10))) struct CompositeCallTests {

@@ -4,6 +4,10 @@
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// How a composite stands, given how its children do.
 @Suite struct CompositeStateTests {

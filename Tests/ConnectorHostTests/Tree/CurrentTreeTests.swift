@@ -6,6 +6,10 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// A change of the tree publishes the next snapshot; clients follow, and calls in flight finish on theirs.
 @Suite(.timeLimit(.minutes(10))) struct CurrentTreeTests {

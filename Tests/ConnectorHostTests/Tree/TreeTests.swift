@@ -7,6 +7,10 @@ import Synchronization
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The shape of the tree, and the order it is walked in.
 @Suite(.timeLimit(.minutes(10))) struct TreeTests {

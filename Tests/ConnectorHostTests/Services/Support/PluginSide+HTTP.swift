@@ -5,6 +5,10 @@ import CConnector
 import Synchronization
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The end of a request, as `done` received it.
 struct RequestEnd: Sendable {

@@ -4,6 +4,10 @@
 import CConnector
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// What a call of storage/1 brought.
 struct StorageAnswer: Equatable {

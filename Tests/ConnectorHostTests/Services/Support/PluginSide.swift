@@ -7,6 +7,10 @@ import Logging
 import Synchronization
 
 @testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// The services as a plugin uses them: through the C tables, with C callbacks.
 final class PluginSide: Sendable {

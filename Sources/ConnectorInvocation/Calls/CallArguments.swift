@@ -1,0 +1,92 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// What a caller gives an operation, before it is known which plugin will take it.
+package struct CallArguments: Sendable {
+    /// JSON that still has to be checked, by name or in order, or texts that a typed client has made already.
+    package enum Storage: Sendable {
+        case json(JSONObject)
+        case positional([JSONValue])
+        case texts([(name: String, text: [UInt8]?)])
+    }
+
+    /// What was given.
+    package let storage: Storage
+
+    /// Arguments as JSON, by name.
+    package init(_ object: JSONObject) {
+        storage = .json(object)
+    }
+
+    /// Arguments as JSON, in the order of the parameters.
+    package init(positional values: [JSONValue]) {
+        storage = .positional(values)
+    }
+
+    /// The bytes of `string`, `json` and `bytes` parameters, by name; nil for an optional one without a value.
+    package init(texts: [(name: String, text: [UInt8]?)]) {
+        storage = .texts(texts)
+    }
+
+    /// The values for a signature's inputs, in its order.
+    ///
+    /// - Throws: `invalid`, with the signature, for anything that is missing, too much, or of another type.
+    package func values(
+        for signature: Signature,
+        operation: String,
+        bound: [String: CallValue] = [:],
+        handles: HandleTable?
+    ) throws(ConnectorError) -> [CallValue] {
+        let inputs = signature.parameters.filter { $0.direction == .in }
+        func wrong(_ message: String, cause: ConnectorError? = nil) -> ConnectorError {
+            ConnectorError(
+                cause?.code ?? .invalid,
+                message,
+                fix: cause?.fix ?? "its signature is \(operation)\(signature)"
+            )
+        }
+        let known = inputs.map(\.name)
+        switch storage {
+        case .positional(let values):
+            let open = inputs.filter { bound[$0.name] == nil }
+            guard values.count <= open.count else { throw wrong("\(operation) takes \(open.count) values") }
+            let named = JSONObject(zip(open, values).map { ($0.name, $1) })
+            return try CallArguments(named).values(for: signature, operation: operation, bound: bound, handles: handles)
+        case .json(let object):
+            for name in object.names where !known.contains(name) || bound[name] != nil {
+                let hint = suggestion(for: name, among: known.filter { bound[$0] == nil }).map { "; \($0)" } ?? ""
+                throw wrong("\(operation) has no parameter \"\(name)\"\(hint)")
+            }
+            var values: [CallValue] = []
+            for input in inputs {
+                if let value = bound[input.name] {
+                    values.append(value)
+                    continue
+                }
+                guard let value = object[input.name], value != .null || input.type == .json && !input.isOptional else {
+                    guard input.isOptional else { throw wrong("\(operation) needs \"\(input.name)\"") }
+                    values.append(.none)
+                    continue
+                }
+                do throws(ConnectorError) {
+                    values.append(try CallValue(value, as: input.type, handles: handles))
+                } catch {
+                    throw wrong("\(operation), \(input.name): \(error.message)", cause: error)
+                }
+            }
+            return values
+        case .texts(let texts):
+            var values: [CallValue] = []
+            for input in inputs {
+                let text = texts.first { $0.name == input.name }?.text
+                guard text != nil || input.isOptional, !input.type.isScalar else {
+                    throw wrong("\(operation) cannot be called with texts")
+                }
+                values.append(text.map(CallValue.bytes) ?? .none)
+            }
+            return values
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An object that is made when it is first asked for, and then only read.
+///
+/// `AtomicLazyReference` does the same, but is not inlined: each of its loads looks generic metadata up and retains the object,
+/// which takes as long as a call.
+package final class LazyReference<Object: AnyObject & Sendable>: Sendable {
+    /// The address of the object, which is retained here; 0 if there is none yet.
+    private let address = Atomic<UInt>(0)
+
+    /// Nothing yet.
+    package init() {}
+
+    deinit {
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return }
+        unsafe Unmanaged<Object>.fromOpaque(pointer).release()
+    }
+
+    /// Reads the object, made now if it was not before; of two that are made at once, one is used.
+    @inline(__always)
+    package func with<Result>(_ make: () -> Object, _ body: (Object) -> Result) -> Result {
+        let known = address.load(ordering: .acquiring)
+        let current = known == 0 ? store(make()) : known
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: current) else { return body(make()) }
+        return unsafe Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+    }
+
+    private func store(_ object: Object) -> UInt {
+        let made = unsafe Unmanaged.passRetained(object)
+        let new = UInt(bitPattern: unsafe made.toOpaque())
+        let (isNew, old) = address.compareExchange(expected: 0, desired: new, ordering: .acquiringAndReleasing)
+        if !isNew { unsafe made.release() }
+        return isNew ? new : old
+    }
+}

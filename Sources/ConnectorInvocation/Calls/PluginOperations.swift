@@ -1,0 +1,37 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorLoading
+package import ConnectorManifest
+
+/// The operations of a loaded plugin, resolved at the first call of any of them.
+///
+/// From any thread, without a lock: a call that finds them made takes one atomic load and counts no reference.
+package struct PluginOperations: Sendable {
+    /// Whose operations they are.
+    package let plugin: Plugin
+    private let operations = LazyReference<ResolvedOperations>()
+
+    /// Resolves nothing yet.
+    package init(of plugin: Plugin) {
+        self.plugin = plugin
+    }
+
+    /// The function of an operation, whose signature the caller knows.
+    ///
+    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
+    package func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
+        let found = unsafe operations.with({ ResolvedOperations(of: plugin) }) { unsafe $0.function(of: name) }
+        guard let found = unsafe found else { throw plugin.manifest.unknownOperation(name) }
+        return try unsafe found.get()
+    }
+
+    /// An operation, ready to be called.
+    ///
+    /// - Parameter name: Its name, or `capability/operation` where two capabilities share one.
+    package func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
+        let found = operations.with({ ResolvedOperations(of: plugin) }) { $0[name] }
+        guard let found else { throw plugin.manifest.unknownOperation(name) }
+        return try found.get()
+    }
+}

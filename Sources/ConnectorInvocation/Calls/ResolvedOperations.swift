@@ -1,0 +1,57 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorLoading
+package import ConnectorManifest
+
+/// The operations of a plugin by name: made once, then only read, so that a call takes no lock to find its own.
+package final class ResolvedOperations: Sendable {
+    private struct Entry: Sendable {
+        let name: String
+        /// With its capability's name before it.
+        let qualifiedName: String
+        let operation: Result<ResolvedOperation, ConnectorError>
+    }
+
+    private let entries: [Entry]
+
+    /// Resolves every operation of a plugin.
+    package init(of plugin: Plugin) {
+        entries = plugin.manifest.capabilities.flatMap { capability in
+            capability.operations.map { operation in
+                let resolved: Result<ResolvedOperation, ConnectorError>
+                do throws(ConnectorError) {
+                    resolved = .success(try ResolvedOperation(operation, of: plugin))
+                } catch {
+                    resolved = .failure(error)
+                }
+                return Entry(
+                    name: operation.name,
+                    qualifiedName: "\(capability.id.name)/\(operation.name)",
+                    operation: resolved
+                )
+            }
+        }
+    }
+
+    /// The function of an operation, or why it cannot be called; nil if there is none of the name.
+    package func function(of name: String) -> Result<UnsafeMutableRawPointer, ConnectorError>? {
+        guard let index = index(of: name) else { return nil }
+        switch entries[index].operation {
+        case .success(let operation): return unsafe .success(operation.function)
+        case .failure(let error): return unsafe .failure(error)
+        }
+    }
+
+    /// The operation of a name, or why it cannot be called; nil if there is none.
+    package subscript(name: String) -> Result<ResolvedOperation, ConnectorError>? {
+        guard let index = index(of: name) else { return nil }
+        return entries[index].operation
+    }
+
+    private func index(of name: String) -> Int? {
+        for index in entries.indices where entries[index].name == name { return index }
+        for index in entries.indices where entries[index].qualifiedName == name { return index }
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A gate as its callers see it.
+package protocol CalledGate: AnyObject, Sendable {
+    /// Its place in the tree.
+    var path: String { get }
+    /// What the plugin says of itself; nil if none could be found.
+    var manifest: Manifest? { get }
+    /// What calls pass through.
+    var door: Door { get }
+    /// Why no call may pass.
+    var refusal: ConnectorError { get }
+
+    /// The error of a call as it may be shown: with the gate's path, and without secrets.
+    func described(_ error: ConnectorError) -> ConnectorError
+}
+
+extension CalledGate {
+    /// Calls an operation.
+    ///
+    /// Everything that can be wrong with the call is found before any plugin code runs.
+    package func call(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> CallResult {
+        do throws(ConnectorError) {
+            let deadline = door.environment.deadline(after: options.timeoutNanoseconds)
+            let admission =
+                if let admission = door.admitNow() { admission } else { try await admit(name, by: deadline) }
+            let channel = admission.channel
+            var result = try await channel.call(name, arguments, options, by: deadline, admission)
+            result.gate = path
+            return result
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Calls an operation that answers at once, without waiting for anybody.
+    ///
+    /// - Parameter store: Puts the values in place.
+    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, another call has its turn, or the
+    ///   instance is not in this process.
+    package func callNow(
+        _ name: String,
+        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        do throws(ConnectorError) {
+            guard let admission = door.admitNow() else {
+                guard door.isOpen else { throw refusal }
+                return nil
+            }
+            return try admission.with { instance throws(ConnectorError) in
+                let operation = try instance.operation(named: name)
+                guard operation.answersAtOnce else { return nil }
+                return try PreparedCall.with(operation, on: instance) { call throws(ConnectorError) in
+                    try store(call)
+                    try call()
+                    return try call.json()
+                }
+            }
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Lends a prepared call, and keeps the gate from closing meanwhile.
+    package func withPrepared<Result>(
+        _ name: String,
+        _ options: CallOptions,
+        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
+    ) async throws(ConnectorError) -> Result {
+        do throws(ConnectorError) {
+            let admission =
+                if let admission = door.admitNow() { admission } else { try await admit(name, within: options) }
+            return try admission.with { instance throws(ConnectorError) in
+                try PreparedCall.with(instance.operation(named: name), on: instance, body)
+            }
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Lets an operation in that ``Door/admitNow()`` did not, as long as its caller is ready to wait.
+    package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
+        try await admit(name, by: door.environment.deadline(after: options.timeoutNanoseconds))
+    }
+
+    /// Lets an operation in that ``Door/admitNow()`` did not, which may have to wait in line.
+    ///
+    /// Callers that need not wait skip this async path.
+    ///
+    /// - Throws: `not-open`, or that there is no such operation, before it waits; `timed-out` or `cancelled` while it does.
+    package func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
+        while true {
+            guard let instance = door.instance else {
+                if let admission = door.admitNow() { return admission }
+                throw refusal
+            }
+            _ = try instance.operation(named: name)
+            guard let turn = instance.turn else {
+                if let admission = door.admitNow() { return admission }
+                continue
+            }
+            try await turn.begin(name, by: deadline, door.environment.clock)
+            // A successor may have taken the place of the instance meanwhile: then stand in its line.
+            if let admission = door.admit(holdingTurnOf: instance) { return admission }
+            turn.end()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+package import ConnectorManifest
+
+extension ConnectorError.Code {
+    /// Every status of `connector/error.h` that says why a call failed, with its code.
+    private static let statuses: [(status: Int32, code: ConnectorError.Code)] = [
+        (Int32(CONNECTOR_INVALID), .invalid), (Int32(CONNECTOR_UNSUPPORTED), .unsupported),
+        (Int32(CONNECTOR_UNAUTHORIZED), .unauthorized),
+        (Int32(CONNECTOR_NOT_FOUND), .missing), (Int32(CONNECTOR_CONFLICT), .conflict),
+        (Int32(CONNECTOR_RATE_LIMITED), .rateLimited),
+        (Int32(CONNECTOR_UNAVAILABLE), .unavailable), (Int32(CONNECTOR_TIMED_OUT), .timedOut),
+        (Int32(CONNECTOR_CANCELLED), .aborted),
+        (Int32(CONNECTOR_DENIED), .denied), (Int32(CONNECTOR_TOO_LARGE), .tooLarge),
+        (Int32(CONNECTOR_PROTOCOL), .protocolViolation),
+        (Int32(CONNECTOR_NOT_OPEN), .notOpen), (Int32(CONNECTOR_FAILED), .failed),
+    ]
+
+    /// The code of a status; an unknown status is a failure like any other.
+    ///
+    /// A call that its caller gives up ends at once with `cancelled`, before the plugin can say anything. So a plugin that says
+    /// `CONNECTOR_CANCELLED` gave up by itself: `aborted`.
+    package init(status: Int32) {
+        self = Self.statuses.first { $0.status == status }?.code ?? .failed
+    }
+
+    /// The status of a code, for the plugin's side of the line.
+    package var status: Int32 {
+        if self == .cancelled { return Int32(CONNECTOR_CANCELLED) }
+        return Self.statuses.first { $0.code == self }?.status ?? Int32(CONNECTOR_FAILED)
+    }
+}
+
+extension ConnectorError {
+    /// The longest wait that a plugin can ask for: a day.
+    private static let longestRetryAfter: UInt64 = 86_400_000_000_000
+
+    /// Takes over what a plugin said about a failure.
+    ///
+    /// - Parameters:
+    ///   - status: What the function returned or the completion carried.
+    ///   - error: The object that explains it, if there is one. Its texts are repaired if they are not UTF-8.
+    ///   - what: What was attempted, for a plugin that explains nothing.
+    package init(status: Int32, error: connector_error?, attempting what: String) {
+        let message = error.map { Self.text($0.message) } ?? ""
+        let domain = error.map { Self.text($0.domain) } ?? ""
+        let detail = error?.detail ?? 0
+        self.init(
+            Code(status: status),
+            message.isEmpty ? "\(what) failed without an explanation (status \(status))" : message,
+            cause: domain.isEmpty && detail == 0 ? nil : "\(domain)\(detail == 0 ? "" : " \(detail)")",
+            isRetryable: (error?.retryable ?? 0) != 0,
+            retryAfter: error.flatMap {
+                $0.retry_after_ns == 0
+                    ? nil : .nanoseconds(Int64(min($0.retry_after_ns, Self.longestRetryAfter)))
+            }
+        )
+    }
+
+    /// The text in a fixed array, up to its first NUL.
+    private static func text<Storage>(_ storage: Storage) -> String {
+        unsafe withUnsafeBytes(of: storage) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,295 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import CFFI
+package import ConnectorManifest
+
+/// The memory of one described call: slots for the C arguments, storage for what goes by address, copies of texts.
+///
+/// Can be used for any number of calls one after the other. Setting a scalar is one store; the call is libffi's own.
+/// One thread at a time; the pointers that the callee sees are valid until they are set again or the frame is gone.
+@safe
+package struct CallFrame: ~Copyable {
+    /// How it is laid out.
+    private let plan: UnsafePointer<CallPlan>
+    /// First libffi's array of addresses, then the slots, then the storage; the caller's.
+    private let block: UnsafeMutableRawPointer
+    /// What was copied for texts and buffers, at which argument, to be freed.
+    private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
+
+    /// Where the slots begin.
+    package var slots: UnsafeMutableRawPointer { unsafe block + 8 * plan.pointee.argumentCount }
+    private var storage: UnsafeMutableRawPointer { unsafe slots + 8 * plan.pointee.argumentCount }
+
+    /// How large a buffer is lent for each `out` text, in bytes.
+    package static let bufferSize = 64 << 10
+
+    /// Lays a frame out in memory of the caller; everything in it is zero.
+    ///
+    /// - Parameters:
+    ///   - plan: Of an interface that outlives the frame.
+    ///   - memory: As many bytes as the plan says, aligned to 8, which outlive the frame.
+    package init(_ plan: UnsafePointer<CallPlan>, in memory: UnsafeMutableRawBufferPointer) {
+        unsafe self.plan = plan
+        // Only memory of no size has no address.
+        unsafe block = memory.baseAddress.unsafelyUnwrapped
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: plan.pointee.frameSize)
+        for index in unsafe 0..<plan.pointee.argumentCount {
+            unsafe block.storeBytes(of: slots + 8 * index, toByteOffset: 8 * index, as: UnsafeMutableRawPointer.self)
+        }
+        for index in unsafe plan.pointee.pointers.indices {
+            let pointer = unsafe plan.pointee.pointers[index]
+            unsafe setPointer(storage + pointer.storage, at: pointer.argument)
+        }
+        resetAnswers()
+    }
+
+    /// Lends a frame for as long as the body runs, on the stack unless it is uncommonly large.
+    package static func with<Result, Failure: Error>(
+        _ interface: CallInterface,
+        _ body: (inout CallFrame) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: interface.plan.pointee.frameSize, alignment: 8) {
+            memory in
+            var frame = unsafe CallFrame(interface.plan, in: memory)
+            do throws(Failure) {
+                return Swift.Result<Result, Failure>.success(try body(&frame))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    deinit {
+        resetAnswers()
+        for index in unsafe copies.indices { unsafe copies[index].memory.deallocate() }
+    }
+
+    // MARK: Arguments
+
+    /// Stores any value at a C argument; it must have the size that the signature says.
+    package func set<Value: BitwiseCopyable>(_ value: Value, at argument: Int) {
+        unsafe slots.storeBytes(of: value, toByteOffset: 8 * argument, as: Value.self)
+    }
+
+    /// Stores an address at a C argument.
+    package func setPointer(_ pointer: UnsafeRawPointer?, at argument: Int) {
+        unsafe slots.storeBytes(of: pointer, toByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
+    }
+
+    /// Stores an input, copying its bytes if it has any.
+    package mutating func set(_ value: CallValue, for place: CallInterface.Place) {
+        guard let argument = place.argument else { return }
+        if case .bytes(let bytes) = value { return setBytes(bytes, of: place.type, at: argument) }
+        if case .none = value { return unsafe setPointer(nil, at: argument) }
+        guard let offset = place.storage else {
+            return unsafe Self.store(value, as: place.type, to: slots + 8 * argument)
+        }
+        unsafe Self.store(value, as: place.type, to: storage + offset)
+        unsafe setPointer(storage + offset, at: argument)
+    }
+
+    /// Stores every input, in the order of the signature.
+    package mutating func set(_ values: [CallValue], of interface: CallInterface) {
+        for (place, value) in zip(interface.inputs, values) { set(value, for: place) }
+    }
+
+    private mutating func setBytes(_ bytes: [UInt8], of type: ValueType, at argument: Int) {
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 1)
+        unsafe bytes.withUnsafeBytes { source in
+            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
+        }
+        unsafe copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+        unsafe keep(copy, at: argument)
+        unsafe setPointer(copy, at: argument)
+        switch type {
+        case .cstring: break
+        case .bytes32: set(UInt32(truncatingIfNeeded: bytes.count), at: argument + 1)
+        default: set(UInt64(bytes.count), at: argument + 1)
+        }
+    }
+
+    /// Remembers what an argument points to, and frees what it pointed to before.
+    private mutating func keep(_ memory: UnsafeMutableRawPointer, at argument: Int) {
+        guard let index = unsafe copies.firstIndex(where: { unsafe $0.argument == argument }) else {
+            return unsafe copies.append((argument, memory))
+        }
+        unsafe copies[index].memory.deallocate()
+        unsafe copies[index].memory = memory
+    }
+
+    /// Lends a buffer for every `out` text.
+    package mutating func lendBuffers() {
+        guard unsafe plan.pointee.answersBytes else { return }
+        for index in unsafe plan.pointee.answers.indices where unsafe plan.pointee.answers[index].role == .buffer {
+            let answer = unsafe plan.pointee.answers[index]
+            let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
+            unsafe buffer.storeBytes(of: 0, as: UInt8.self)
+            unsafe keep(buffer, at: answer.argument)
+            unsafe setPointer(buffer, at: answer.argument)
+            if answer.type == .bytes32 {
+                set(UInt32(Self.bufferSize), at: answer.argument + 1)
+            } else {
+                set(UInt64(Self.bufferSize), at: answer.argument + 1)
+            }
+            if answer.storage >= 0 { unsafe setPointer(storage + answer.storage, at: answer.argument + 2) }
+        }
+    }
+
+    private static func store(_ value: CallValue, as type: ValueType, to address: UnsafeMutableRawPointer) {
+        switch (value, type) {
+        case (.signed(let value), .i8): unsafe address.storeBytes(of: Int8(truncatingIfNeeded: value), as: Int8.self)
+        case (.signed(let value), .i16): unsafe address.storeBytes(of: Int16(truncatingIfNeeded: value), as: Int16.self)
+        case (.signed(let value), .i32): unsafe address.storeBytes(of: Int32(truncatingIfNeeded: value), as: Int32.self)
+        case (.signed(let value), _): unsafe address.storeBytes(of: value, as: Int64.self)
+        case (.unsigned(let value), .u8):
+            unsafe address.storeBytes(of: UInt8(truncatingIfNeeded: value), as: UInt8.self)
+        case (.unsigned(let value), .u16):
+            unsafe address.storeBytes(of: UInt16(truncatingIfNeeded: value), as: UInt16.self)
+        case (.unsigned(let value), .u32):
+            unsafe address.storeBytes(of: UInt32(truncatingIfNeeded: value), as: UInt32.self)
+        case (.unsigned(let value), _): unsafe address.storeBytes(of: value, as: UInt64.self)
+        case (.floating(let value), .f32): unsafe address.storeBytes(of: Float(value), as: Float.self)
+        case (.floating(let value), _): unsafe address.storeBytes(of: value, as: Double.self)
+        case (.handle(let value), _): unsafe address.storeBytes(of: value, as: UInt.self)
+        case (.none, _), (.bytes, _): break
+        }
+    }
+
+    // MARK: The call
+
+    /// Calls a function of the interface's signature, and returns what it returned, widened to 64 bits.
+    package func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
+        var returned: UInt64 = 0
+        let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        unsafe ffi_call(
+            plan.pointee.cif,
+            unsafeBitCast(function, to: (@convention(c) () -> Void).self),
+            &returned,
+            addresses
+        )
+        return returned
+    }
+
+    // MARK: Answers
+
+    /// What the callee wrote, in the order of the signature: out parameters, then results.
+    ///
+    /// What the callee owns is copied and released here, exactly once for each call that succeeded.
+    ///
+    /// - Parameters:
+    ///   - interface: The plan's own.
+    ///   - returned: What a foreign function returned: how many bytes it wrote into its buffer.
+    /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
+    package func takeAnswers(
+        of interface: CallInterface,
+        returned: CallValue = .none
+    ) throws(ConnectorError) -> [CallOutput] {
+        defer { resetAnswers() }
+        var outputs: [CallOutput] = []
+        for place in interface.answers where place.argument != nil {
+            outputs.append((place.name, place.type, try answer(place, returned: returned)))
+        }
+        return outputs
+    }
+
+    /// One of the things that the callee wrote; what it owns is copied, and stays to be released.
+    ///
+    /// - Throws: `misbehaved` if length and address do not go together, `tooLarge` past the limits.
+    package func answer(_ place: CallInterface.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
+        switch place.role {
+        case .owned: return .bytes(try owned(place))
+        case .buffer: return .bytes(try buffer(place, returned))
+        case .scalar: return unsafe Self.load(place.type, from: storage + (place.storage ?? 0))
+        }
+    }
+
+    private func buffer(_ place: CallInterface.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
+        guard let argument = place.argument else { return [] }
+        let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
+        guard let start = unsafe start else { return [] }
+        let length: UInt64
+        if let offset = place.storage {
+            length = unsafe storage.load(fromByteOffset: offset, as: UInt64.self)
+        } else if place.type == .cstring {
+            length = unsafe UInt64(
+                UnsafeRawBufferPointer(start: start, count: Self.bufferSize).prefix { $0 != 0 }.count
+            )
+        } else {
+            length = returned.count
+        }
+        guard length <= UInt64(Self.bufferSize) else {
+            throw ConnectorError(
+                .tooLarge,
+                "\(place.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
+            )
+        }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
+    }
+
+    private func owned(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
+        guard let offset = place.storage else { return [] }
+        let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
+        let length = unsafe result.length
+        guard length > 0 else { return [] }
+        guard length <= UInt64(CallValue.sizeLimit) else {
+            throw ConnectorError(
+                .tooLarge,
+                "the result has \(length) bytes, more than \(CallValue.sizeLimit >> 20) MiB"
+            )
+        }
+        guard let data = unsafe result.data else {
+            throw ConnectorError(.misbehaved, "the plugin's result has a length but no bytes")
+        }
+        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
+    }
+
+    /// Releases what the callee made, and prepares what it fills in: what is never written reads as empty.
+    package func resetAnswers() {
+        guard unsafe plan.pointee.answersBytes else { return }
+        for index in unsafe plan.pointee.answers.indices {
+            let (role, offset) = unsafe (plan.pointee.answers[index].role, plan.pointee.answers[index].storage)
+            guard role != .scalar, offset >= 0 else { continue }
+            guard role == .owned else {
+                unsafe storage.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
+                continue
+            }
+            let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
+            var empty = unsafe connector_bytes_owned()
+            unsafe empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+            unsafe storage.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
+            unsafe result.release?(result.context)
+        }
+    }
+
+    /// Reads a scalar that was stored by the callee, or returned in a register.
+    package static func load(_ type: ValueType, from address: UnsafeRawPointer) -> CallValue {
+        switch type {
+        case .i8: unsafe .signed(Int64(address.load(as: Int8.self)))
+        case .i16: unsafe .signed(Int64(address.load(as: Int16.self)))
+        case .i32: unsafe .signed(Int64(address.load(as: Int32.self)))
+        case .i64: unsafe .signed(address.load(as: Int64.self))
+        case .u8: unsafe .unsigned(UInt64(address.load(as: UInt8.self)))
+        case .u16: unsafe .unsigned(UInt64(address.load(as: UInt16.self)))
+        case .u32: unsafe .unsigned(UInt64(address.load(as: UInt32.self)))
+        case .u64: unsafe .unsigned(address.load(as: UInt64.self))
+        case .f32: unsafe .floating(Double(address.load(as: Float.self)))
+        case .f64: unsafe .floating(address.load(as: Double.self))
+        case .handle: unsafe .handle(address.load(as: UInt.self))
+        case .string, .bytes, .bytes32, .json, .cstring: .none
+        }
+    }
+}
+
+extension CallValue {
+    /// The value as a number of bytes; a negative one is none.
+    fileprivate var count: UInt64 {
+        switch self {
+        case .signed(let value): UInt64(max(0, value))
+        case .unsigned(let value): value
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,296 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+public import ConnectorManifest
+
+/// A described call whose arguments have their places in memory already: see ``GateClient/withPrepared(_:_:)``.
+///
+/// Any number of calls of one operation, known only by its signature, at what libffi takes for each: setting a number is one
+/// store. A parameter keeps its value from call to call. It is lent for as long as a body runs, on one thread at a time.
+@safe
+public struct PreparedCall: ~Copyable {
+    /// What changes; it cannot be a part of this value, which is lent and must not be exchanged for another.
+    @usableFromInline
+    package struct State: ~Copyable {
+        package var frame: CallFrame
+        /// A bit for each parameter that still needs a value.
+        @usableFromInline package var missing: UInt64
+        /// Whether the answers are those of a call that succeeded.
+        @usableFromInline package var isAnswered = false
+
+        package init(_ frame: consuming CallFrame, missing: UInt64) {
+            self.missing = missing
+            frame.lendBuffers()
+            self.frame = frame
+        }
+    }
+
+    /// What the operation takes and answers.
+    public var signature: Signature { operation.operation.signature }
+
+    @usableFromInline package let state: UnsafeMutablePointer<State>
+    /// Where the numbers of the parameters and answers lie, for those that are one store or load away.
+    @usableFromInline package let numbers: NumberPlaces
+    /// The start of what the places count from.
+    @usableFromInline package let base: UnsafeMutableRawPointer
+    /// The function, and where it is told of failures.
+    private let function: UnsafeMutableRawPointer
+    private let errorPlace: Int?
+    /// These two live as long as the call is lent; a reference of its own would take as long as the function.
+    private let keptOperation: Unmanaged<ResolvedOperation>
+    private let keptInstance: Unmanaged<PluginInstance>
+
+    private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
+    private var instance: PluginInstance { unsafe keptInstance.takeUnretainedValue() }
+
+    /// Lends a prepared call of an operation to the body.
+    ///
+    /// - Throws: `unsupported` for an operation that does not answer at once.
+    package static func with<Result>(
+        _ operation: ResolvedOperation,
+        on instance: PluginInstance,
+        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
+    ) throws(ConnectorError) -> Result {
+        guard operation.answersAtOnce else {
+            let reason = operation.foreign == nil ? "answers by completion" : "may block its thread"
+            throw ConnectorError(.unsupported, "\(operation.operation.name) \(reason)", fix: "call it by its name")
+        }
+        let plan = unsafe operation.plan
+        let function = unsafe operation.function
+        let pointer = unsafe instance.pointer
+        // What the closure below captures is plain, so that nothing is counted for it.
+        let operation = unsafe Unmanaged.passUnretained(operation)
+        let instance = unsafe Unmanaged.passUnretained(instance)
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: plan.pointee.frameSize, alignment: 8) {
+            memory -> Swift.Result<Result, ConnectorError> in
+            var state = unsafe State(CallFrame(plan, in: memory), missing: plan.pointee.required)
+            return unsafe withUnsafeMutablePointer(to: &state) { state in
+                if let place = unsafe plan.pointee.frame.instance {
+                    unsafe state.pointee.frame.setPointer(pointer, at: place)
+                }
+                let call = unsafe PreparedCall(
+                    state: state,
+                    numbers: plan.pointee.numbers,
+                    base: state.pointee.frame.slots,
+                    function: function,
+                    errorPlace: plan.pointee.frame.error,
+                    keptOperation: operation,
+                    keptInstance: instance
+                )
+                do throws(ConnectorError) {
+                    return .success(try body(call))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Arguments
+
+    /// Sets a parameter.
+    ///
+    /// - Parameter index: Which one, counted among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    @inlinable
+    public func set(_ value: Int64, at index: Int) throws(ConnectorError) {
+        guard let offset = numbers.input(index, .i64) else { return try set(.integer(value), at: index) }
+        unsafe base.storeBytes(of: value, toByteOffset: offset, as: Int64.self)
+        unsafe state.pointee.missing &= ~(1 << UInt64(truncatingIfNeeded: index))
+    }
+
+    /// Sets a parameter.
+    ///
+    /// - Parameter index: Which one, counted among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    @inlinable
+    public func set(_ value: Double, at index: Int) throws(ConnectorError) {
+        guard value.isFinite, let offset = numbers.input(index, .f64) else { return try set(.number(value), at: index) }
+        unsafe base.storeBytes(of: value, toByteOffset: offset, as: Double.self)
+        unsafe state.pointee.missing &= ~(1 << UInt64(truncatingIfNeeded: index))
+    }
+
+    /// Sets a parameter.
+    ///
+    /// - Parameter index: Which one, counted among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    @inlinable
+    public func set(_ value: Int, at index: Int) throws(ConnectorError) {
+        try set(Int64(value), at: index)
+    }
+
+    /// Sets a parameter to the bytes of a `bytes`, `string` or `json` parameter, which are copied.
+    ///
+    /// - Parameter index: Which one, counted among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the parameter is a number, or the bytes are not what its type says.
+    public func set(_ bytes: [UInt8], at index: Int) throws(ConnectorError) {
+        let place = try place(index)
+        do throws(ConnectorError) {
+            put(try CallValue(bytes, as: place.type), place, index)
+        } catch {
+            throw described(error, place)
+        }
+    }
+
+    /// Sets a parameter to what a JSON value says.
+    ///
+    /// - Parameter index: Which one, counted among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    public func set(_ value: JSONValue, at index: Int) throws(ConnectorError) {
+        let place = try place(index)
+        do throws(ConnectorError) {
+            let isNone = value == .null && place.isOptional
+            put(isNone ? .none : try CallValue(value, as: place.type, handles: instance.handles), place, index)
+        } catch {
+            throw described(error, place)
+        }
+    }
+
+    private func put(_ value: CallValue, _ place: CallInterface.Place, _ index: Int) {
+        unsafe state.pointee.frame.set(value, for: place)
+        unsafe state.pointee.missing &= ~(1 << UInt64(index))
+    }
+
+    private func place(_ index: Int) throws(ConnectorError) -> CallInterface.Place {
+        let inputs = operation.interface.inputs
+        if inputs.indices.contains(index) { return inputs[index] }
+        throw ConnectorError(
+            .invalid,
+            "\(operation.operation.name) takes \(inputs.count) values",
+            fix: operation.usage
+        )
+    }
+
+    private func described(_ error: ConnectorError, _ place: CallInterface.Place) -> ConnectorError {
+        ConnectorError(
+            error.code,
+            "\(operation.operation.name), \(place.name): \(error.message)",
+            fix: error.fix ?? operation.usage
+        )
+    }
+
+    // MARK: The call
+
+    /// Calls the operation with the parameters as they are set.
+    ///
+    /// - Throws: `invalid` if a parameter that must have a value has none; what the plugin said.
+    public func callAsFunction() throws(ConnectorError) {
+        guard unsafe state.pointee.missing == 0 else { throw missingValue }
+        unsafe state.pointee.isAnswered = false
+        unsafe state.pointee.frame.resetAnswers()
+        var failure: ErrorObject.Failure?
+        unsafe ErrorObject.with { error in
+            if let errorPlace { unsafe state.pointee.frame.setPointer(error, at: errorPlace) }
+            let status = unsafe Int32(truncatingIfNeeded: state.pointee.frame.call(function))
+            if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
+        }
+        if let failure { throw failure.error }
+        unsafe state.pointee.isAnswered = true
+    }
+
+    private var missingValue: ConnectorError {
+        let missing = unsafe state.pointee.missing
+        let inputs = operation.interface.inputs
+        let names = inputs.indices.filter { missing & 1 << UInt64($0) != 0 }.map { inputs[$0].name }
+        return ConnectorError(
+            .invalid,
+            "\(operation.operation.name) needs \(names.map { "\"\($0)\"" }.joined(separator: ", "))",
+            fix: operation.usage
+        )
+    }
+
+    // MARK: Answers
+
+    /// An integer that the last call answered: of a type up to `i64`.
+    ///
+    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if it is no integer that fits, or no call has succeeded.
+    @inlinable
+    public func integer(at index: Int = 0) throws(ConnectorError) -> Int64 {
+        guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .i64) else {
+            return try slowInteger(at: index)
+        }
+        return unsafe base.load(fromByteOffset: offset, as: Int64.self)
+    }
+
+    /// A number that the last call answered.
+    ///
+    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if it is no number, or no call has succeeded.
+    @inlinable
+    public func number(at index: Int = 0) throws(ConnectorError) -> Double {
+        guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .f64) else {
+            return try slowNumber(at: index)
+        }
+        return unsafe base.load(fromByteOffset: offset, as: Double.self)
+    }
+
+    /// The bytes of a text or buffer that the last call answered.
+    ///
+    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if it is a number, or no call has succeeded; `misbehaved` and `too-large` for the plugin's mistakes.
+    public func bytes(at index: Int = 0) throws(ConnectorError) -> [UInt8] {
+        guard case .bytes(let bytes) = try answer(index) else { throw mismatch(index, "bytes") }
+        return bytes
+    }
+
+    /// Everything that the last call answered: null for nothing, one unnamed result itself, several an object by name.
+    ///
+    /// - Throws: `misbehaved` for an answer that is not what the signature says; `invalid` if no call has succeeded.
+    public func json() throws(ConnectorError) -> JSONValue {
+        if numbers.onlyAnswer == .i64 { return .integer(try integer()) }
+        let answers = operation.interface.answers
+        guard !answers.isEmpty else { return .null }
+        if answers.count == 1, answers[0].name.isEmpty {
+            return try answer(0).json(as: answers[0].type, handles: instance.handles)
+        }
+        var object = JSONObject()
+        for index in answers.indices {
+            let name = answers[index].name
+            object[name.isEmpty ? "result" : name] = try answer(index).json(
+                as: answers[index].type,
+                handles: instance.handles
+            )
+        }
+        return .object(object)
+    }
+
+    @usableFromInline
+    package func slowInteger(at index: Int) throws(ConnectorError) -> Int64 {
+        switch try answer(index) {
+        case .signed(let value): return value
+        case .unsigned(let value): if let value = Int64(exactly: value) { return value }
+        default: break
+        }
+        throw mismatch(index, "an integer of 64 bits")
+    }
+
+    @usableFromInline
+    package func slowNumber(at index: Int) throws(ConnectorError) -> Double {
+        switch try answer(index) {
+        case .floating(let value): return value
+        case .signed(let value): return Double(value)
+        case .unsigned(let value): return Double(value)
+        default: throw mismatch(index, "a number")
+        }
+    }
+
+    private func answer(_ index: Int) throws(ConnectorError) -> CallValue {
+        guard unsafe state.pointee.isAnswered else {
+            throw ConnectorError(.invalid, "\(operation.operation.name) has not been called, or has failed")
+        }
+        let answers = operation.interface.answers
+        guard answers.indices.contains(index) else { throw mismatch(index, "an answer") }
+        return unsafe try state.pointee.frame.answer(answers[index])
+    }
+
+    private func mismatch(_ index: Int, _ wanted: String) -> ConnectorError {
+        ConnectorError(
+            .invalid,
+            "answer \(index) of \(operation.operation.name) is not \(wanted)",
+            fix: operation.usage
+        )
+    }
+}

@@ -1,0 +1,177 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+internal import ConnectorManifest
+internal import Synchronization
+
+/// The `connector_host` of one instance: what the plugin calls back.
+///
+/// A thread of a plugin may call the host long after its instance was destroyed, and must be answered. So contexts are never
+/// freed but lent again, the one that was given back first before all others, and only once a thousand have been given back:
+/// a late call finds its own context for a thousand generations, and after that another's, where its operations are unknown. What a
+/// context that was given back keeps is the sink for misbehaviour, which refers to its gate weakly.
+///
+/// `@unchecked Sendable`: the table is written in `init` and then only read; everything else is atomic, constant and `Sendable`, or
+/// behind the mutex.
+@safe
+package final class HostContext: @unchecked Sendable {
+    /// Tells this instance's calls from those of all others; another number each time that the context is lent.
+    package var owner: UInt64 { number.load(ordering: .relaxed) }
+    /// What the plugin receives.
+    package let table: UnsafeMutablePointer<connector_host>
+
+    private let number = Atomic<UInt64>(0)
+    private let operations = OperationTable.shared
+    private let lent = Mutex<Lent?>(nil)
+
+    /// What the context stands for.
+    private struct Lent {
+        /// Nil once the instance is being destroyed.
+        var services: (any InstanceServices)?
+        let onMisbehaviour: @Sendable (String) -> Void
+    }
+
+    private static let lastOwner = Atomic<UInt64>(0)
+    private static let givenBack = Mutex<[HostContext]>([])
+    /// How many contexts rest before one of them is lent again.
+    private static let restingCount = 1024
+
+    /// Lends a context for a new instance.
+    ///
+    /// - Parameters:
+    ///   - services: What `service` answers from, until ``withdraw()``.
+    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks, on the plugin's thread. Refers to its gate weakly.
+    /// - Returns: The context, to be given back by ``giveBack()`` when the instance is destroyed.
+    package static func lend(
+        to services: any InstanceServices,
+        onMisbehaviour: @escaping @Sendable (String) -> Void
+    ) -> HostContext {
+        let rested = givenBack.withLock { $0.count > restingCount ? $0.removeFirst() : nil }
+        let context = rested ?? HostContext()
+        context.number.store(lastOwner.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+        context.lent.withLock { $0 = Lent(services: services, onMisbehaviour: onMisbehaviour) }
+        return context
+    }
+
+    private init() {
+        unsafe table = .allocate(capacity: 1)
+        // Never balanced: a plugin may know the address.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        unsafe table.initialize(
+            to: connector_host(
+                struct_size: UInt32(MemoryLayout<connector_host>.size),
+                abi_version: UInt32(CONNECTOR_ABI_VERSION),
+                context: context,
+                service: { context, id, length in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef { unsafe $0.service(id, length) }
+                },
+                complete: { context, operation, status, result, length, error in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
+                        unsafe $0.complete(operation, status, result, length, error)
+                    }
+                },
+                progress: { context, operation, json, length in
+                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
+                        unsafe $0.progress(operation, json, length)
+                    }
+                }
+            )
+        )
+    }
+
+    /// From now on there are no services and no calls to answer late: the instance is being destroyed.
+    package func withdraw() {
+        lent.withLock { $0?.services = nil }
+        operations.release(owner: owner)
+    }
+
+    /// The instance is gone; called once for each time that the context was lent.
+    package func giveBack() {
+        withdraw()
+        Self.givenBack.withLock { $0.append(self) }
+    }
+
+    /// Notes a rule that the plugin broke.
+    package func misbehaved(_ what: String) {
+        lent.withLock(\.self)?.onMisbehaviour(what)
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer) -> Unmanaged<HostContext> {
+        unsafe Unmanaged<HostContext>.fromOpaque(context)
+    }
+
+    /// The longest id of a service.
+    private static let longestServiceID: UInt64 = 64
+    /// The longest result of an operation, and the longest progress: 64 MiB.
+    private static let longestResult: UInt64 = 64 << 20
+
+    private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
+        guard length <= Self.longestServiceID else { return nil }
+        let name = unsafe String(decoding: UnsafeRawBufferPointer(start: id, count: Int(length)), as: UTF8.self)
+        let services = lent.withLock(\.self)?.services
+        return unsafe services?.table(named: name)
+    }
+
+    private func complete(
+        _ operation: UInt64,
+        _ status: Int32,
+        _ result: UnsafePointer<UInt8>?,
+        _ length: UInt64,
+        _ error: UnsafePointer<connector_error>?
+    ) -> Int32 {
+        let outcome = unsafe Self.outcome(status, result, length, error)
+        return answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
+    }
+
+    /// What a plugin completed a call with.
+    private static func outcome(
+        _ status: Int32,
+        _ result: UnsafePointer<UInt8>?,
+        _ length: UInt64,
+        _ error: UnsafePointer<connector_error>?
+    ) -> OperationTable.Outcome {
+        guard status == Int32(CONNECTOR_OK) else {
+            return .failure(
+                ConnectorError(status: status, error: unsafe error?.pointee, attempting: "the operation")
+            )
+        }
+        guard length <= longestResult else {
+            return .failure(
+                ConnectorError(
+                    .tooLarge,
+                    "the plugin's result has \(length) bytes, more than \(longestResult >> 20) MiB"
+                )
+            )
+        }
+        if length > 0, unsafe result == nil {
+            return .failure(ConnectorError(.misbehaved, "the plugin's result has a length but no bytes"))
+        }
+        return .success(unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length))))
+    }
+
+    private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>, _ length: UInt64) -> Int32 {
+        guard length <= Self.longestResult else { return Int32(CONNECTOR_TOO_LARGE) }
+        let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(length)))
+        guard let value = try? JSONValue(parsing: bytes) else {
+            misbehaved("reported progress that is not JSON")
+            return Int32(CONNECTOR_MISUSE)
+        }
+        return answer(operations.progress(operation, owner: owner, value), "reported progress of", operation)
+    }
+
+    private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
+        switch answer {
+        case .accepted: return Int32(CONNECTOR_OK)
+        case .givenUp: return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        case .unknown:
+            let isDestroyed = lent.withLock { $0?.services == nil }
+            let why = isDestroyed ? " after it was destroyed" : ", which is not pending"
+            misbehaved("\(did) operation \(operation)\(why)")
+            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        case .foreign:
+            misbehaved("\(did) operation \(operation), which belongs to another gate")
+            return Int32(CONNECTOR_FOREIGN_OPERATION)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import ConnectorPlatform
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension PluginInstance {
+    /// Calls a foreign function, which may block, on a thread that it may hold.
+    ///
+    /// The caller waits no longer than to the deadline. The function goes on, since nothing can stop it, and leaves the gate when
+    /// it returns. A call that nobody waits for any more when its turn for a thread comes is not made.
+    package func callElsewhere(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue],
+        by deadline: UInt64,
+        _ admission: consuming Admission
+    ) async throws(ConnectorError) -> [CallOutput] {
+        let answer = ForeignAnswer(admission)
+        let id = try start(nil) { id in
+            environment.workers.run { [self] in
+                defer { answer.leave() }
+                guard operations.isPending(id) else { return }
+                do throws(ConnectorError) {
+                    let outputs = try callForeign(operation, values)
+                    answer.outputs.withLock { $0 = outputs }
+                    answer.leave()
+                    operations.complete(id, owner: context.owner, .success([]))
+                } catch {
+                    answer.leave()
+                    operations.complete(id, owner: context.owner, .failure(error))
+                }
+            }
+        }
+        _ = try await end(of: id, operation.operation.name, by: deadline).get()
+        return answer.outputs.withLock(\.self)
+    }
+
+    /// Carries what a foreign function answered from its thread to the caller, and the right to be inside to that thread.
+    private final class ForeignAnswer: Sendable {
+        let outputs = Mutex<[CallOutput]>([])
+        private let admission: Mutex<Admission?>
+
+        init(_ admission: consuming Admission) {
+            self.admission = Mutex(admission)
+        }
+
+        /// The function has returned, or never will be called.
+        func leave() {
+            _ = admission.withLock { $0.take() }
+        }
+    }
+
+    /// Calls a function of a library that knows nothing of connectors, on this thread, which it may block.
+    package func callForeign(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue]
+    ) throws(ConnectorError) -> [CallOutput] {
+        guard let convention = operation.foreign else { return try callNow(operation, values) }
+        try withdraw(values, of: operation, convention)
+        return try CallFrame.with(operation.interface) { frame throws(ConnectorError) in
+            frame.set(values, of: operation.interface)
+            frame.lendBuffers()
+            errno = 0
+            let returned = unsafe frame.call(operation.function)
+            let number = errno
+            try check(returned, errno: number, convention, operation.operation)
+            let signature = operation.operation.signature
+            guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
+                return try frame.takeAnswers(of: operation.interface)
+            }
+            let value = returnedValue(returned, type)
+            return try frame.takeAnswers(of: operation.interface, returned: value) + [("", type, value)]
+        }
+    }
+
+    /// Takes back the handles that the function frees, so that of two calls at once only one gets through.
+    private func withdraw(
+        _ values: [CallValue],
+        of operation: ResolvedOperation,
+        _ convention: ForeignConvention
+    ) throws(ConnectorError) {
+        guard !convention.releases.isEmpty else { return }
+        for (place, value) in zip(operation.interface.inputs, values) where convention.releases.contains(place.name) {
+            guard case .handle(let address) = value, bound[place.name] == nil else { continue }
+            guard handles.withdraw(address) else {
+                throw ConnectorError(
+                    .invalid,
+                    "\(operation.operation.name), \(place.name): the handle was released before"
+                )
+            }
+        }
+    }
+
+    private func check(
+        _ returned: UInt64,
+        errno number: Int32,
+        _ convention: ForeignConvention,
+        _ operation: Operation
+    ) throws(ConnectorError) {
+        let value: Int64 =
+            switch operation.signature.results.first?.type {
+            case .i64?: Int64(bitPattern: returned)
+            case .i16?: Int64(Int16(truncatingIfNeeded: returned))
+            case .i8?: Int64(Int8(truncatingIfNeeded: returned))
+            default: Int64(Int32(truncatingIfNeeded: returned))
+            }
+        func failure(_ number: Int64, _ what: String) -> ConnectorError {
+            let code = convention.codes[number] ?? .failed
+            return ConnectorError(
+                code,
+                "\(operation.symbol) \(what)",
+                cause: "\(operation.symbol): \(number)",
+                isRetryable: [.unavailable, .rateLimited, .timedOut].contains(code)
+            )
+        }
+        switch convention.status {
+        case .none: if convention.codes[value] != nil { throw failure(value, "returned \(value)") }
+        case .zero: if value != 0 { throw failure(value, "returned \(value)") }
+        case .negative: if value < 0 { throw failure(value, "returned \(value)") }
+        case .null: if returned == 0 { throw failure(0, "returned null") }
+        case .errno:
+            guard value == -1 else { return }
+            let text = unsafe strerror(number).map { unsafe String(cString: $0) } ?? ""
+            throw failure(Int64(number), "failed: \(text) (errno \(number))")
+        }
+    }
+
+    private func returnedValue(_ returned: UInt64, _ type: ValueType) -> CallValue {
+        guard type == .cstring else {
+            return unsafe withUnsafeBytes(of: returned) { bytes in
+                guard let start = bytes.baseAddress else { return .none }
+                return unsafe CallFrame.load(type, from: start)
+            }
+        }
+        guard let address = unsafe UnsafePointer<CChar>(bitPattern: UInt(returned)) else { return .none }
+        let count = unsafe strnlen(address, CallValue.sizeLimit)
+        return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: address, count: count)))
+    }
+}
+
+extension ForeignLifecycle {
+    /// Why an application may not call an operation: the host itself does, once.
+    package func objection(to operation: Operation) -> ConnectorError? {
+        guard operation.name == open || operation.name == close else { return nil }
+        return ConnectorError(
+            .invalid,
+            "\(operation.name) is called by the host when the gate \(operation.name == open ? "opens" : "closes")",
+            fix: "call another operation of the library"
+        )
+    }
+}

@@ -1,0 +1,49 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// What a ready-made C type of ``OperationFunction`` demands of a signature.
+package enum OperationForm {
+    /// So many scalars of one type in, one of the same out.
+    case scalars(ValueType, count: Int)
+    /// So many texts in, at most one out by completion.
+    case texts(count: Int)
+
+    /// The form of a C type; nil for a type of the author's own, which nobody can check.
+    package init?(_ function: Any.Type) {
+        switch function {
+        case _ where function == OperationFunction.Numbers1.self: self = .scalars(.f64, count: 1)
+        case _ where function == OperationFunction.Numbers2.self: self = .scalars(.f64, count: 2)
+        case _ where function == OperationFunction.Numbers3.self: self = .scalars(.f64, count: 3)
+        case _ where function == OperationFunction.Integers1.self: self = .scalars(.i64, count: 1)
+        case _ where function == OperationFunction.Integers2.self: self = .scalars(.i64, count: 2)
+        case _ where function == OperationFunction.Integers3.self: self = .scalars(.i64, count: 3)
+        case _ where function == OperationFunction.Texts1.self: self = .texts(count: 1)
+        case _ where function == OperationFunction.Texts2.self: self = .texts(count: 2)
+        case _ where function == OperationFunction.Texts3.self: self = .texts(count: 3)
+        default: return nil
+        }
+    }
+
+    /// Whether a function of the signature has the form's C type.
+    package func fits(_ signature: Signature) -> Bool {
+        switch self {
+        case .scalars(let type, let count):
+            !signature.isAsync && signature.parameters.count == count && signature.results.map(\.type) == [type]
+                && signature.parameters.allSatisfy { $0.type == type && $0.direction == .in && !$0.isOptional }
+        case .texts(let count):
+            signature.parameters.count == count && TextOperation.fits(signature)
+        }
+    }
+}
+
+extension OperationForm: CustomStringConvertible {
+    /// What it takes and answers, for messages.
+    package var description: String {
+        switch self {
+        case .scalars(let type, let count): "\(count) \(type) in and one out, at once"
+        case .texts(let count): "\(count) texts in, by completion"
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import CConnector
+public import ConnectorManifest
+
+/// An operation of a gate whose signature a client was written for: a ``TypedOperation`` without its C type.
+@usableFromInline
+package struct OperationHandle: Sendable {
+    private let gate: any CalledGate
+    private let door: Door
+    /// The operation's name.
+    @usableFromInline package let name: String
+    /// What the manifest and the client agree on.
+    package let signature: Signature
+
+    /// How a call begins: the function, the instance, the call and the error object.
+    @usableFromInline package typealias Start =
+        (
+            UnsafeMutableRawPointer, UnsafeMutableRawPointer?, UnsafePointer<connector_call>,
+            UnsafeMutablePointer<connector_error>
+        ) -> Int32
+
+    /// Compares the signature with the manifest's.
+    package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
+        guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
+            throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
+        }
+        guard found.signature == signature, found.foreign == nil else {
+            throw ConnectorError(
+                .signatureMismatch,
+                "\(name) is \(found.signature), but the client was written for \(signature)",
+                fix: "change the client, or use a plugin of the version that it was written for",
+                connector: gate.path
+            )
+        }
+        self.gate = gate
+        self.door = gate.door
+        self.name = name
+        self.signature = signature
+    }
+
+    /// The gate's path.
+    package var path: String { gate.path }
+
+    /// The error as it may be shown: with the gate's path, and without secrets.
+    @usableFromInline
+    package func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
+
+    /// Lets the caller into the gate for as long as it keeps the target.
+    ///
+    /// - Parameter options: How long it may take until it is the caller's turn.
+    @usableFromInline
+    package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
+        do throws(ConnectorError) {
+            let admission =
+                if let admission = door.admitNow() { admission } else { try await gate.admit(name, within: options) }
+            let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
+                unsafe (try instance.function(of: name), instance.pointer)
+            }
+            return unsafe Target(admission: admission, function: function, instance: pointer)
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Calls an asynchronous operation and waits for its completion.
+    @usableFromInline
+    package func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
+        do throws(ConnectorError) {
+            let deadline = door.environment.deadline(after: options.timeoutNanoseconds)
+            let admission =
+                if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
+            let id = try admission.with { instance throws(ConnectorError) in
+                let function = unsafe try instance.function(of: name)
+                return try instance.start(options.onProgress) { id in
+                    unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
+                }
+            }
+            if let outcome = door.environment.operations.endIfNow(of: id) { return try outcome.get() }
+            let channel = admission.channel
+            defer { extendLifetime(admission) }
+            // Typed operations are of this process.
+            guard let instance = channel.instance else { return [] }
+            return try await instance.end(of: id, name, by: deadline).get()
+        } catch {
+            throw described(error)
+        }
+    }
+
+    private func start(
+        _ function: UnsafeMutableRawPointer,
+        on instance: PluginInstance,
+        id: UInt64,
+        deadline: UInt64,
+        _ start: Start
+    ) {
+        var call = connector_call(operation: id, deadline: deadline)
+        unsafe ErrorObject.with { error in
+            let status = unsafe start(function, instance.pointer, &call, error)
+            if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error, name) }
+        }
+    }
+
+    /// A function that may be called, and what it takes first, as long as the caller is inside its gate.
+    @usableFromInline
+    @safe
+    package struct Target: ~Copyable {
+        private let admission: Admission
+        /// The operation's function.
+        @usableFromInline package let function: UnsafeMutableRawPointer
+        /// What it takes first.
+        @usableFromInline package let instance: UnsafeMutableRawPointer?
+
+        package init(
+            admission: consuming Admission,
+            function: UnsafeMutableRawPointer,
+            instance: UnsafeMutableRawPointer?
+        ) {
+            self.admission = admission
+            unsafe self.function = function
+            unsafe self.instance = instance
+        }
+    }
+}

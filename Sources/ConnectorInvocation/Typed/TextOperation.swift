@@ -1,0 +1,86 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+package import ConnectorManifest
+
+/// Asynchronous functions whose parameters are all texts, called through their own C type.
+///
+/// Every operation of the capabilities that the project defines is of this form, so that typed clients never go through
+/// libffi: the manifest's signature was compared with the capability's when it was read, and the pointer is cast to what
+/// that signature means.
+package enum TextOperation {
+    /// One text: its first byte, or null for none, and its length.
+    package typealias Text = UnsafePointer<UInt8>?
+    private typealias Instance = UnsafeMutableRawPointer?
+    private typealias Call = UnsafePointer<connector_call>
+    private typealias Failure = UnsafeMutablePointer<connector_error>
+
+    private typealias F0 = @convention(c) (Instance, Call, Failure) -> Int32
+    private typealias F1 = @convention(c) (Instance, Call, Text, UInt64, Failure) -> Int32
+    private typealias F2 = @convention(c) (Instance, Call, Text, UInt64, Text, UInt64, Failure) -> Int32
+    private typealias F3 =
+        @convention(c) (Instance, Call, Text, UInt64, Text, UInt64, Text, UInt64, Failure) -> Int32
+    private typealias F4 =
+        @convention(c) (Instance, Call, Text, UInt64, Text, UInt64, Text, UInt64, Text, UInt64, Failure) -> Int32
+
+    /// The most texts that a function may take.
+    package static let limit = 4
+
+    /// Whether a signature is of this form.
+    package static func fits(_ signature: Signature) -> Bool {
+        signature.isAsync && signature.parameters.count <= limit
+            && signature.parameters.allSatisfy { [.string, .json, .bytes].contains($0.type) }
+    }
+
+    /// Calls a function whose signature ``fits(_:)``.
+    ///
+    /// - Parameter texts: One for each parameter; they are lent for the duration of the call.
+    package static func call(
+        _ function: UnsafeMutableRawPointer,
+        instance: UnsafeMutableRawPointer?,
+        call: UnsafePointer<connector_call>,
+        texts: [CallValue],
+        error: UnsafeMutablePointer<connector_error>
+    ) -> Int32 {
+        unsafe lend(texts, 0) { t0, c0 in
+            unsafe lend(texts, 1) { t1, c1 in
+                unsafe lend(texts, 2) { t2, c2 in
+                    unsafe lend(texts, 3) { t3, c3 in
+                        switch texts.count {
+                        case 0: unsafe unsafeBitCast(function, to: F0.self)(instance, call, error)
+                        case 1: unsafe unsafeBitCast(function, to: F1.self)(instance, call, t0, c0, error)
+                        case 2: unsafe unsafeBitCast(function, to: F2.self)(instance, call, t0, c0, t1, c1, error)
+                        case 3:
+                            unsafe unsafeBitCast(function, to: F3.self)(instance, call, t0, c0, t1, c1, t2, c2, error)
+                        default:
+                            unsafe unsafeBitCast(function, to: F4.self)(
+                                instance,
+                                call,
+                                t0,
+                                c0,
+                                t1,
+                                c1,
+                                t2,
+                                c2,
+                                t3,
+                                c3,
+                                error
+                            )
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lends the bytes of a text; an empty one has an address, since null stands for none.
+    private static func lend(_ texts: [CallValue], _ index: Int, _ body: (Text, UInt64) -> Int32) -> Int32 {
+        guard index < texts.count, case .bytes(let bytes) = texts[index] else { return body(nil, 0) }
+        guard !bytes.isEmpty else {
+            var nothing: UInt8 = 0
+            return unsafe withUnsafePointer(to: &nothing) { unsafe body($0, 0) }
+        }
+        return unsafe bytes.withUnsafeBufferPointer { unsafe body($0.baseAddress, UInt64($0.count)) }
+    }
+}

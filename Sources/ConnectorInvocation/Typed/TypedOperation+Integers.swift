@@ -1,0 +1,86 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+public import ConnectorManifest
+
+extension OperationLease where Function == OperationFunction.Integers1 {
+    /// Calls the function once; nothing is allocated, locked or counted.
+    ///
+    /// - Throws: What the plugin said.
+    @inlinable
+    @inline(__always)
+    public func callAsFunction(_ a: Int64) throws(ConnectorError) -> Int64 {
+        var result = 0 as Int64
+        try unsafe call { unsafe $0.function($1, a, &result, $2) }
+        return result
+    }
+}
+
+extension TypedOperation where Function == OperationFunction.Integers1 {
+    /// Calls the operation once; for many calls in a row take a lease.
+    ///
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a) }
+    }
+}
+
+extension OperationLease where Function == OperationFunction.Integers2 {
+    /// Calls the function once; nothing is allocated, locked or counted.
+    ///
+    /// - Throws: What the plugin said.
+    @inlinable
+    @inline(__always)
+    public func callAsFunction(_ a: Int64, _ b: Int64) throws(ConnectorError) -> Int64 {
+        var result = 0 as Int64
+        try unsafe call { unsafe $0.function($1, a, b, &result, $2) }
+        return result
+    }
+}
+
+extension TypedOperation where Function == OperationFunction.Integers2 {
+    /// Calls the operation once; for many calls in a row take a lease.
+    ///
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        _ b: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a, b) }
+    }
+}
+
+extension OperationLease where Function == OperationFunction.Integers3 {
+    /// Calls the function once; nothing is allocated, locked or counted.
+    ///
+    /// - Throws: What the plugin said.
+    @inlinable
+    @inline(__always)
+    public func callAsFunction(_ a: Int64, _ b: Int64, _ c: Int64) throws(ConnectorError) -> Int64 {
+        var result = 0 as Int64
+        try unsafe call { unsafe $0.function($1, a, b, c, &result, $2) }
+        return result
+    }
+}
+
+extension TypedOperation where Function == OperationFunction.Integers3 {
+    /// Calls the operation once; for many calls in a row take a lease.
+    ///
+    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    public func callAsFunction(
+        _ a: Int64,
+        _ b: Int64,
+        _ c: Int64,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Int64 {
+        try await withLease(options: options) { lease throws(ConnectorError) in try lease(a, b, c) }
+    }
+}

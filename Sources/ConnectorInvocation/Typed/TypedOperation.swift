@@ -1,0 +1,136 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import CConnector
+public import ConnectorManifest
+
+/// An operation whose C type is known at compile time: the pointer is cast once and called directly.
+///
+/// This is what a typed client for a capability of one's own is made of: see <doc:OwnCapability>. Where one of the ready-made
+/// types of ``OperationFunction`` fits, the operation is called like a function:
+///
+/// ```swift
+/// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
+/// let sum = try await add(2, 3)
+/// ```
+///
+/// Any other signature needs a C type of the client's own, which is what `connector/operation.h` says for that signature; that
+/// it is, nobody can check. The signature itself is compared with the manifest's when the operation is asked for.
+///
+/// ```swift
+/// typealias Power = @convention(c) (
+///     OperationFunction.Instance, Double, UInt32, UnsafeMutablePointer<Double>, OperationFunction.Failure
+/// ) -> Int32
+///
+/// let power = try host.gate("calculator").typed("power", "(base: f64, exponent: u32) -> f64", as: Power.self)
+/// let kibi = try await power.withLease { lease throws(ConnectorError) in
+///     var result = 0.0
+///     try unsafe lease.call { unsafe $0($1, 2, 10, &result, $2) }
+///     return result
+/// }
+/// ```
+///
+/// A value; from any thread.
+public struct TypedOperation<Function>: Sendable {
+    /// Everything but the C type.
+    @usableFromInline package let handle: OperationHandle
+
+    /// Compares the signature with the manifest's, and with the form if the C type is a ready-made one.
+    package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
+        handle = try OperationHandle(gate, name, signature)
+        let isFunction = MemoryLayout<Function>.size == MemoryLayout<Int>.size
+        if isFunction, OperationForm(Function.self)?.fits(signature) ?? true { return }
+        let form = OperationForm(Function.self).map { "the C type of \($0)" } ?? "\(Function.self): it is no C function"
+        throw ConnectorError(
+            .invalid,
+            "\(name)\(signature) cannot be called with \(form)",
+            fix: "ask for it with the C type that connector/operation.h derives from its signature",
+            connector: gate.path
+        )
+    }
+
+    /// Calls the operation any number of times while the gate is kept from going away.
+    ///
+    /// Taking the lease costs some tens of nanoseconds, a call through it what C pays for a function pointer. The gate does
+    /// not close before the lease ends, so keep it short; on a `serial` gate nobody else is let in meanwhile.
+    ///
+    /// - Parameters:
+    ///   - options: How long to wait for a turn on a `serial` gate; the body and its calls are not interrupted.
+    ///   - body: Calls the operation through the lease.
+    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the body throws.
+    @inlinable
+    public func withLease<Result>(
+        options: CallOptions = CallOptions(),
+        _ body: (borrowing OperationLease<Function>) throws(ConnectorError) -> Result
+    ) async throws(ConnectorError) -> Result {
+        let target = try await handle.admit(options)
+        defer { extendLifetime(target) }
+        do throws(ConnectorError) {
+            return try unsafe body(
+                OperationLease(
+                    function: unsafe unsafeBitCast(target.function, to: Function.self),
+                    instance: target.instance,
+                    name: handle.name
+                )
+            )
+        } catch {
+            throw handle.described(error)
+        }
+    }
+
+    /// Calls an asynchronous operation and waits for its completion.
+    ///
+    /// One that completes inside the call costs no continuation.
+    ///
+    /// - Parameters:
+    ///   - options: How long it may take: from the wait for its turn to its completion.
+    ///   - start: Calls the function with the instance, the call and the error object.
+    /// - Returns: The bytes that it completed with.
+    /// - Throws: `not-open`; `timed-out`; what the plugin said; `cancelled` if, and only if, the caller's own task is: see
+    ///   <doc:Errors>.
+    @inlinable
+    public func call(
+        _ options: CallOptions = CallOptions(),
+        _ start: (
+            Function, UnsafeMutableRawPointer?, UnsafePointer<connector_call>, UnsafeMutablePointer<connector_error>
+        ) -> Int32
+    ) async throws(ConnectorError) -> [UInt8] {
+        try await unsafe handle.call(options) { function, instance, call, error in
+            unsafe start(unsafeBitCast(function, to: Function.self), instance, call, error)
+        }
+    }
+}
+
+/// The right to call an operation's function for a while: see ``TypedOperation/withLease(options:_:)``.
+@safe
+public struct OperationLease<Function>: ~Copyable {
+    @usableFromInline package let function: Function
+    @usableFromInline package let instance: UnsafeMutableRawPointer?
+    @usableFromInline package let name: String
+
+    @inlinable
+    package init(function: Function, instance: UnsafeMutableRawPointer?, name: String) {
+        self.function = function
+        unsafe self.instance = instance
+        self.name = name
+    }
+
+    /// Calls the function once.
+    ///
+    /// Nothing is allocated, locked or counted: the body is inlined around the call of the pointer.
+    ///
+    /// - Parameter body: Calls the function with the instance and the error object, and returns its status.
+    /// - Throws: What the plugin said, for any status but success.
+    @inlinable
+    @inline(__always)
+    public func call(
+        _ body: (Function, UnsafeMutableRawPointer?, UnsafeMutablePointer<connector_error>) -> Int32
+    ) throws(ConnectorError) {
+        var failure: ErrorObject.Failure?
+        unsafe ErrorObject.with { error in
+            let status = unsafe body(function, instance, error)
+            if status != 0 { failure = unsafe ErrorObject.read(error, status, name) }
+        }
+        if let failure { throw failure.error }
+    }
+}

@@ -1,0 +1,84 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The names in a directory that concern plugins, in their order.
+package struct DirectoryListing {
+    /// Shared libraries.
+    private(set) var images: [String] = []
+    /// Manifests beside them.
+    private(set) var sidecars: [String] = []
+    /// Folders, hidden ones left out.
+    private(set) var folders: [String] = []
+
+    /// How the names of images end here.
+    package static var imageEnding: String {
+        #if os(macOS)
+            ".dylib"
+        #else
+            ".so"
+        #endif
+    }
+
+    /// How the names of sidecars end.
+    package static let sidecarEnding = ".connector.json"
+
+    /// Reads a directory.
+    package init(path: String) throws(SystemError) {
+        guard let directory = unsafe opendir(path) else { throw SystemError() }
+        defer { unsafe closedir(directory) }
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe Self.name(of: entry)
+            guard !name.hasPrefix(".") else { continue }
+            let type = unsafe Int32(entry.pointee.d_type)
+            if type == Int32(DT_DIR) || (type != Int32(DT_REG) && Self.isDirectory("\(path)/\(name)")) {
+                folders.append(name)
+            } else if name.hasSuffix(Self.imageEnding) {
+                images.append(name)
+            } else if name.hasSuffix(Self.sidecarEnding) {
+                sidecars.append(name)
+            }
+        }
+        images.sort()
+        sidecars.sort()
+        folders.sort()
+    }
+
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+        // The array is declared longer than the record is: take the address, not a copy.
+        let start = unsafe UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
+        return unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
+    }
+
+    /// Whether a path leads to a directory, through symbolic links also.
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether a path leads to anything.
+    package static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
+    /// The names of the images that a sidecar may describe.
+    package static func imageNames(forSidecar name: String) -> [String] {
+        guard name.hasSuffix(sidecarEnding) else { return [] }
+        let stem = name.dropLast(sidecarEnding.utf8.count)
+        return ["lib\(stem)\(imageEnding)", "\(stem)\(imageEnding)"]
+    }
+
+    /// The names of the sidecars that may describe an image.
+    package static func sidecarNames(forImage name: String) -> [String] {
+        guard name.hasSuffix(imageEnding) else { return [] }
+        let stem = name.dropLast(imageEnding.utf8.count)
+        return (stem.hasPrefix("lib") ? ["\(stem.dropFirst(3))\(sidecarEnding)"] : []) + ["\(stem)\(sidecarEnding)"]
+    }
+}

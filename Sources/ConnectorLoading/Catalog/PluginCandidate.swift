@@ -1,0 +1,41 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A plugin that was found and looks usable, so far as its file can tell without running it.
+package final class PluginCandidate: Sendable {
+    /// What it says of itself.
+    package let manifest: Manifest
+    /// The image's file; a foreign library's name if the dynamic linker is to find it.
+    package let path: String
+    /// The sidecar, if it has one.
+    package let sidecar: String?
+    /// What is to be loaded.
+    package let image: Image
+    /// The manifest's text in the image when it was examined; nil if only the sidecar has one.
+    package let embeddedText: [UInt8]?
+
+    package init(manifest: Manifest, path: String, sidecar: String?, image: Image, embeddedText: [UInt8]?) {
+        self.manifest = manifest
+        self.path = path
+        self.sidecar = sidecar
+        self.image = image
+        self.embeddedText = embeddedText
+    }
+
+    /// What is to be loaded.
+    package enum Image: Sendable {
+        /// A file, whose bytes are checked and sealed.
+        case file
+        /// A library that the dynamic linker finds by its name, as it is.
+        case library(String)
+    }
+
+    /// Whether an image still carries the manifest that this candidate was chosen by.
+    package func isDescribed(by image: some ManifestCarrier) -> Bool {
+        let texts = image.manifestTexts()
+        guard let embeddedText else { return texts.isEmpty }
+        return !texts.isEmpty && texts.allSatisfy { $0 == embeddedText }
+    }
+}

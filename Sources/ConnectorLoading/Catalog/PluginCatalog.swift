@@ -1,0 +1,165 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import ConnectorPlatform
+
+/// Everything in the plugin directories, examined without running any of it.
+///
+/// A file that looks like a plugin but is not usable is an entry too, with the reason. Making one reads every image's
+/// start: some 10 us each. Blocks for the reading. The value does not change afterwards; make a new one to look again.
+package struct PluginCatalog: Sendable {
+    /// Where it looked, in order.
+    package let directories: [String]
+    /// What was found, by directory, then by name.
+    package private(set) var entries: [PluginEntry] = []
+    /// The entries of an id, as indices.
+    private var indices: [String: [Int]] = [:]
+    /// Directories that could not be read, with the reason.
+    private var unreadable: [String: String] = [:]
+
+    /// Looks through directories and the folders directly in them.
+    ///
+    /// - Parameter directories: Paths; one that does not exist is not an error until a plugin is not found.
+    package init(directories: [String]) {
+        self.directories = directories
+        var seen: Set<String> = []
+        for directory in directories where seen.insert(directory).inserted {
+            for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
+        }
+        // The manifest in a plugin's source folder is no broken plugin once its image was found somewhere else.
+        let usable = Set(entries.compactMap(\.candidate?.manifest.id))
+        entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
+        for (index, entry) in entries.enumerated() {
+            guard let id = entry.id else { continue }
+            indices[id, default: []].append(index)
+        }
+    }
+
+    private mutating func scan(_ directory: String) -> [String] {
+        let listing: DirectoryListing
+        do throws(SystemError) {
+            listing = try DirectoryListing(path: directory)
+        } catch {
+            unreadable[directory] = error.description
+            return []
+        }
+        var unmatched = Set(listing.sidecars)
+        var pairs: [PluginScan.Pair] = []
+        for image in listing.images {
+            let names = unmatched.isEmpty ? [] : DirectoryListing.sidecarNames(forImage: image)
+            let sidecar = names.first(where: unmatched.contains)
+            if let sidecar { unmatched.remove(sidecar) }
+            pairs.append(("\(directory)/\(image)", sidecar.map { "\(directory)/\($0)" }))
+        }
+        entries += PluginScan.entries(of: pairs)
+        for sidecar in listing.sidecars where unmatched.contains(sidecar) {
+            entries.append(PluginEntry(sidecar: "\(directory)/\(sidecar)"))
+        }
+        return listing.folders
+    }
+
+    /// The usable plugin of an id: the highest version, unless one is asked for.
+    ///
+    /// - Parameters:
+    ///   - id: As connectors name it.
+    ///   - version: The only version that will do; nil for the highest.
+    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; the reason why the only file of that name
+    ///   is not usable; otherwise `unknown-plugin` with a suggestion and where it looked.
+    package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
+        let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
+        let suitable = all.filter { version == nil || $0.manifest.version == version }
+        guard let best = suitable.max(by: { $0.manifest.version < $1.manifest.version }) else {
+            throw unusable(id, version: version, others: all.map(\.manifest.version))
+        }
+        for other in suitable where other.manifest.version == best.manifest.version && other.path != best.path {
+            guard try !Self.isSame(best, other) else { continue }
+            throw ConnectorError(
+                .ambiguousPlugin,
+                "\(best.path) and \(other.path) are both \(id) \(best.manifest.version), but differ",
+                fix: "remove one of them, or give the newer one a higher version"
+            )
+        }
+        return best
+    }
+
+    /// The plugin of a file: an image, or a sidecar.
+    ///
+    /// - Throws: Why it is not usable.
+    package static func candidate(path: String) throws(ConnectorError) -> PluginCandidate {
+        let entry = entry(path: path)
+        if let candidate = entry.candidate { return candidate }
+        throw entry.error ?? ConnectorError(.notFound, "there is no file \(path)")
+    }
+
+    /// What a file is, usable or not: an image, or a sidecar.
+    package static func entry(path: String) -> PluginEntry {
+        let place = place(of: path)
+        if let image = place.image { return PluginEntry(image: image, sidecar: place.sidecar) }
+        return PluginEntry(sidecar: path)
+    }
+
+    /// The image and the sidecar that belong together, from the path of either; there is at least one of them.
+    package static func place(of path: String) -> (image: String?, sidecar: String?) {
+        let directory = path.contains("/") ? path.parentPath : "."
+        func beside(_ names: [String]) -> String? {
+            names.map { directory == "/" ? "/\($0)" : "\(directory)/\($0)" }.first(where: DirectoryListing.exists)
+        }
+        let name = path.lastPathComponent
+        guard name.hasSuffix(DirectoryListing.sidecarEnding) else {
+            return (path, beside(DirectoryListing.sidecarNames(forImage: name)))
+        }
+        return (beside(DirectoryListing.imageNames(forSidecar: name)), path)
+    }
+
+    /// Whether two files are one plugin twice.
+    private static func isSame(_ first: PluginCandidate, _ second: PluginCandidate) throws(ConnectorError) -> Bool {
+        guard case .file = first.image, case .file = second.image else { return first.manifest == second.manifest }
+        return try digest(first.path) == digest(second.path)
+    }
+
+    private static func digest(_ path: String) throws(ConnectorError) -> SHA256Digest {
+        let digest = unsafe try ImageBytes(path: path).withAllBytes { unsafe SHA256Digest(of: $0) }
+        guard let digest else { throw Preflight.changed(path) }
+        return digest
+    }
+}
+
+/// Why there is no plugin of an id.
+extension PluginCatalog {
+    private func unusable(_ id: String, version: SemanticVersion?, others: [SemanticVersion]) -> ConnectorError {
+        if let version, !others.isEmpty {
+            let found = others.sorted().map(\.description).joined(separator: ", ")
+            return ConnectorError(
+                .unknownPlugin,
+                "there is no version \(version) of the plugin \"\(id)\"",
+                fix: "ask for one of: \(found)",
+                cause: searched
+            )
+        }
+        let broken = entries.filter { entry in
+            entry.error != nil && (entry.id == id || entry.path.pluginStem == id)
+        }
+        if let first = broken.first, var error = first.error {
+            let rest = broken.dropFirst().compactMap { entry in entry.error.map { "\(entry.path): \($0)" } }
+            if !rest.isEmpty { error.cause = ([error.cause].compactMap(\.self) + rest).joined(separator: "; ") }
+            return error
+        }
+        let known = indices.filter { $0.value.contains { entries[$0].candidate != nil } }.keys.sorted()
+        return ConnectorError(
+            .unknownPlugin,
+            "there is no plugin \"\(id)\"",
+            fix: suggestion(for: id, among: known)
+                ?? "put lib\(id)\(DirectoryListing.imageEnding) into a plugin directory",
+            cause: searched
+        )
+    }
+
+    /// Where it looked, for people.
+    private var searched: String {
+        guard !directories.isEmpty else { return "no directory was searched" }
+        return "searched "
+            + directories.map { directory in unreadable[directory].map { "\(directory) (\($0))" } ?? directory }
+            .joined(separator: ", ")
+    }
+}

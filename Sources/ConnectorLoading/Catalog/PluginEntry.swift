@@ -1,0 +1,138 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A file in a plugin directory, usable or not.
+package struct PluginEntry: Sendable {
+    private let content: Content
+
+    /// What is not usable is behind a reference, since entries are moved about.
+    private enum Content {
+        case usable(PluginCandidate)
+        indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
+    }
+
+    private init(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError) {
+        content = .unusable(path: path, sidecar: sidecar, manifest: manifest, error: error)
+    }
+
+    private init(_ candidate: PluginCandidate) {
+        content = .usable(candidate)
+    }
+
+    /// The image; the sidecar if there is no image for it.
+    package var path: String {
+        switch content {
+        case .usable(let candidate): candidate.path
+        case .unusable(let path, _, _, _): path
+        }
+    }
+
+    /// The sidecar, if there is one.
+    package var sidecar: String? {
+        switch content {
+        case .usable(let candidate): candidate.sidecar
+        case .unusable(_, let sidecar, _, _): sidecar
+        }
+    }
+
+    /// What it says of itself, as far as it could be read; also of a plugin that is not usable.
+    package var manifest: Manifest? {
+        switch content {
+        case .usable(let candidate): candidate.manifest
+        case .unusable(_, _, let manifest, _): manifest
+        }
+    }
+
+    /// Why it is not usable: the first thing that is wrong; nil if it can be loaded as far as the catalog looks.
+    package var error: ConnectorError? {
+        if case .unusable(_, _, _, let error) = content { error } else { nil }
+    }
+
+    /// What to load; nil if it is not usable.
+    package var candidate: PluginCandidate? {
+        if case .usable(let candidate) = content { candidate } else { nil }
+    }
+
+    /// Whether it is a sound manifest for which there is no image.
+    package var isNotBuilt: Bool { error?.code == .notFound && path == sidecar }
+
+    /// The id in the manifest.
+    package var id: String? {
+        switch content {
+        case .usable(let candidate): candidate.manifest.id
+        case .unusable(_, _, let manifest, _): manifest?.id
+        }
+    }
+}
+
+extension PluginEntry {
+    /// Examines an image and the sidecar beside it.
+    package init(image path: String, sidecar: String?) {
+        do throws(ConnectorError) {
+            let image = try PluginImage(ImageBytes(path: path))
+            try image.checkKind()
+            let reading = ManifestReading(of: image, sidecar: sidecar)
+            guard let manifest = reading.manifest, reading.problems.isEmpty else {
+                let error =
+                    reading.problems.first ?? ConnectorError(.invalidManifest, "the manifest of \(path) cannot be read")
+                self.init(path: path, sidecar: sidecar, manifest: reading.manifest, error: error)
+                return
+            }
+            if let problem = Preflight.abiProblem(manifest, path: path) {
+                self.init(path: path, sidecar: sidecar, manifest: manifest, error: problem)
+                return
+            }
+            self.init(
+                PluginCandidate(
+                    manifest: manifest,
+                    path: path,
+                    sidecar: sidecar,
+                    image: .file,
+                    embeddedText: reading.embeddedText
+                )
+            )
+        } catch {
+            let manifest = sidecar.flatMap { ManifestReading.readSidecar($0).manifest }
+            self.init(path: path, sidecar: sidecar, manifest: manifest, error: error)
+        }
+    }
+
+    /// Examines a sidecar that has no image beside it: it names a foreign library, or something that is not built yet.
+    package init(sidecar: String) {
+        let (manifest, problems) = ManifestReading.readSidecar(sidecar)
+        guard let manifest, problems.isEmpty else {
+            let error = problems.first ?? ConnectorError(.invalidManifest, "\(sidecar) cannot be read")
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: error)
+            return
+        }
+        if let problem = Preflight.abiProblem(manifest, path: sidecar) {
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: problem)
+        } else if let library = manifest.library, library.contains("/") {
+            let path = library.hasPrefix("/") ? library : "\(sidecar.parentPath)/\(library)"
+            self.init(image: path, sidecar: sidecar)
+        } else if let library = manifest.library {
+            self.init(
+                PluginCandidate(
+                    manifest: manifest,
+                    path: library,
+                    sidecar: sidecar,
+                    image: .library(library),
+                    embeddedText: nil
+                )
+            )
+        } else {
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: Self.notBuilt(sidecar))
+        }
+    }
+
+    private static func notBuilt(_ sidecar: String) -> ConnectorError {
+        let names = DirectoryListing.imageNames(forSidecar: sidecar.lastPathComponent)
+        return ConnectorError(
+            .notFound,
+            "\(sidecar) describes a plugin, but its image is not beside it (\(names.joined(separator: " or ")))",
+            fix: "build the plugin, or name an existing \"library\" in the sidecar"
+        )
+    }
+}

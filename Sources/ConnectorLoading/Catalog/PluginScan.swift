@@ -1,0 +1,27 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+internal import Synchronization
+
+/// Examines many images on several threads: each costs some 15 us, nearly all of it in the system.
+package enum PluginScan {
+    /// An image, and the sidecar beside it.
+    package typealias Pair = (image: String, sidecar: String?)
+
+    /// How many images are worth a thread.
+    private static let batch = 32
+
+    /// Examines images; the entries stand in the order of the pairs.
+    package static func entries(of pairs: [Pair]) -> [PluginEntry] {
+        guard pairs.count > batch else { return pairs.map { PluginEntry(image: $0.image, sidecar: $0.sidecar) } }
+        let batches = (pairs.count + batch - 1) / batch
+        let results = Mutex<[[PluginEntry]]>(Array(repeating: [], count: batches))
+        DispatchQueue.concurrentPerform(iterations: batches) { number in
+            let part = pairs[(number * batch)..<min((number + 1) * batch, pairs.count)]
+            let entries = part.map { PluginEntry(image: $0.image, sidecar: $0.sidecar) }
+            results.withLock { $0[number] = entries }
+        }
+        return results.withLock { $0.flatMap(\.self) }
+    }
+}

@@ -1,0 +1,51 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ELFImage {
+    /// One section header.
+    package struct Section {
+        /// Where its name begins in the names.
+        package var name: Int
+        /// `sh_type`.
+        package var type: UInt32
+        /// Where it begins in the file.
+        package var offset: Int
+        /// In bytes.
+        package var size: Int
+        /// `sh_addralign`.
+        package var alignment: UInt64
+    }
+
+    /// The section of an index; nil if there is none such.
+    package func section(at index: Int) -> Section? {
+        guard index >= 0, index < sectionTable.count else { return nil }
+        let start = sectionTable.offset + index * 64
+        guard let name = bytes.integer(at: start, as: UInt32.self),
+            let type = bytes.integer(at: start + 4, as: UInt32.self),
+            let offset = bytes.offset(at: start + 24), let size = bytes.offset(at: start + 32),
+            let alignment = bytes.integer(at: start + 48, as: UInt64.self)
+        else { return nil }
+        return Section(name: Int(name), type: type, offset: offset, size: size, alignment: alignment)
+    }
+
+    /// The first section whose name satisfies a condition, given where the name stands in the file.
+    private func firstSection(where isMatch: (Int) -> Bool) -> Section? {
+        guard let names = section(at: sectionTable.namesIndex) else { return nil }
+        for index in 0..<sectionTable.count {
+            guard let section = section(at: index), section.name < names.size else { continue }
+            let (offset, overflow) = names.offset.addingReportingOverflow(section.name)
+            if !overflow, isMatch(offset) { return section }
+        }
+        return nil
+    }
+
+    /// The section of a name; nil also if the section headers were stripped.
+    package func section(named name: String) -> Section? {
+        firstSection { bytes.hasText(name.utf8Span.span, at: $0) }
+    }
+
+    /// Whether a section's name begins with these letters.
+    package func hasSection(prefixed prefix: String) -> Bool {
+        firstSection { bytes.text(at: $0, limit: 128)?.hasPrefix(prefix) == true } != nil
+    }
+}

@@ -1,0 +1,179 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A shared library in ELF, read without trusting a byte of it (System V gABI, chapters 4 and 5).
+///
+/// Every offset, size and count is the file's word only: each is checked against the file, sums cannot overflow, and every
+/// walk ends. What cannot be read is absent, never a trap.
+package struct ELFImage {
+    /// The file.
+    package let bytes: ImageBytes
+    /// What it was built for.
+    package let architecture: Architecture
+    /// `e_type`: what kind of file it is.
+    package let type: UInt16
+    /// What the loader maps, in the order of the file.
+    package let segments: [Segment]
+    /// Where the section headers are; the loader does without them.
+    package let sectionTable: SectionTable
+
+    /// One program header.
+    package struct Segment: Sendable {
+        /// `p_type`.
+        package var type: UInt32
+        /// Where it begins in the file.
+        package var offset: Int
+        /// How much of the file it is.
+        package var size: Int
+        /// Where it begins in memory, before the base address is added.
+        package var address: UInt64
+        /// How much memory it takes; what the file does not fill is zero.
+        package var memorySize: UInt64
+        /// `p_align`.
+        package var alignment: UInt64
+    }
+
+    /// The place and shape of the section headers.
+    package struct SectionTable: Sendable {
+        /// In the file; 0 if there are none.
+        package var offset: Int
+        /// How many.
+        package var count: Int
+        /// Which one holds the names.
+        package var namesIndex: Int
+    }
+
+    /// A shared library, or a position-independent program.
+    package static let sharedObject: UInt16 = 3
+    /// A program for a fixed address.
+    package static let program: UInt16 = 2
+
+    /// Reads the headers.
+    ///
+    /// - Throws: `not-elf`, `truncated`, or `wrong-architecture` for an image of another word size or byte order, of which
+    ///   nothing more can be read.
+    package init(_ bytes: ImageBytes) throws(ConnectorError) {
+        self.bytes = bytes
+        guard bytes.integer(at: 0, as: UInt32.self) == UInt32(bigEndian: 0x7F45_4C46) else {
+            throw FileFormat.notELF(bytes)
+        }
+        guard let size = bytes.integer(at: 4, as: UInt8.self), let order = bytes.integer(at: 5, as: UInt8.self),
+            let type = bytes.integer(at: 16, as: UInt16.self), let machine = bytes.integer(at: 18, as: UInt16.self)
+        else { throw Self.truncated(bytes, "the ELF header") }
+        guard (1...2).contains(size), (1...2).contains(order) else {
+            throw Self.damaged(bytes, "class \(size), data \(order)")
+        }
+        let isForeignOrder = (order == 1) != Architecture.host.isLittleEndian
+        architecture = Architecture(
+            machine: isForeignOrder ? machine.byteSwapped : machine,
+            is64Bit: size == 2,
+            isLittleEndian: order == 1
+        )
+        self.type = type
+        guard architecture.is64Bit, !isForeignOrder else { throw Self.wrongArchitecture(bytes, architecture) }
+        guard let segmentOffset = bytes.offset(at: 32), let sectionOffset = bytes.offset(at: 40),
+            let segmentSize = bytes.integer(at: 54, as: UInt16.self),
+            let segmentCount = bytes.integer(at: 56, as: UInt16.self),
+            let sectionSize = bytes.integer(at: 58, as: UInt16.self),
+            let sectionCount = bytes.integer(at: 60, as: UInt16.self),
+            let namesIndex = bytes.integer(at: 62, as: UInt16.self)
+        else { throw Self.truncated(bytes, "the ELF header") }
+        guard segmentCount == 0 || segmentSize == 56, sectionCount == 0 || sectionSize == 64 else {
+            throw Self.damaged(bytes, "program headers of \(segmentSize) bytes, section headers of \(sectionSize)")
+        }
+        let sectionEnd = sectionOffset.addingReportingOverflow(Int(sectionCount) * 64)
+        guard !sectionEnd.overflow, sectionEnd.partialValue <= bytes.count else {
+            throw Self.truncated(bytes, "its section headers, which end at byte \(sectionEnd.partialValue)")
+        }
+        sectionTable = SectionTable(offset: sectionOffset, count: Int(sectionCount), namesIndex: Int(namesIndex))
+        var segments: [Segment] = []
+        segments.reserveCapacity(min(Int(segmentCount), 64))
+        for index in 0..<Int(segmentCount) {
+            let start = segmentOffset.addingReportingOverflow(index * 56)
+            guard !start.overflow, let segment = Segment(bytes, at: start.partialValue) else {
+                throw Self.truncated(bytes, "program header \(index)")
+            }
+            guard segment.type != ELFConstant.load || bytes.spans(segment.offset, segment.size) else {
+                throw Self.truncated(bytes, "segment \(index), \(segment.size) bytes at \(segment.offset)")
+            }
+            segments.append(segment)
+        }
+        self.segments = segments
+    }
+
+    /// The place in the file of what the loader maps at an address; nil if it comes from no file.
+    package func offset(ofAddress address: UInt64) -> Int? {
+        for segment in segments where segment.type == ELFConstant.load && address >= segment.address {
+            guard let distance = Int(exactly: address - segment.address), distance < segment.size else { continue }
+            return segment.offset + distance
+        }
+        return nil
+    }
+
+    /// The first segment of a type.
+    package func segment(_ type: UInt32) -> Segment? {
+        segments.first { $0.type == type }
+    }
+}
+
+extension ELFImage.Segment {
+    /// Reads a 64-bit program header; nil outside the file.
+    fileprivate init?(_ bytes: ImageBytes, at start: Int) {
+        guard bytes.contains(start, 56), let type = bytes.integer(at: start, as: UInt32.self),
+            let offset = bytes.offset(at: start + 8), let address = bytes.integer(at: start + 16, as: UInt64.self),
+            let size = bytes.offset(at: start + 32), let memorySize = bytes.integer(at: start + 40, as: UInt64.self),
+            let alignment = bytes.integer(at: start + 48, as: UInt64.self)
+        else { return nil }
+        self.init(
+            type: type,
+            offset: offset,
+            size: size,
+            address: address,
+            memorySize: memorySize,
+            alignment: alignment
+        )
+    }
+}
+
+extension ImageBytes {
+    /// A 64-bit offset or size in the file; one that no file can have counts as absent.
+    package func offset(at position: Int) -> Int? {
+        integer(at: position, as: UInt64.self).flatMap { $0 < 1 << 62 ? Int($0) : nil }
+    }
+
+    /// Whether a part lies inside the file, without reading it.
+    package func spans(_ offset: Int, _ length: Int) -> Bool {
+        offset >= 0 && length >= 0 && length <= count && offset <= count - length
+    }
+}
+
+/// The errors of the headers.
+extension ELFImage {
+    /// An image for another processor, word size or byte order.
+    package static func wrongArchitecture(_ bytes: ImageBytes, _ architecture: Architecture) -> ConnectorError {
+        ConnectorError(
+            .wrongArchitecture,
+            "\(bytes.path) was built for \(architecture), this host runs on \(Architecture.host)",
+            fix: "build the plugin for \(Architecture.host), or install the build for it"
+        )
+    }
+
+    private static func truncated(_ bytes: ImageBytes, _ what: String) -> ConnectorError {
+        ConnectorError(
+            .truncated,
+            "\(bytes.path) ends at byte \(bytes.count), before the end of \(what)",
+            fix: "copy or build the file again"
+        )
+    }
+
+    private static func damaged(_ bytes: ImageBytes, _ what: String) -> ConnectorError {
+        ConnectorError(
+            .notELF,
+            "\(bytes.path) begins like an ELF image, but its header is damaged",
+            fix: "copy or build the file again",
+            cause: what
+        )
+    }
+}

@@ -1,0 +1,147 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A private copy of a file, read as far as somebody looks at it, which nobody can change or shorten meanwhile.
+///
+/// Read, not mapped: a mapped file that is cut short, as every copy in place does to its target, kills the process with
+/// SIGBUS. Every accessor answers nil outside the file, whatever the offset, so parsers need no checks of their own.
+/// Not for use by several threads at once.
+@safe
+package final class ImageBytes {
+    /// Larger files are refused: nothing that large is a plugin.
+    package static let sizeLimit = 512 << 20
+
+    /// The file as the user named it, for messages.
+    package let path: String
+    /// The file's size when it was opened.
+    package let count: Int
+    /// Which file it is, and which state of it.
+    package let identity: FileIdentity
+    /// The copy; `available` bytes of it are filled in.
+    private var storage: UnsafeMutableRawPointer
+    private var available: Int
+    /// Whether the copy lies in memory that others use afterwards.
+    private var isReusable: Bool
+    /// Open as long as something is left to read, otherwise -1.
+    private var descriptor: Int32
+
+    /// Opens a file and reads its first part.
+    ///
+    /// - Throws: `not-found`, `unreadable` (no permission, a directory, a pipe) or `too-large`.
+    package init(path: String) throws(ConnectorError) {
+        let file = try OpenFile(path: path)
+        self.path = path
+        count = file.identity.size
+        identity = file.identity
+        let size = min(count, ReadBuffer.size)
+        // The headers, the notes, and the whole of a small plugin.
+        unsafe storage = ReadBuffer.take()
+        isReusable = true
+        available = unsafe file.read(into: storage, from: 0, upTo: size)
+        descriptor = file.take()
+        if available == count || available < size { closeFile() }
+    }
+
+    /// Takes bytes that are in memory already.
+    package init(copying bytes: [UInt8], path: String) {
+        self.path = path
+        count = bytes.count
+        available = bytes.count
+        identity = FileIdentity(device: 0, inode: 0, size: bytes.count, modified: 0)
+        descriptor = -1
+        unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
+        isReusable = false
+        unsafe UnsafeMutableRawBufferPointer(start: storage, count: bytes.count).copyBytes(from: bytes)
+    }
+
+    deinit {
+        closeFile()
+        releaseStorage()
+    }
+
+    private func releaseStorage() {
+        if isReusable { unsafe ReadBuffer.give(storage) } else { unsafe storage.deallocate() }
+    }
+
+    /// Reads what is left, if anything is.
+    ///
+    /// - Returns: Whether all bytes are there; false if the file became shorter or cannot be read.
+    @discardableResult
+    package func readAll() -> Bool {
+        if descriptor >= 0 {
+            let whole = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
+            unsafe whole.copyMemory(from: storage, byteCount: available)
+            releaseStorage()
+            unsafe storage = whole
+            isReusable = false
+            let file = OpenFile(adopting: descriptor, identity: identity)
+            available += unsafe file.read(into: storage + available, from: available, upTo: count - available)
+            descriptor = file.take()
+            closeFile()
+        }
+        return available == count
+    }
+
+    private func closeFile() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+
+    /// A copy of a part of the file; nil if the part is not inside it.
+    package func copy(at offset: Int, count length: Int) -> [UInt8]? {
+        guard contains(offset, length) else { return nil }
+        return unsafe Array(UnsafeRawBufferPointer(start: storage + offset, count: length))
+    }
+
+    /// Runs code on the whole file; answers nil if it cannot be read to its end.
+    package func withAllBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard readAll() else { return nil }
+        return try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
+    }
+
+    /// The integer at an offset as it stands in memory; nil outside the file.
+    package func integer<Integer: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Integer.Type)
+        -> Integer?
+    {
+        guard contains(offset, MemoryLayout<Integer>.size) else { return nil }
+        return unsafe storage.loadUnaligned(fromByteOffset: offset, as: type)
+    }
+
+    /// Whether a part lies inside the file and could be read.
+    package func contains(_ offset: Int, _ length: Int) -> Bool {
+        guard offset >= 0, length >= 0, length <= count, offset <= count - length else { return false }
+        return offset + length <= available || (descriptor >= 0 && readAll())
+    }
+}
+
+/// Text in a file.
+extension ImageBytes {
+    /// The text from an offset up to the next NUL; nil if there is none within the limit. Repaired if it is not UTF-8.
+    package func text(at offset: Int, limit: Int = 4096) -> String? {
+        guard offset >= 0, offset < count else { return nil }
+        let most = min(limit, count - offset)
+        guard contains(offset, most) else { return nil }
+        let length = unsafe strnlen((storage + offset).assumingMemoryBound(to: CChar.self), most)
+        guard length < most else { return nil }
+        return unsafe String(decoding: UnsafeRawBufferPointer(start: storage + offset, count: length), as: UTF8.self)
+    }
+
+    /// Whether these bytes and then a NUL stand at an offset.
+    package func hasText(_ text: Span<UInt8>, at offset: Int) -> Bool {
+        guard offset >= 0, contains(offset, text.count + 1) else { return false }
+        return unsafe text.withUnsafeBytes { expected in
+            unsafe memcmp(storage + offset, expected.baseAddress ?? UnsafeRawPointer(storage), expected.count) == 0
+                && storage.load(fromByteOffset: offset + expected.count, as: UInt8.self) == 0
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The bytes of an image that is loaded, and their SHA-256 once somebody asks for it.
+///
+/// Hashing costs a fifth of loading, and nothing needs it to load: bytes that are sealed can be hashed at any time later, and
+/// stay mapped until they are.
+package final class ImageContent: Sendable {
+    /// What is kept to tell the bytes by.
+    private enum State: Sendable {
+        /// Where they are mapped, as an address.
+        case mapped(UInt, count: Int)
+        case hashed(SHA256Digest)
+    }
+
+    private let state: Mutex<State>
+
+    /// Hashes bytes at once, since they go away.
+    package init(hashing bytes: UnsafeRawBufferPointer) {
+        state = Mutex(.hashed(unsafe SHA256Digest(of: bytes)))
+    }
+
+    #if os(Linux)
+        /// Takes sealed bytes that are mapped for nobody else.
+        package init(mapped bytes: UnsafeRawBufferPointer) {
+            state = Mutex(.mapped(UInt(bitPattern: bytes.baseAddress), count: bytes.count))
+        }
+    #endif
+
+    /// The SHA-256; the first to ask waits for it to be made.
+    package var digest: SHA256Digest {
+        state.withLock { state in
+            switch state {
+            case .hashed(let digest): return digest
+            case .mapped(let address, let count):
+                let bytes = unsafe UnsafeMutableRawPointer(bitPattern: address)
+                let digest = unsafe SHA256Digest(of: UnsafeRawBufferPointer(start: bytes, count: count))
+                state = .hashed(digest)
+                unsafe munmap(bytes, count)
+                return digest
+            }
+        }
+    }
+
+    /// The SHA-256 in hexadecimal, as sha256sum(1) prints it.
+    package var sha256: String { digest.description }
+
+    /// Whether these are the same bytes.
+    package func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            switch state {
+            case .hashed(let digest): return unsafe digest == SHA256Digest(of: bytes)
+            case .mapped(let address, let count):
+                guard count == bytes.count, let base = bytes.baseAddress,
+                    let mapped = unsafe UnsafeRawPointer(bitPattern: address)
+                else { return false }
+                return unsafe memcmp(mapped, base, count) == 0
+            }
+        }
+    }
+}
+
+extension ImageContent: Hashable {
+    /// Whether the bytes are the same.
+    package static func == (first: ImageContent, second: ImageContent) -> Bool {
+        first === second || first.digest == second.digest
+    }
+
+    /// By the bytes.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(digest)
+    }
+}

@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    import SwiftOverlayShims
+#else
+    import Darwin
+#endif
+
+/// A regular file that is open for reading; closed at the end of its life.
+package struct OpenFile: ~Copyable {
+    /// What was opened.
+    package let identity: FileIdentity
+    private var descriptor: Int32
+
+    /// Opens a regular file of a size that a plugin or manifest may have.
+    ///
+    /// Without blocking, whatever the file is: opening a pipe waits for a writer otherwise.
+    ///
+    /// - Throws: `not-found`, `unreadable` or `too-large`.
+    package init(path: String) throws(ConnectorError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            let number = errno
+            close(descriptor)
+            throw Self.failure(path, number)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
+            throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "name the file of a plugin")
+        }
+        guard status.st_size <= ImageBytes.sizeLimit else {
+            close(descriptor)
+            throw ConnectorError(
+                .tooLarge,
+                "\(path) has \(status.st_size) bytes, more than the limit of \(ImageBytes.sizeLimit >> 20) MiB",
+                fix: "name the file of a plugin"
+            )
+        }
+        #if canImport(Glibc)
+            let modified = status.st_mtim
+        #else
+            let modified = status.st_mtimespec
+        #endif
+        self.descriptor = descriptor
+        identity = FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino),
+            size: Int(status.st_size),
+            modified: modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
+        )
+    }
+
+    /// Takes over an open descriptor.
+    package init(adopting descriptor: Int32, identity: FileIdentity) {
+        self.descriptor = descriptor
+        self.identity = identity
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Gives the descriptor away; the caller closes it.
+    package consuming func take() -> Int32 {
+        let result = descriptor
+        descriptor = -1
+        return result
+    }
+
+    /// Reads into memory that has room for `size` bytes.
+    ///
+    /// - Returns: How many bytes there were; fewer than asked for at the end of the file and after an error.
+    package func read(into target: UnsafeMutableRawPointer, from offset: Int, upTo size: Int) -> Int {
+        var done = 0
+        while done < size {
+            let result = unsafe pread(descriptor, target + done, size - done, off_t(offset + done))
+            if result < 0, errno == EINTR { continue }
+            if result <= 0 { break }
+            done += result
+        }
+        return done
+    }
+
+    private static func failure(_ path: String, _ number: Int32) -> ConnectorError {
+        let cause = SystemError(number).description
+        return switch number {
+        case ENOENT, ENOTDIR:
+            ConnectorError(
+                .notFound,
+                "there is no file \(path)",
+                fix: "check the path; build the plugin first",
+                cause: cause
+            )
+        default:
+            ConnectorError(
+                .unreadable,
+                "\(path) cannot be read",
+                fix: "check the permissions of the file and its folders",
+                cause: cause
+            )
+        }
+    }
+}

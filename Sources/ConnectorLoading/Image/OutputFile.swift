@@ -1,0 +1,29 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Writing to a descriptor until everything is written.
+package enum OutputFile {
+    /// Writes all bytes, also where write(2) takes only a part of them.
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
+        guard let base = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            #if canImport(Glibc)
+                let result = unsafe Glibc.write(descriptor, base + done, bytes.count - done)
+            #else
+                let result = unsafe Darwin.write(descriptor, base + done, bytes.count - done)
+            #endif
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw SystemError() }
+            done += result
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Memory for the first part of a file, used again and again.
+///
+/// Fresh memory for every file costs as much as reading the file: the system has to map and clear each page.
+package enum ReadBuffer {
+    /// What each has room for.
+    package static let size = 32 << 10
+    /// How many are kept; a thread uses one or two at a time.
+    private static let limit = 16
+
+    /// Addresses of free buffers.
+    private static let free = Mutex<[UInt]>([])
+
+    /// Takes a buffer, whose bytes may be anything.
+    package static func take() -> UnsafeMutableRawPointer {
+        let address = free.withLock { $0.popLast() }
+        return unsafe address.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
+            ?? UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    }
+
+    /// Gives a buffer back, which the caller does not use any more.
+    package static func give(_ buffer: UnsafeMutableRawPointer) {
+        let address = UInt(bitPattern: buffer)
+        let isKept = free.withLock { free in
+            guard free.count < limit else { return false }
+            free.append(address)
+            return true
+        }
+        if !isKept { unsafe buffer.deallocate() }
+    }
+}

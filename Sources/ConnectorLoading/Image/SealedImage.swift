@@ -1,0 +1,127 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Bytes that were checked, in a place where nobody can change them any more, ready for the dynamic linker.
+///
+/// This defeats a file that is swapped between check and load, and the crash that overwriting a mapped image in place
+/// causes. In memory where the system allows it, otherwise in a private directory that is removed again once loaded.
+@safe
+package struct SealedImage: ~Copyable {
+    /// Where the bytes are put.
+    package enum Storage: Sendable {
+        /// In memory, and in a directory if that is refused.
+        case automatic
+        /// In a private directory made below this one.
+        case directory(String)
+    }
+
+    private let path: String
+    private let bytes: UnsafeRawBufferPointer
+    private let relatives: [ImageBytes]
+    private let parent: String
+    #if os(Linux)
+        private let memory: MemoryFile
+    #endif
+
+    /// How many images were put in memory, for names that never repeat.
+    private static let generation = Atomic<UInt64>(0)
+
+    /// Seals the bytes of an image.
+    ///
+    /// - Parameters:
+    ///   - bytes: The image, which must stay where it is as long as this value lives.
+    ///   - path: The file that they were read from; its last part is the name that debuggers and crash reports show.
+    ///   - relatives: Libraries that the image finds relative to its own file.
+    ///   - storage: Where to put them.
+    package init(
+        _ bytes: UnsafeRawBufferPointer,
+        path: String,
+        relatives: [ImageBytes],
+        storage: Storage
+    ) {
+        unsafe self.bytes = bytes
+        self.path = path
+        self.relatives = relatives
+        var isAutomatic = true
+        if case .directory(let parent) = storage {
+            self.parent = parent
+            isAutomatic = false
+        } else {
+            parent = PrivateDirectory.usualParent
+        }
+        #if os(Linux)
+            memory =
+                isAutomatic && relatives.isEmpty
+                ? unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent) : MemoryFile(descriptor: -1)
+        #endif
+    }
+
+    /// Loads the image; its constructors run.
+    ///
+    /// Where memory is refused, for want of the call, of `/proc`, or of the right to execute such memory, from a directory.
+    /// Which of these it was is not asked: an image that is at fault itself fails a second time, and says why the first did.
+    ///
+    /// - Throws: What the linker or the system said.
+    package func load() throws(DynamicLinker.Failure) -> LoadedImage {
+        #if os(Linux)
+            if memory.descriptor >= 0 {
+                let number = Self.generation.wrappingAdd(1, ordering: .relaxed).newValue
+                let refusal: DynamicLinker.Failure
+                do throws(DynamicLinker.Failure) {
+                    let path = Self.uniquePath(descriptor: memory.descriptor, generation: number)
+                    let handle = unsafe try DynamicLinker.load(path: path)
+                    return unsafe LoadedImage(handle, content: memory.content(bytes))
+                } catch {
+                    refusal = error
+                }
+                do throws(DynamicLinker.Failure) {
+                    return try loadFromDirectory()
+                } catch {
+                    throw refusal
+                }
+            }
+        #endif
+        return try loadFromDirectory()
+    }
+
+    #if os(Linux)
+        /// A path to an open file that no other load of this process ever used.
+        ///
+        /// Glibc answers with the image it has if it knows the path, though the descriptor means another file by now. So the
+        /// path spells the generation, a "/" for each 0 of its bits and a "/." for each 1, which mean nothing to the system.
+        package static func uniquePath(descriptor: Int32, generation: UInt64) -> String {
+            var path = "/proc/self/fd"
+            var rest = generation
+            while rest != 0 {
+                path += rest & 1 == 0 ? "/" : "/."
+                rest >>= 1
+            }
+            return path + "/\(descriptor)"
+        }
+    #endif
+
+    /// Loads from a new directory that only this user can enter, where the image and its relatives stand as they stood
+    /// towards each other.
+    private func loadFromDirectory() throws(DynamicLinker.Failure) -> LoadedImage {
+        let content = unsafe ImageContent(hashing: bytes)
+        var directory = try PrivateDirectory(below: parent)
+        guard !relatives.isEmpty else {
+            let copy = unsafe try directory.add(bytes, as: "\(content.digest).so")
+            return unsafe LoadedImage(try DynamicLinker.load(path: copy), content: content)
+        }
+        for relative in relatives {
+            let path = relative.path.absolutePath
+            do throws(DynamicLinker.Failure) {
+                _ = unsafe try relative.withAllBytes { content throws(DynamicLinker.Failure) in
+                    unsafe try directory.add(content, as: path)
+                }
+            } catch {
+                throw error
+            }
+        }
+        let copy = unsafe try directory.add(bytes, as: path.absolutePath)
+        return unsafe LoadedImage(try DynamicLinker.load(path: copy), content: content)
+    }
+}

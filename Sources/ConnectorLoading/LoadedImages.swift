@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Every image that this process loaded, by its bytes: loading the same bytes again answers the same image.
+package final class LoadedImages: Sendable {
+    /// The one table; the dynamic linker's is one for the process, too.
+    package static let shared = LoadedImages()
+
+    /// In the order of loading. A list, for walking it is nothing beside loading an image, which walks all of them, too.
+    private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
+    /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
+    private let loading = Monitor<Void>(())
+
+    /// The image of these bytes, loaded now if it was not before.
+    ///
+    /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. That
+    /// serialises nothing that would be parallel otherwise: the dynamic linker has one lock for all loading itself. An
+    /// image's constructors run meanwhile; they know no way back into the host.
+    package func image<Failure: Error>(
+        of bytes: UnsafeRawBufferPointer,
+        load: () throws(Failure) -> LoadedImage
+    ) throws(Failure) -> LoadedImage {
+        try loading.withLock { _ throws(Failure) in
+            let checksum = unsafe Self.checksum(bytes)
+            if let known = unsafe known(bytes, checksum) { return known }
+            let image = try load()
+            images.withLock { $0.append((checksum, image)) }
+            return image
+        }
+    }
+
+    /// The image of these bytes, if it is loaded.
+    private func known(_ bytes: UnsafeRawBufferPointer, _ checksum: UInt64) -> LoadedImage? {
+        let candidates = images.withLock { images in images.filter { $0.checksum == checksum } }
+        return candidates.first { unsafe $0.image.content.isEqual(to: bytes) }?.image
+    }
+
+    /// Tells nearly all images apart at the speed of reading them; what it does not, comparing does.
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var sum = UInt64(bytes.count)
+        for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
+            unsafe sum &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        return sum
+    }
+}

@@ -1,0 +1,56 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The system's dynamic linker; nothing outside this folder calls it.
+package enum DynamicLinker {
+    /// What the linker said, word for word.
+    package struct Failure: Error {
+        /// The text of `dlerror()`.
+        package var text: String
+    }
+
+    /// Loads an image; its constructors run.
+    ///
+    /// All symbols are bound now, since a missing one ends the process at its first call otherwise, and none is visible to
+    /// other images. The image is never unloaded: see ``LoadedImage``.
+    package static func load(path: String) throws(Failure) -> UnsafeMutableRawPointer {
+        _ = unsafe dlerror()
+        guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            throw Failure(text: unsafe dlerror().map { unsafe String(cString: $0) } ?? "dlopen failed without a reason")
+        }
+        return unsafe handle
+    }
+
+    /// Whether a loaded library exports a symbol, by the library's name; false if it is not loaded.
+    package static func isDefined(_ symbol: String, inLoaded name: String) -> Bool {
+        guard let handle = unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return false }
+        // Gives back what RTLD_NOLOAD counted up; the library stays.
+        defer { _ = unsafe dlclose(handle) }
+        return unsafe dlsym(handle, symbol) != nil
+    }
+
+    /// The address of an exported symbol of an image or of what it depends on.
+    package static func symbol(_ name: String, in handle: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        unsafe dlsym(handle, name)
+    }
+
+    /// Whether the process itself offers a symbol to what it loads.
+    package static func isDefinedGlobally(_ name: String) -> Bool {
+        unsafe globalSymbol(name) != nil
+    }
+
+    /// The address of a symbol of the process itself.
+    package static func globalSymbol(_ name: String) -> UnsafeMutableRawPointer? {
+        #if canImport(Glibc)
+            unsafe dlsym(nil, name)
+        #else
+            unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -2), name)
+        #endif
+    }
+}

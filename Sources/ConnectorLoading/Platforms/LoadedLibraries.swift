@@ -1,0 +1,95 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import Glibc
+
+    /// What is mapped into this process, as the dynamic linker lists it (dl_iterate_phdr(3)).
+    package enum LoadedLibraries {
+        /// One of them.
+        package struct Library: Sendable {
+            /// Its own name, `DT_SONAME`; nil if it has none.
+            package var soname: String?
+            /// The path it was loaded by; empty for the program itself.
+            package var path: String
+
+            /// Whether a library that asks for this name gets this one.
+            package func answers(to name: String) -> Bool {
+                soname == name || path == name || (!path.isEmpty && path.lastPathComponent == name)
+            }
+
+            /// The file, if the path still leads to it: that of a sealed image does not.
+            package var file: String? {
+                if path.isEmpty { return "/proc/self/exe" }
+                return path.hasPrefix("/proc/self/fd/") || !path.hasPrefix("/") ? nil : path
+            }
+        }
+
+        private typealias Callback = @convention(c) (UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
+        private typealias Iterate = @convention(c) (Callback, UnsafeMutableRawPointer?) -> Int32
+
+        /// Looked up by name, for Glibc's Swift module leaves it out.
+        private static let iterate = unsafe DynamicLinker.globalSymbol("dl_iterate_phdr").map {
+            unsafe unsafeBitCast($0, to: Iterate.self)
+        }
+
+        /// What is loaded now, the program first.
+        package static func current() -> [Library] {
+            var libraries: [Library] = []
+            guard let iterate = unsafe iterate else { return libraries }
+            unsafe withUnsafeMutablePointer(to: &libraries) { list in
+                _ = unsafe iterate(
+                    { information, _, list in
+                        guard let information = unsafe information, let list = unsafe list else { return 0 }
+                        unsafe list.assumingMemoryBound(to: [Library].self).pointee.append(
+                            LoadedLibraries.read(information)
+                        )
+                        return 0
+                    },
+                    UnsafeMutableRawPointer(list)
+                )
+            }
+            return libraries
+        }
+
+        /// Reads a `struct dl_phdr_info` (link.h): base address, name, program headers, their number.
+        private static func read(_ information: UnsafeRawPointer) -> Library {
+            let base = unsafe information.load(as: UInt.self)
+            let name = unsafe information.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self)
+            let headers = unsafe information.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
+            let count = unsafe Int(information.load(fromByteOffset: 24, as: UInt16.self))
+            var library = Library(soname: nil, path: unsafe name.map { unsafe String(cString: $0) } ?? "")
+            for index in 0..<count {
+                guard let header = unsafe headers.map({ unsafe $0 + index * 56 }),
+                    unsafe header.load(as: UInt32.self) == ELFConstant.dynamic,
+                    let dynamic = unsafe UnsafeRawPointer(
+                        bitPattern: base &+ header.load(fromByteOffset: 16, as: UInt.self)
+                    )
+                else { continue }
+                unsafe library.soname = soname(dynamic, base: base)
+            }
+            return library
+        }
+
+        /// The name in a dynamic section in memory, which the dynamic linker has checked: it is mapped, and ends with a null tag.
+        private static func soname(_ dynamic: UnsafeRawPointer, base: UInt) -> String? {
+            var strings: UInt?
+            var name: UInt?
+            var entry = unsafe dynamic
+            while unsafe entry.load(as: UInt64.self) != 0 {
+                let value = unsafe entry.load(fromByteOffset: 8, as: UInt.self)
+                switch unsafe DynamicTag(rawValue: entry.load(as: UInt64.self)) {
+                // Glibc has made an address of it on most processors, and left it an offset on some.
+                case .stringTable: strings = value < base ? base + value : value
+                case .soname: name = value
+                default: break
+                }
+                unsafe entry += 16
+            }
+            guard let strings, let name, let text = unsafe UnsafePointer<CChar>(bitPattern: strings &+ name) else {
+                return nil
+            }
+            return unsafe String(cString: text)
+        }
+    }
+#endif

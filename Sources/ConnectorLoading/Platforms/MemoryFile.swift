@@ -1,0 +1,69 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorPlatform
+
+#if os(Linux)
+    import Glibc
+
+    /// A file in memory that can be sealed: memfd_create(2).
+    ///
+    /// The C library's function is looked up by name, for Glibc's Swift module leaves it out, and old systems lack it.
+    package struct MemoryFile: ~Copyable {
+        /// Open for as long as this value lives; -1 if there is no file.
+        package let descriptor: Int32
+
+        private typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
+
+        private static let create = unsafe DynamicLinker.globalSymbol("memfd_create").map {
+            unsafe unsafeBitCast($0, to: Create.self)
+        }
+
+        // linux/memfd.h, linux/fcntl.h
+        private static let closeOnExec: UInt32 = 1
+        private static let allowSealing: UInt32 = 2
+        private static let executable: UInt32 = 16
+        private static let addSeals: Int32 = 1033
+        /// No further seals, shrinking, growing or writing.
+        private static let allSeals: Int32 = 1 | 2 | 4 | 8
+
+        /// Writes bytes into a new file and seals it, after which nobody can change them.
+        ///
+        /// - Parameters:
+        ///   - bytes: The whole content.
+        ///   - name: Shown in `/proc/PID/maps`, for debuggers and crash reports.
+        /// - Returns: The file; without a descriptor where the system has or allows no such files.
+        package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
+            guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
+            let flags = closeOnExec | allowSealing
+            // Kernels before 6.3 do not know the flag, later ones may demand it (sysctl vm.memfd_noexec).
+            var descriptor = unsafe create(name, flags | executable)
+            if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
+            guard descriptor >= 0 else { return MemoryFile(descriptor: -1) }
+            let file = MemoryFile(descriptor: descriptor)
+            do throws(SystemError) {
+                try unsafe OutputFile.write(bytes, to: descriptor)
+            } catch {
+                return MemoryFile(descriptor: -1)
+            }
+            guard fcntl(descriptor, addSeals, allSeals) == 0 else { return MemoryFile(descriptor: -1) }
+            return file
+        }
+
+        /// What was sealed, mapped for as long as it takes until somebody wants to know its digest.
+        ///
+        /// - Parameter bytes: The same, for a system that does not map them.
+        package func content(_ bytes: UnsafeRawBufferPointer) -> ImageContent {
+            // Private, for older kernels refuse to share a mapping of a file that is sealed against writing.
+            let address = unsafe mmap(nil, bytes.count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+            guard let address = unsafe address, unsafe address != MAP_FAILED else {
+                return unsafe ImageContent(hashing: bytes)
+            }
+            return unsafe ImageContent(mapped: UnsafeRawBufferPointer(start: address, count: bytes.count))
+        }
+
+        deinit {
+            if descriptor >= 0 { close(descriptor) }
+        }
+    }
+#endif

@@ -1,0 +1,29 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(macOS)
+    import ConnectorManifest
+
+    extension PluginLoader {
+        /// Loads an image from its own path: macOS checks the signature of what it maps itself, and has no files in memory.
+        package func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+            let bytes = try ImageBytes(path: candidate.path)
+            let image = try MachOImage(bytes)
+            try image.checkKind()
+            guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
+            if let problem = Preflight.abiProblem(candidate.manifest, path: candidate.path) { throw problem }
+            do throws(DynamicLinker.Failure) {
+                let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                    unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                        let handle = unsafe try DynamicLinker.load(path: candidate.path)
+                        return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
+                    }
+                }
+                if let loaded { return loaded }
+            } catch {
+                throw ConnectorError(.loadFailed, "the dynamic linker refused \(candidate.path)", cause: error.text)
+            }
+            throw Preflight.changed(candidate.path)
+        }
+    }
+#endif

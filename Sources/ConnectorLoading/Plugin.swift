@@ -1,0 +1,40 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A loaded image with the manifest that describes it.
+///
+/// Any number of gates share one; it lives as long as somebody refers to it, its image as long as the process.
+package final class Plugin: Sendable {
+    /// What it says of itself.
+    package let manifest: Manifest
+    /// The file that it was read from, which may have changed since; or a library's name.
+    package let path: String
+    /// The life of its instances; nil for a foreign library, which has none.
+    package let lifecycle: PluginLifecycle?
+    private let image: LoadedImage
+
+    package init(
+        manifest: Manifest,
+        path: String,
+        image: LoadedImage,
+        lifecycle: PluginLifecycle?
+    ) {
+        self.manifest = manifest
+        self.path = path
+        self.image = image
+        self.lifecycle = lifecycle
+    }
+
+    /// The bytes that are loaded.
+    package var content: ImageContent { image.content }
+
+    /// The SHA-256 of the bytes that are loaded, in hexadecimal.
+    package var sha256: String { content.sha256 }
+
+    /// The address of an exported function, valid as long as the process; nil if there is none of this name.
+    package func symbol(named name: String) -> UnsafeMutableRawPointer? {
+        unsafe image.symbol(named: name)
+    }
+}

@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+package import ConnectorManifest
+
+/// The functions of a plugin's table, checked: see `connector/plugin.h`.
+///
+/// Copied once, since a table of an older plugin ends before the fields that it does not know, and of a newer one goes on
+/// after those that this host does not.
+@safe
+package struct PluginLifecycle: Sendable {
+    /// `create`
+    package typealias Create =
+        @convention(c) (
+            UnsafePointer<connector_host>, UnsafePointer<CChar>, UInt64, UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+            UnsafeMutablePointer<connector_error>
+        ) -> Int32
+    /// `open`, `probe`, `close`
+    package typealias Start =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<connector_call>, UnsafeMutablePointer<connector_error>
+        ) -> Int32
+    /// `destroy`
+    package typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
+    /// `cancel`
+    package typealias Cancel = @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void
+
+    /// The version of the ABI that the plugin was compiled for.
+    package let abiVersion: UInt32
+    /// Makes an instance.
+    package let create: Create
+    /// Connects an instance.
+    package let open: Start
+    /// Proves the connection again.
+    package let probe: Start?
+    /// Disconnects an instance.
+    package let close: Start?
+    /// Frees an instance.
+    package let destroy: Destroy
+    /// Tells an instance that a call was given up.
+    package let cancel: Cancel?
+}
+
+extension PluginLifecycle {
+    /// The versions of the ABI that this host speaks.
+    package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
+
+    /// The size of the table in version 1, which every plugin fills in.
+    private static let smallestTable = 56
+
+    /// Calls the entry function of a loaded image and checks the table that it returns.
+    ///
+    /// - Throws: `symbol-absent`, `unsupported-abi`, or `misbehaved` for a table that breaks the rules.
+    package init(entry: String, of image: LoadedImage, manifest: Manifest, path: String) throws(ConnectorError) {
+        typealias Entry = @convention(c) () -> UnsafeRawPointer?
+        guard let address = unsafe image.symbol(named: entry) else {
+            throw Preflight.symbolAbsent(entry, role: "its entry function", path: path)
+        }
+        guard let table = unsafe unsafeBitCast(address, to: Entry.self)() else {
+            throw Self.misbehaved(path, "its entry function \(entry) returned null")
+        }
+        guard Int(bitPattern: table) % MemoryLayout<UInt>.alignment == 0 else {
+            throw Self.misbehaved(path, "its entry function \(entry) returned a table that is not aligned")
+        }
+        let size = Int(unsafe table.load(as: UInt32.self))
+        guard size >= Self.smallestTable else {
+            throw Self.misbehaved(path, "its table has \(size) bytes, fewer than \(Self.smallestTable)")
+        }
+        abiVersion = unsafe table.load(fromByteOffset: 4, as: UInt32.self)
+        guard manifest.abi.contains(abiVersion) else {
+            throw ConnectorError(
+                .unsupportedABI,
+                "\(path) was compiled for version \(abiVersion) of the ABI, but its manifest says "
+                    + "\(manifest.abi.lowerBound) to \(manifest.abi.upperBound)",
+                fix: "correct \"abi\" in the manifest, or compile with the headers it names"
+            )
+        }
+        // Read as addresses first: null in a field that must not be null is the plugin's mistake, not undefined behaviour.
+        func function(_ offset: Int) -> UnsafeRawPointer? {
+            unsafe table.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)
+        }
+        guard let create = unsafe function(8), let open = unsafe function(16), let destroy = unsafe function(40) else {
+            throw Self.misbehaved(path, "its table lacks create, open or destroy")
+        }
+        unsafe self.create = unsafeBitCast(create, to: Create.self)
+        unsafe self.open = unsafeBitCast(open, to: Start.self)
+        unsafe self.destroy = unsafeBitCast(destroy, to: Destroy.self)
+        unsafe self.probe = unsafeBitCast(function(24), to: Start?.self)
+        unsafe self.close = unsafeBitCast(function(32), to: Start?.self)
+        unsafe self.cancel = unsafeBitCast(function(48), to: Cancel?.self)
+    }
+
+    private static func misbehaved(_ path: String, _ what: String) -> ConnectorError {
+        ConnectorError(.misbehaved, "\(path): \(what)", fix: "mend the plugin: see connector/plugin.h")
+    }
+}

@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
+///
+/// Blocks, for it reads files and runs the constructors of images: call it off the cooperative pool. From any thread.
+package struct PluginLoader: Sendable {
+    /// Where images are put.
+    package let storage: SealedImage.Storage
+
+    /// Makes a loader; all loaders share the images of the process.
+    package init() {
+        storage = .automatic
+    }
+
+    /// Makes a loader that puts images in a place of its own.
+    package init(storage: SealedImage.Storage) {
+        self.storage = storage
+    }
+
+    /// Loads a plugin that was found before; the same bytes twice give the same image.
+    ///
+    /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
+    ///   `load-failed` with the linker's text as its cause.
+    package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
+        let image =
+            switch candidate.image {
+            case .file: try loadFile(candidate)
+            case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
+            }
+        var lifecycle: PluginLifecycle?
+        if let entry = candidate.manifest.entry {
+            lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
+        }
+        try Self.checkSymbols(candidate, image)
+        return Plugin(
+            manifest: candidate.manifest,
+            path: candidate.path,
+            image: image,
+            lifecycle: lifecycle
+        )
+    }
+
+    /// The reason why the dynamic linker refused an image, found by looking at what it needs.
+    package static func refused(
+        _ image: ELFImage,
+        _ dynamic: DynamicSection,
+        _ failure: DynamicLinker.Failure
+    ) -> ConnectorError {
+        if var problem = DependencyDiagnosis(DependencyClosure(of: image, dynamic)).problems.first {
+            problem.cause = problem.cause.map { "\(failure.text); \($0)" } ?? failure.text
+            return problem
+        }
+        return ConnectorError(
+            .loadFailed,
+            "the dynamic linker refused \(image.bytes.path)",
+            fix: "run: connector-host inspect \(image.bytes.path)",
+            cause: failure.text
+        )
+    }
+
+    /// Checks that the functions are there where that could not be seen in the file: a library of the system may have them
+    /// from another one.
+    private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
+        #if os(Linux)
+            guard case .library = candidate.image else { return }
+        #endif
+        for capability in candidate.manifest.capabilities {
+            for operation in capability.operations where unsafe image.symbol(named: operation.symbol) == nil {
+                let role = "the operation \(operation.name) of \(capability.id)"
+                throw Preflight.symbolAbsent(operation.symbol, role: role, path: candidate.path)
+            }
+        }
+    }
+}

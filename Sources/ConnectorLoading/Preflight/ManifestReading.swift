@@ -1,0 +1,114 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// The manifest of an image: from its note, from the sidecar beside it, or from both if they agree.
+package struct ManifestReading {
+    /// What was read; also if the manifest is not usable, as far as it could be read.
+    private(set) var manifest: Manifest?
+    /// The text in the image, to tell later whether the file still is the one that was examined.
+    private(set) var embeddedText: [UInt8]?
+    /// Everything that is wrong.
+    private(set) var problems: [ConnectorError] = []
+
+    /// Reads the manifest of an image.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - sidecar: The file beside it, if there is one.
+    package init(of image: some ManifestCarrier, sidecar: String?) {
+        let path = image.bytes.path
+        let texts = image.manifestTexts()
+        var embedded: Manifest?
+        if let text = texts.first {
+            embeddedText = text
+            let read = Manifest.read(text, file: path)
+            embedded = read.manifest
+            problems = read.problems
+            if texts.contains(where: { $0 != text }) {
+                problems.append(Self.several(texts.count, path))
+            }
+        }
+        guard let sidecar else {
+            manifest = embedded
+            if texts.isEmpty { problems.append(Self.none(path)) }
+            return
+        }
+        let beside = Self.readSidecar(sidecar)
+        problems += beside.problems
+        manifest = embedded ?? beside.manifest
+        if let embedded, let beside = beside.manifest, let difference = Self.difference(embedded, beside) {
+            problems.append(
+                ConnectorError(
+                    .manifestMismatch,
+                    "the manifest in \(path) and \(sidecar) differ in \(difference)",
+                    fix: "build the plugin again, or remove the sidecar: an image with a manifest needs none"
+                )
+            )
+        }
+    }
+
+    /// Reads a sidecar.
+    package static func readSidecar(_ path: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
+        do throws(ConnectorError) {
+            let bytes = try ImageBytes(path: path)
+            guard let text = bytes.copy(at: 0, count: bytes.count) else { return (nil, [Preflight.changed(path)]) }
+            return Manifest.read(text, file: path)
+        } catch {
+            return (nil, [error])
+        }
+    }
+
+    /// The text of a sidecar; nil if it cannot be read.
+    package static func text(of sidecar: String) -> [UInt8]? {
+        guard let bytes = try? ImageBytes(path: sidecar), bytes.count <= Manifest.sizeLimit else { return nil }
+        return bytes.copy(at: 0, count: bytes.count)
+    }
+
+    /// The keys in which two manifests of one plugin differ; nil if they mean the same.
+    private static func difference(_ image: Manifest, _ sidecar: Manifest) -> String? {
+        var differences: [String] = []
+        if image.id != sidecar.id { differences.append("id (\(image.id), \(sidecar.id))") }
+        if image.version != sidecar.version { differences.append("version (\(image.version), \(sidecar.version))") }
+        if image.abi != sidecar.abi { differences.append("abi") }
+        if image.entry != sidecar.entry { differences.append("entry") }
+        if image.thread != sidecar.thread { differences.append("thread") }
+        if image.capabilities != sidecar.capabilities { differences.append("capabilities") }
+        if image.configuration != sidecar.configuration { differences.append("configuration") }
+        if (image.requiredServices, image.optionalServices) != (sidecar.requiredServices, sidecar.optionalServices) {
+            differences.append("services")
+        }
+        if image.egress != sidecar.egress { differences.append("egress") }
+        return differences.isEmpty ? nil : differences.joined(separator: ", ")
+    }
+
+    private static func none(_ path: String) -> ConnectorError {
+        ConnectorError(
+            .noManifest,
+            "\(path) carries no manifest and has none beside it",
+            fix: path.hasSuffix(DirectoryListing.imageEnding)
+                ? "embed one with CONNECTOR_MANIFEST, or write \(path.pluginStem).connector.json beside it"
+                : "write \(path.pluginStem).connector.json that names it as its \"library\""
+        )
+    }
+
+    private static func several(_ count: Int, _ path: String) -> ConnectorError {
+        ConnectorError(
+            .invalidManifest,
+            "\(path) carries \(count) manifests that differ",
+            fix: "link one plugin into one image"
+        )
+    }
+}
+
+extension String {
+    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
+    package var pluginStem: String {
+        var name = Substring(lastPathComponent)
+        if let ending = name.firstRange(of: ".so") ?? name.firstRange(of: ".dylib") {
+            name = name[..<ending.lowerBound]
+        }
+        return String(name.hasPrefix("lib") ? name.dropFirst(3) : name)
+    }
+}

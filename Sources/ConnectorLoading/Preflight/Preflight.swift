@@ -1,0 +1,114 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// What can be said against loading an image before any of its code runs, cheaply enough for every load.
+package enum Preflight {
+    /// Checks that an image is a shared library for this machine.
+    ///
+    /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
+    package static func linkable(_ image: ELFImage) throws(ConnectorError) -> DynamicSection {
+        try image.checkKind()
+        let dynamic = DynamicSection(image)
+        if image.isProgram(dynamic) { throw executable(image.bytes.path) }
+        guard let dynamic else { throw notShared(image.bytes.path, "it has no dynamic section") }
+        try image.checkSoundness(dynamic)
+        return dynamic
+    }
+
+    /// What the manifest promises and the image or this host does not keep.
+    package static func problems(of manifest: Manifest, _ image: ELFImage, _ dynamic: DynamicSection)
+        -> [ConnectorError]
+    {
+        var problems: [ConnectorError] = []
+        let path = image.bytes.path
+        if let problem = abiProblem(manifest, path: path) { problems.append(problem) }
+        if let entry = manifest.entry, !image.exports(entry, dynamic) {
+            problems.append(symbolAbsent(entry, role: "its entry function", path: path))
+        }
+        for capability in manifest.capabilities {
+            for operation in capability.operations where !image.exports(operation.symbol, dynamic) {
+                let role = "the operation \(operation.name) of \(capability.id)"
+                problems.append(symbolAbsent(operation.symbol, role: role, path: path))
+            }
+        }
+        return problems
+    }
+
+    /// A manifest for versions of the ABI that this host does not speak.
+    package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
+        let spoken = PluginLifecycle.abiVersions
+        guard !manifest.abi.overlaps(spoken) else { return nil }
+        let isNewer = manifest.abi.lowerBound > spoken.upperBound
+        return ConnectorError(
+            .unsupportedABI,
+            "\(path) is made for versions \(manifest.abi.lowerBound) to \(manifest.abi.upperBound) of the ABI, this host "
+                + "speaks \(spoken.lowerBound) to \(spoken.upperBound)",
+            fix: isNewer ? "use a newer host, or an older version of the plugin" : "use a newer version of the plugin"
+        )
+    }
+
+    /// A function that the manifest names and the image does not export.
+    package static func symbolAbsent(_ symbol: String, role: String, path: String) -> ConnectorError {
+        ConnectorError(
+            .symbolAbsent,
+            "\(path) does not export \(symbol), which its manifest names as \(role)",
+            fix:
+                "export it (CONNECTOR_EXPORT in C, @_cdecl or @c in Swift, #[no_mangle] in Rust), or correct the manifest"
+        )
+    }
+
+    /// A file that is not what it was when it was found.
+    package static func changed(_ path: String) -> ConnectorError {
+        ConnectorError(
+            .loadFailed,
+            "\(path) changed while it was being loaded",
+            fix: "try again when it is complete; replace plugins by renaming a new file over the old one",
+            isRetryable: true
+        )
+    }
+
+    package static func executable(_ path: String) -> ConnectorError {
+        ConnectorError(
+            .executable,
+            "\(path) is a program, not a shared library",
+            fix: "link it with -shared, not with -pie"
+        )
+    }
+
+    package static func notShared(_ path: String, _ cause: String) -> ConnectorError {
+        ConnectorError(.notELF, "\(path) is ELF, but not a shared library", fix: "link it with -shared", cause: cause)
+    }
+}
+
+extension ELFImage {
+    /// Checks that the image is a library for this machine, as far as the start of the file tells.
+    ///
+    /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
+    package func checkKind() throws(ConnectorError) {
+        guard architecture == .host else { throw Self.wrongArchitecture(bytes, architecture) }
+        switch type {
+        case Self.sharedObject: break
+        case Self.program: throw Preflight.executable(bytes.path)
+        case 1: throw Preflight.notShared(bytes.path, "it is an object file")
+        default: throw Preflight.notShared(bytes.path, "its ELF type is \(type)")
+        }
+        if segment(ELFConstant.interpreter) != nil, isProgram(DynamicSection(self)) {
+            throw Preflight.executable(bytes.path)
+        }
+    }
+}
+
+extension String {
+    /// What stands after the last slash.
+    package var lastPathComponent: String {
+        utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
+    }
+
+    /// What stands before the last slash; `.` if there is none.
+    package var parentPath: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+}

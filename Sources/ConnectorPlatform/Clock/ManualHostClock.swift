@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+internal import Synchronization
+
+/// A clock that stands still until it is moved, for tests of anything with a deadline or a delay.
+///
+/// Moving it fires what becomes due, in order, on the thread that moves it.
+public final class ManualHostClock: HostClock {
+    /// The time and what waits for it.
+    private struct State {
+        /// The monotonic time.
+        var now: UInt64
+        /// The time of day at monotonic 0.
+        let epoch: UInt64
+        /// The timers.
+        var queue = TimerQueue()
+        /// Who waits for a number of timers to be there.
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Stands at a moment.
+    ///
+    /// - Parameters:
+    ///   - now: The monotonic time, since a moment before the host started.
+    ///   - wallTime: The time of day at that moment; by default 2026 begins.
+    public init(
+        now: Duration = .seconds(1),
+        wallTime: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
+    ) {
+        let (now, time) = (now.nanoseconds, wallTime.nanoseconds)
+        state = Mutex(State(now: now, epoch: time >= now ? time - now : 0))
+    }
+
+    /// The monotonic time where the clock stands.
+    public func now() -> UInt64 { state.withLock { $0.now } }
+
+    /// The time of day where the clock stands.
+    public func wallTime() -> Timestamp {
+        Timestamp(nanoseconds: state.withLock { $0.epoch.saturatingAdding($0.now) })
+    }
+
+    /// Adds a timer, which fires when the clock is moved to its moment, also if the delay is 0.
+    public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+        let (timer, ready) = state.withLock { state in
+            let (timer, _) = state.queue.insert(at: state.now.saturatingAdding(delay), fire)
+            let count = state.queue.count
+            let ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
+            state.watchers.removeAll { $0.count <= count }
+            return (timer, ready)
+        }
+        for continuation in ready { continuation.resume() }
+        return timer
+    }
+
+    /// Takes a timer out.
+    @discardableResult
+    public func cancel(_ timer: HostTimer) -> Bool {
+        let action = state.withLock { $0.queue.remove(timer) }
+        return action != nil
+    }
+
+    /// Moves the clock forward, stopping at the moment of each timer that fires on the way.
+    public func advance(by duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let span = nanoseconds.overflow ? .max : nanoseconds.partialValue
+        let end = now().saturatingAdding(span.saturatingAdding(UInt64(clamping: attoseconds / 1_000_000_000)))
+        while let action = nextAction(until: end) { action() }
+    }
+
+    /// How many timers wait.
+    public var timerCount: Int { state.withLock { $0.queue.count } }
+
+    /// Returns once at least so many timers wait, so that a test moves the clock only after the code under test went to
+    /// sleep.
+    public func timers(atLeast count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state in
+                if state.queue.count >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+    }
+
+    private func nextAction(until end: UInt64) -> TimerQueue.Action? {
+        state.withLock { state in
+            guard let due = state.queue.popDue(at: end) else {
+                state.now = max(state.now, end)
+                return nil
+            }
+            state.now = max(state.now, due.deadline)
+            return due.action
+        }
+    }
+}

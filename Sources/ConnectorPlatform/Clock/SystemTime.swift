@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    import SwiftOverlayShims
+#else
+    import Darwin
+#endif
+
+/// The clocks of the system, in nanoseconds as the ABI counts them.
+package enum SystemTime {
+    /// Since the machine started; never jumps.
+    package static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
+
+    /// As ``monotonic()``, but ahead of it by up to ``tick``, which takes a third of the time; the same where there is no such clock.
+    package static func monotonicAhead() -> UInt64 {
+        #if canImport(Glibc)
+            read(CLOCK_MONOTONIC_COARSE) + tick
+        #else
+            monotonic()
+        #endif
+    }
+
+    /// How often the system counts the time that it keeps at hand, in nanoseconds.
+    private static let tick: UInt64 = {
+        #if canImport(Glibc)
+            var resolution = timespec()
+            unsafe clock_getres(CLOCK_MONOTONIC_COARSE, &resolution)
+            return UInt64(clamping: resolution.tv_nsec)
+        #else
+            return 0
+        #endif
+    }()
+
+    /// Since 1970-01-01T00:00:00Z; can jump.
+    package static func wall() -> UInt64 { read(CLOCK_REALTIME) }
+
+    private static func read(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
+    }
+}
+
+extension UInt64 {
+    /// A later moment; the end of time if there is none so late.
+    package func saturatingAdding(_ nanoseconds: UInt64) -> UInt64 {
+        let (sum, isOverflow) = addingReportingOverflow(nanoseconds)
+        return isOverflow ? .max : sum
+    }
+}

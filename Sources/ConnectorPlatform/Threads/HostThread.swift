@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Starts threads of the host's own, for code that must not run on the cooperative pool: timers and plugins' callbacks.
+package enum HostThread {
+    /// What a new thread is called and runs, boxed so that it travels through a pointer.
+    private final class Body: Sendable {
+        let name: StaticString
+        let run: @Sendable () -> Void
+
+        init(_ name: StaticString, _ run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts a detached thread.
+    ///
+    /// - Parameters:
+    ///   - name: As debuggers and `top -H` show it, at most 15 bytes.
+    ///   - body: Ends the thread by returning.
+    /// - Returns: Whether the system had a thread to give.
+    package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+        let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
+        let isStarted = unsafe create(argument)
+        if !isStarted { unsafe Unmanaged<Body>.fromOpaque(argument).release() }
+        return isStarted
+    }
+
+    private static func create(_ argument: UnsafeMutableRawPointer) -> Bool {
+        #if canImport(Glibc)
+            var thread: pthread_t = 0
+            let status = unsafe pthread_create(&thread, nil, entry, argument)
+            if status == 0 { pthread_detach(thread) }
+            return status == 0
+        #else
+            var thread: pthread_t?
+            let status = unsafe pthread_create(&thread, nil, entry, argument)
+            if let thread = unsafe thread { unsafe pthread_detach(thread) }
+            return status == 0
+        #endif
+    }
+
+    // A closure in the call's place crashes Swift 6.3's region analysis.
+    private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+        unsafe enter($0)
+    }
+
+    private static func enter(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let argument = unsafe argument else { return nil }
+        let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+        name(body.name)
+        body.run()
+        return nil
+    }
+
+    /// Names the calling thread; a name is a convenience, so failing at it is not an error.
+    private static func name(_ name: StaticString) {
+        #if canImport(Glibc)
+            // pthread_setname_np is a GNU extension that Swift's Glibc module leaves out; this is what it does (proc(5)).
+            let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+            guard file >= 0 else { return }
+            _ = unsafe write(file, name.utf8Start, name.utf8CodeUnitCount)
+            close(file)
+        #else
+            _ = unsafe name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) {
+                unsafe pthread_setname_np($0)
+            }
+        #endif
+    }
+}

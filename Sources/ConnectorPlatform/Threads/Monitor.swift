@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    import SwiftOverlayShims
+#else
+    import Darwin
+#endif
+
+/// State behind a lock that a thread can also wait at, until another one changes the state.
+///
+/// For the host's own threads only: waiting blocks the thread, which no task may do. `Synchronization.Mutex` has no
+/// condition to wait for, so this is a pthread mutex with a condition variable on the monotonic clock.
+///
+/// Sendable: the three pointers never change and point to memory that this object owns; `state` is reached only while
+/// `mutex` is held; and whatever leaves it is Sendable itself.
+@safe package final class Monitor<State: Sendable>: Sendable {
+    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
+    private nonisolated(unsafe) let state: UnsafeMutablePointer<State>
+
+    /// What a waiting thread does next.
+    package enum Step<Result: Sendable> {
+        /// Sleep until the state was changed, or until a time of the monotonic clock.
+        case wait(until: UInt64?)
+        /// Go on with a result.
+        case proceed(Result)
+    }
+
+    /// Starts unlocked.
+    package init(_ initial: State) {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: initial)
+        unsafe pthread_mutex_init(mutex, nil)
+        #if canImport(Glibc)
+            var attributes = pthread_condattr_t()
+            unsafe pthread_condattr_init(&attributes)
+            unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            unsafe pthread_cond_init(condition, &attributes)
+            unsafe pthread_condattr_destroy(&attributes)
+        #else
+            unsafe pthread_cond_init(condition, nil)
+        #endif
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    /// Reads or changes the state; the body is short and calls nothing that locks.
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return unsafe try body(&state.pointee)
+    }
+
+    /// Wakes one waiting thread.
+    package func signal() {
+        unsafe pthread_cond_signal(condition)
+    }
+
+    /// Blocks the calling thread until `step` proceeds; it is asked at once and after every wake-up, under the lock.
+    package func wait<Result>(_ step: (inout State) -> Step<Result>) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            switch unsafe step(&state.pointee) {
+            case .proceed(let result): return result
+            case .wait(until: nil): unsafe pthread_cond_wait(condition, mutex)
+            case .wait(until: let time?): sleep(until: time)
+            }
+        }
+    }
+
+    private func sleep(until time: UInt64) {
+        #if canImport(Glibc)
+            var moment = timespec(
+                tv_sec: Int(clamping: time / 1_000_000_000),
+                tv_nsec: Int(time % 1_000_000_000)
+            )
+            _ = unsafe pthread_cond_timedwait(condition, mutex, &moment)
+        #else
+            let now = SystemTime.monotonic()
+            guard time > now else { return }
+            var span = timespec(
+                tv_sec: Int(clamping: (time - now) / 1_000_000_000),
+                tv_nsec: Int((time - now) % 1_000_000_000)
+            )
+            _ = unsafe pthread_cond_timedwait_relative_np(condition, mutex, &span)
+        #endif
+    }
+}

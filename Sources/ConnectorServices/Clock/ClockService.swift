@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+internal import ConnectorManifest
+internal import ConnectorPlatform
+
+/// `clock/1`, as services/clock.h promises it.
+package enum ClockService {
+    /// What a timer calls.
+    package typealias Fire = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+    /// How many timers one gate may have at once.
+    package static let timerLimit = 1 << 16
+
+    private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
+        unsafe GateServices.at(context)?.host.clock.wallTime().nanoseconds ?? SystemTime.wall()
+    }
+
+    private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
+        unsafe GateServices.at(context)?.host.clock.now() ?? SystemTime.monotonic()
+    }
+
+    private static let startTimer:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UInt64, Fire?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?
+        ) -> Int32 = { context, delay, fire, user, timer in
+            guard let gate = unsafe GateServices.at(context), let fire = unsafe fire, let timer = unsafe timer else {
+                return Int32(CONNECTOR_MISUSE)
+            }
+            let id = ServiceIdentifier.next()
+            unsafe timer.pointee = id
+            return gate.startTimer(id, after: delay, unsafe TimerCallback(fire, user: user))
+        }
+
+    private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, timer in
+        guard let gate = unsafe GateServices.at(context) else { return Int32(CONNECTOR_MISUSE) }
+        return gate.cancelTimer(timer)
+    }
+
+    /// The table for one gate.
+    package static func table(context: UnsafeMutableRawPointer) -> connector_clock {
+        unsafe connector_clock(
+            struct_size: UInt32(MemoryLayout<connector_clock>.size),
+            flags: 0,
+            context: context,
+            wall_ns: fitting(wallTime),
+            monotonic_ns: fitting(monotonicTime),
+            start_timer: fitting(startTimer),
+            cancel_timer: fitting(cancelTimer)
+        )
+    }
+}

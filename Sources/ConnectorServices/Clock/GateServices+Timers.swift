@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+package import ConnectorPlatform
+internal import Synchronization
+
+/// A timer of a plugin that has not fired.
+package struct GateTimer: Sendable {
+    /// On the host's clock; nil for the moment in which it is being scheduled.
+    package var timer: HostTimer?
+    /// What to call.
+    package var callback: TimerCallback
+}
+
+extension GateServices {
+    /// Schedules a callback, which `id` names already.
+    package func startTimer(_ id: UInt64, after delay: UInt64, _ callback: TimerCallback) -> Int32 {
+        let refusal = state.withLock { state -> Int32? in
+            guard !state.isClosed else { return Int32(CONNECTOR_NOT_OPEN) }
+            guard state.timers.count < ClockService.timerLimit else { return Int32(CONNECTOR_TOO_LARGE) }
+            state.timers[id] = GateTimer(timer: nil, callback: callback)
+            return nil
+        }
+        if let refusal { return refusal }
+        let timer = host.clock.schedule(after: delay) { self.deliver { self.fireTimer(id) } }
+        let isWanted = state.withLock { state in
+            guard state.timers[id] != nil else { return false }
+            state.timers[id]?.timer = timer
+            return true
+        }
+        // It fired meanwhile, or the gate closed.
+        if !isWanted { host.clock.cancel(timer) }
+        return Int32(CONNECTOR_OK)
+    }
+
+    /// Prevents a timer from firing, also when it is due and only waits for a thread.
+    package func cancelTimer(_ id: UInt64) -> Int32 {
+        guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else {
+            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        }
+        if let timer = timer.timer { host.clock.cancel(timer) }
+        return Int32(CONNECTOR_OK)
+    }
+
+    private func fireTimer(_ id: UInt64) {
+        guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else { return }
+        timer.callback.call()
+    }
+}

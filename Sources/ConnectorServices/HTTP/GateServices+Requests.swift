@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+package import ConnectorManifest
+package import ConnectorPlatform
+internal import Synchronization
+
+/// A request of a plugin that has not ended.
+package struct GateRequest: Sendable {
+    /// What to call.
+    package var callback: RequestCallback
+    /// What sends it.
+    package var exchange: HTTPExchange
+    /// What ends it at its deadline; nil for the moment in which it is being started.
+    package var timer: HostTimer?
+}
+
+extension GateServices {
+    /// Sends a request, which `id` names already; its end comes as a callback.
+    package func startRequest(
+        _ id: UInt64,
+        _ request: PluginRequest,
+        _ callback: RequestCallback
+    ) throws(ServiceFailure) {
+        let options = host.options.http
+        let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
+        try egress.check(outgoing.url)
+        let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
+        let refusal = state.withLock { state -> ServiceFailure? in
+            guard !state.isClosed else { return .notOpen }
+            guard state.requests.count < options.concurrencyLimit else {
+                return ServiceFailure(
+                    status: Int32(CONNECTOR_RATE_LIMITED),
+                    message: "\(options.concurrencyLimit) requests of this connector are under way",
+                    isRetryable: true
+                )
+            }
+            state.requests[id] = GateRequest(callback: callback, exchange: exchange)
+            state.counters.requests += 1
+            return nil
+        }
+        if let refusal { throw refusal }
+
+        // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
+        let deadline = request.deadline == .max ? nil : request.deadline
+        let now = host.clock.now()
+        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
+        let timer = host.clock.schedule(after: delay) {
+            self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
+        }
+        let isUnderWay = state.withLock { state in
+            guard state.requests[id] != nil else { return false }
+            state.requests[id]?.timer = timer
+            return true
+        }
+        guard isUnderWay else {
+            host.clock.cancel(timer)
+            return
+        }
+        exchange.start { outcome in
+            self.count(outcome)
+            self.endRequest(id, outcome.result)
+        }
+    }
+
+    /// Ends a request, if nothing else has: the answer, its deadline, the plugin and the closing gate race for it.
+    package func endRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
+        let request = state.withLock { state -> GateRequest? in
+            guard let request = state.requests.removeValue(forKey: id) else { return nil }
+            switch result {
+            case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
+            case .failure: state.counters.failures += 1
+            }
+            return request
+        }
+        guard let request else { return }
+        if let timer = request.timer { host.clock.cancel(timer) }
+        request.exchange.cancel()
+        deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
+    }
+
+    private func count(_ outcome: HTTPExchange.Outcome) {
+        state.withLock { state in
+            state.counters.bytesSent += outcome.bytesSent
+            state.counters.bytesReceived += outcome.bytesReceived
+        }
+    }
+}

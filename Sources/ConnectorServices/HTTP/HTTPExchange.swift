@@ -1,0 +1,138 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+package import ConnectorManifest
+package import ConnectorPlatform
+internal import NIOCore
+internal import Synchronization
+
+/// A request from its first connection to its last redirect.
+///
+/// It runs in steps on one event loop of the HTTP client, from the one wake-up that starts it to the one that takes its end to the
+/// plugin: a task of its own would cost more than all that it does.
+package final class HTTPExchange: Sendable {
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// The response or why there is none.
+        package var result: Result<HTTPResponse, ServiceFailure>
+        /// Bytes of bodies sent.
+        package var bytesSent: UInt64 = 0
+        /// Bytes of bodies received.
+        package var bytesReceived: UInt64 = 0
+    }
+
+    /// What changes from step to step.
+    private struct State: Sendable {
+        /// What is sent next, or was sent last.
+        var request: OutgoingRequest
+        /// What waits for the response.
+        var task: HTTPClient.Task<HTTPClient.Response>?
+        /// Whether nothing is to be sent any more.
+        var isCancelled = false
+        /// How many redirects were followed.
+        var redirects = 0
+        /// Bytes of bodies sent.
+        var bytesSent: UInt64 = 0
+        /// Bytes of bodies received.
+        var bytesReceived: UInt64 = 0
+    }
+
+    /// The host that is asked first, for messages.
+    private let authority: String
+    private let egress: EgressList
+    private let transport: HTTPTransport
+    private let workers: WorkerThreads
+    private let state: Mutex<State>
+
+    /// Sends nothing yet.
+    ///
+    /// - Parameters:
+    ///   - request: What to send first.
+    ///   - egress: Where it may go.
+    ///   - transport: What sends it.
+    ///   - workers: Where a response is decompressed: that takes long, and others need the event loop.
+    package init(_ request: OutgoingRequest, egress: EgressList, transport: HTTPTransport, workers: WorkerThreads) {
+        authority = request.url.authority
+        self.egress = egress
+        self.transport = transport
+        self.workers = workers
+        state = Mutex(State(request: request))
+    }
+
+    /// Sends the request, and follows redirects that are allowed.
+    ///
+    /// - Parameter end: Is called once, on a thread that it must not block; after ``cancel()`` with whatever came first.
+    package func start(_ end: @escaping @Sendable (Outcome) -> Void) {
+        transport.loop.execute { self.send(end) }
+    }
+
+    /// Gives the request up.
+    package func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
+        let request = state.withLock { $0.request }
+        do throws(ServiceFailure) {
+            try egress.check(request.url)
+            let (response, proxy) = try transport.send(request)
+            let isCancelled = state.withLock { state in
+                state.task = response
+                state.bytesSent += UInt64(request.body.count)
+                return state.isCancelled
+            }
+            if isCancelled { response.cancel() }
+            let limit = transport.options.responseLimit
+            response.futureResult.whenComplete { result in
+                self.receive(result.mapError { ServiceFailure($0, url: request.url, proxy: proxy, limit: limit) }, end)
+            }
+        } catch {
+            finish(.failure(error), end)
+        }
+    }
+
+    /// Takes a response, or follows where it leads.
+    private func receive(
+        _ result: Result<HTTPClient.Response, ServiceFailure>,
+        _ end: @escaping @Sendable (Outcome) -> Void
+    ) {
+        do throws(ServiceFailure) {
+            let reply = HTTPResponse(try result.get())
+            state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
+            guard [301, 302, 303, 307, 308].contains(reply.status),
+                let location = reply.headers["Location"]
+            else {
+                return take(reply, end)
+            }
+            let limit = transport.options.redirectLimit
+            try state.withLock { state throws(ServiceFailure) in
+                guard state.redirects < limit else {
+                    throw .violation("the server \(authority) redirects more than \(limit) times")
+                }
+                state.redirects += 1
+                state.request = try state.request.redirected(status: reply.status, to: location)
+            }
+            send(end)
+        } catch {
+            finish(.failure(error), end)
+        }
+    }
+
+    private func take(_ reply: HTTPResponse, _ end: @escaping @Sendable (Outcome) -> Void) {
+        guard reply.isCompressed else { return finish(.success(reply), end) }
+        let limit = transport.options.responseLimit
+        workers.run {
+            self.finish(Result { () throws(ServiceFailure) in try reply.decompressed(limit: limit) }, end)
+        }
+    }
+
+    private func finish(_ result: Result<HTTPResponse, ServiceFailure>, _ end: (Outcome) -> Void) {
+        let (sent, received) = state.withLock { ($0.bytesSent, $0.bytesReceived) }
+        end(Outcome(result: result, bytesSent: sent, bytesReceived: received))
+    }
+}

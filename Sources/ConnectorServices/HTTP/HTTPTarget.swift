@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// Makes URLs that can be sent of those that were written.
+///
+/// The host decides by the same parts that it then connects to: no second parser, with another opinion of where the host's
+/// name ends, sees the text as it was written.
+package enum HTTPTarget {
+    /// Reads a URL as a plugin wrote it, with secrets put in.
+    ///
+    /// - Throws: For anything but an absolute http or https URL, and for credentials before the host, which belong in a
+    ///   header.
+    package static func parse(_ text: String) throws(ServiceFailure) -> URLParts {
+        guard var url = URLParts(text) else {
+            throw .invalid("the URL is not an absolute http or https URL of at most 8192 bytes")
+        }
+        guard url.user == nil else {
+            throw .invalid("the URL has credentials before the host; send them as the Authorization header")
+        }
+        guard isPlain(host: url.host) else {
+            throw .invalid("the URL's host has characters that no host name may have")
+        }
+        url.rest = normalized(url.rest)
+        return url
+    }
+
+    /// The URL that a redirect leads to.
+    ///
+    /// - Parameter reference: The value of the Location field (RFC 9110, section 10.2.2).
+    package static func redirect(_ reference: String, from base: URLParts) throws(ServiceFailure) -> URLParts {
+        var text = reference
+        if !hasScheme(reference) {
+            let prefix = "\(base.scheme)://\(base.authority)"
+            let path = base.rest.prefix { $0 != "?" }
+            if reference.hasPrefix("//") {
+                text = "\(base.scheme):\(reference)"
+            } else if reference.hasPrefix("/") {
+                text = prefix + reference
+            } else if reference.hasPrefix("?") || reference.isEmpty || reference.hasPrefix("#") {
+                text = prefix + (reference.hasPrefix("?") ? String(path) : base.rest) + reference
+            } else {
+                let directory = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+                text = prefix + directory + reference
+            }
+        }
+        guard text.utf8.count <= 8192, var url = URLParts(escapingSpace(text)), isPlain(host: url.host) else {
+            throw .denied("the server redirects to something that is not an http or https URL")
+        }
+        url.user = nil
+        url.rest = normalized(url.rest)
+        return url
+    }
+
+    /// Whether both are one place to send credentials to: scheme, host and port.
+    package static func isSameOrigin(_ first: URLParts, _ second: URLParts) -> Bool {
+        first.scheme == second.scheme && first.host == second.host && first.effectivePort == second.effectivePort
+    }
+
+    /// RFC 3986, section 3.1, in front of a colon.
+    private static func hasScheme(_ reference: String) -> Bool {
+        guard let colon = reference.utf8.firstIndex(of: UInt8(ascii: ":")), colon > reference.startIndex else {
+            return false
+        }
+        return reference[..<colon].utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Letters, digits and what else stands in names and addresses.
+    private static func isPlain(host: String) -> Bool {
+        host.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Servers send spaces in Location although they must not.
+    private static func escapingSpace(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: " ")) else { return text }
+        return text.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+    }
+
+    /// Path and query without the fragment, which is never sent; what RFC 3986 does not allow there is percent-encoded.
+    private static func normalized(_ rest: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(rest.utf8.count + 1)
+        if !rest.hasPrefix("/") { bytes.append(UInt8(ascii: "/")) }
+        for byte in rest.utf8 {
+            if byte == UInt8(ascii: "#") { break }
+            switch byte {
+            case 0...0x20, 0x7F..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
+                UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"),
+                UInt8(ascii: "["), UInt8(ascii: "]"):
+                bytes.append(percentEscaping: byte)
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,95 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+package import ConnectorManifest
+
+/// A request as a plugin made it, copied.
+package struct PluginRequest: Sendable {
+    /// CONNECTOR_HTTP_ constants, or'ed.
+    package var flags: UInt32
+    /// As written.
+    package var method: String
+    /// As written, a template.
+    package var url: String
+    /// As written, their values templates.
+    package var headers: HTTPFields
+    /// A template unless the flags say that it is verbatim.
+    package var body: [UInt8]
+    /// On the monotonic clock.
+    package var deadline: UInt64
+}
+
+extension OutgoingRequest {
+    /// Checks a plugin's request and puts the secrets in.
+    package init(_ request: PluginRequest, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
+        guard Self.isToken(request.method), request.method.utf8.count <= 32, request.method != "CONNECT" else {
+            throw .invalid("the method is not one that HTTP allows")
+        }
+        method = request.method
+        let address = try SecretTemplate(Array(request.url.utf8))
+            .expanded(.percent, limit: 8192, isStrict: true, secret: secret)
+        url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
+        headers = [:]
+        body = request.body
+        for field in request.headers {
+            try add(field, secret: secret)
+        }
+        if headers["User-Agent"] == nil {
+            headers.append("User-Agent", options.userAgent ?? "connector-host")
+        }
+        if headers["Accept-Encoding"] == nil {
+            headers.append("Accept-Encoding", "gzip")
+        }
+        if request.flags & CONNECTOR_HTTP_VERBATIM_BODY == 0 {
+            let expansion = try SecretTemplate(body)
+                .expanded(isJSON ? .json : .verbatim, limit: options.requestLimit, isStrict: false, secret: secret)
+            body = expansion.bytes
+            isBodySecret = expansion.containsSecret
+        }
+        if request.flags & CONNECTOR_HTTP_GZIP_BODY != 0, !body.isEmpty {
+            body = try Gzip.compress(body)
+            headers.append("Content-Encoding", "gzip")
+        }
+    }
+
+    /// What the host decides itself, whatever a plugin sets: RFC 9110, section 7.6.1, framing, and the host's name, by which
+    /// a request could get past the allow-list on a server of many.
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private mutating func add(_ field: HTTPField, secret: (String) -> String?) throws(ServiceFailure) {
+        guard Self.isToken(field.name) else { throw .invalid("a header's name is not one that HTTP allows") }
+        guard !Self.reserved.contains(field.name.lowercased()) else { return }
+        let expansion = try SecretTemplate(Array(field.value.utf8))
+            .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
+        // RFC 9110, section 5.5. A line break would begin another field.
+        guard expansion.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .invalid("the header \(field.name) has a line break or another control character in its value")
+        }
+        headers.append(field.name, String(decoding: expansion.bytes, as: UTF8.self))
+        if expansion.containsSecret { secretFields.append(field.name) }
+    }
+
+    /// Whether the body says that it is JSON.
+    private var isJSON: Bool {
+        guard let type = headers["Content-Type"] else { return false }
+        let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        return essence == "application/json" || essence.hasSuffix("+json")
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

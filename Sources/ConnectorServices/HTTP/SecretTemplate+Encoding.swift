@@ -1,0 +1,30 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension [UInt8] {
+    /// Adds a value as the place that it is put into wants it written.
+    package mutating func append(_ value: String, _ encoding: SecretTemplate.Encoding) {
+        switch encoding {
+        case .verbatim: append(contentsOf: value.utf8)
+        case .percent: for byte in value.utf8 { append(percentEncoding: byte) }
+        case .json: for byte in value.utf8 { appendJSONEscaped(byte) }
+        }
+    }
+
+    /// RFC 8259, section 7: the least that must be escaped.
+    private mutating func appendJSONEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            append(UInt8(ascii: "\\"))
+            append(byte)
+        case 0..<0x20:
+            append(contentsOf: "\\u00".utf8)
+            append(hexadecimalDigit: byte >> 4)
+            append(hexadecimalDigit: byte & 15)
+        default:
+            append(byte)
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// Text in which `{{secret:NAME}}` and `{{base64:TEXT}}` stand for other text, as services/http.h defines it.
+///
+/// Read in one pass, in time linear in its length. What is not closed, or has a name that no field can have, is ordinary
+/// text. Inside `{{base64:…}}` secrets are replaced as they are, and nothing else is.
+package struct SecretTemplate: Sendable {
+    /// How a value is written where it is put in.
+    package enum Encoding: Sendable {
+        /// As it is.
+        case verbatim
+        /// Percent-encoded, but for RFC 3986's unreserved characters.
+        case percent
+        /// As the inside of a JSON string.
+        case json
+    }
+
+    /// Template text with everything put in.
+    package struct Expansion: Sendable {
+        /// The text.
+        package var bytes: [UInt8] = []
+        /// Whether a secret is in it.
+        package var containsSecret = false
+    }
+
+    /// A piece of the template.
+    private enum Part: Sendable {
+        case text(Range<Int>)
+        case secret(String, at: Range<Int>)
+        case base64([Part])
+
+        /// Whether it stays as it is.
+        var isText: Bool {
+            if case .text = self { true } else { false }
+        }
+    }
+
+    private let source: [UInt8]
+    private let parts: [Part]
+
+    /// Reads a template; any bytes are one.
+    package init(_ source: [UInt8]) {
+        self.source = source
+        // Nearly all text has no braces in it at all.
+        guard source.count >= Self.shortest else {
+            parts = [.text(source.indices)]
+            return
+        }
+        var scanner = Scanner(source: source)
+        parts = scanner.parts()
+    }
+
+    private static let shortest = 11
+
+    /// Puts everything in.
+    ///
+    /// - Parameters:
+    ///   - encoding: How values are written.
+    ///   - limit: How many bytes may come out.
+    ///   - isStrict: Whether a name that has no value is a failure; otherwise it stays as it is.
+    ///   - secret: The value of a name.
+    package func expanded(
+        _ encoding: Encoding,
+        limit: Int,
+        isStrict: Bool,
+        secret: (String) -> String?
+    ) throws(ServiceFailure) -> Expansion {
+        // Most text has nothing to put in, and bodies are long.
+        if parts.allSatisfy(\.isText), source.count <= limit { return Expansion(bytes: source) }
+        var expansion = Expansion()
+        try append(parts, to: &expansion, encoding, limit, isStrict, secret)
+        return expansion
+    }
+
+    private func append(
+        _ parts: [Part],
+        to expansion: inout Expansion,
+        _ encoding: Encoding,
+        _ limit: Int,
+        _ isStrict: Bool,
+        _ secret: (String) -> String?
+    ) throws(ServiceFailure) {
+        for part in parts {
+            switch part {
+            case .text(let range):
+                expansion.bytes += source[range]
+            case .secret(let name, let range):
+                if let value = secret(name) {
+                    expansion.bytes.append(value, encoding)
+                    expansion.containsSecret = true
+                } else if isStrict {
+                    throw .invalid("{{secret:\(name)}} names no secret field that has a value")
+                } else {
+                    expansion.bytes += source[range]
+                }
+            case .base64(let inner):
+                var plain = Expansion()
+                try append(inner, to: &plain, .verbatim, limit, isStrict, secret)
+                expansion.bytes.append(Base64.encode(plain.bytes), encoding)
+                expansion.containsSecret = expansion.containsSecret || plain.containsSecret
+            }
+            guard expansion.bytes.count <= limit else {
+                throw .tooLarge("with its secrets put in, a part of the request has more than \(limit) bytes")
+            }
+        }
+    }
+}
+
+extension SecretTemplate {
+    /// Finds the parts of a template.
+    private struct Scanner {
+        let source: [UInt8]
+        private var index = 0
+        /// Whether no `}}` follows any more, so that looking for one again is in vain.
+        private var isUnclosed = false
+
+        private static let secret = Array("{{secret:".utf8)
+        private static let base64 = Array("{{base64:".utf8)
+        /// The longest name that is looked for, in bytes.
+        private static let nameLimit = 128
+
+        init(source: [UInt8]) {
+            self.source = source
+        }
+
+        mutating func parts() -> [Part] {
+            var parts: [Part] = []
+            var start = 0
+            while let brace = nextBrace() {
+                index = brace
+                guard let part = secretPart() ?? base64Part() else {
+                    index = brace + 1
+                    continue
+                }
+                if start < brace { parts.append(.text(start..<brace)) }
+                parts.append(part)
+                start = index
+            }
+            if start < source.count { parts.append(.text(start..<source.count)) }
+            return parts
+        }
+
+        private func nextBrace() -> Int? {
+            source[index...].firstIndex(of: UInt8(ascii: "{"))
+        }
+
+        /// `{{secret:NAME}}` at the index, which moves behind it.
+        private mutating func secretPart() -> Part? {
+            guard starts(with: Self.secret) else { return nil }
+            let start = index + Self.secret.count
+            var end = start
+            while end < source.count, end - start <= Self.nameLimit, isNameByte(source[end]) { end += 1 }
+            guard end > start, end - start <= Self.nameLimit, isClosing(at: end) else { return nil }
+            defer { index = end + 2 }
+            return .secret(String(decoding: source[start..<end], as: UTF8.self), at: index..<end + 2)
+        }
+
+        /// `{{base64:TEXT}}` at the index, which moves behind it.
+        private mutating func base64Part() -> Part? {
+            guard !isUnclosed, starts(with: Self.base64) else { return nil }
+            var inner: [Part] = []
+            index += Self.base64.count
+            var start = index
+            while index < source.count {
+                if isClosing(at: index) {
+                    if start < index { inner.append(.text(start..<index)) }
+                    index += 2
+                    return .base64(inner)
+                }
+                let here = index
+                if source[index] == UInt8(ascii: "{"), let part = secretPart() {
+                    if start < here { inner.append(.text(start..<here)) }
+                    inner.append(part)
+                    start = index
+                } else {
+                    index += 1
+                }
+            }
+            isUnclosed = true
+            return nil
+        }
+
+        private func isClosing(at index: Int) -> Bool {
+            index + 1 < source.count && source[index] == UInt8(ascii: "}") && source[index + 1] == UInt8(ascii: "}")
+        }
+
+        private func starts(with mark: [UInt8]) -> Bool {
+            source.count - index >= mark.count && source[index..<index + mark.count].elementsEqual(mark)
+        }
+
+        private func isNameByte(_ byte: UInt8) -> Bool {
+            byte > 0x20 && byte != UInt8(ascii: "{") && byte != UInt8(ascii: "}")
+        }
+    }
+}

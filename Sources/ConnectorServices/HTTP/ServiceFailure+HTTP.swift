@@ -1,0 +1,149 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import CConnector
+package import ConnectorManifest
+internal import ConnectorPlatform
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+extension ServiceFailure {
+    /// The other side can not be reached.
+    package static func unavailable(_ message: String, errno number: Int32 = 0) -> Self {
+        Self(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: message,
+            domain: number == 0 ? "http" : "errno",
+            detail: number,
+            isRetryable: true
+        )
+    }
+
+    /// The other side does not speak HTTP as it should.
+    package static func violation(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
+    }
+
+    private static func closedEarly(_ place: String) -> Self {
+        .unavailable("\(place) closed the connection before the whole response was there")
+    }
+
+    /// What the HTTP client threw, in the ABI's terms.
+    ///
+    /// - Parameters:
+    ///   - proxy: What the request went through: what fails before there is a tunnel is its doing.
+    ///   - limit: How many bytes the response could have.
+    package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
+        let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
+        let place = proxy.map { "\(target) through \($0)" } ?? target
+        self =
+            switch error {
+            case let failure as ServiceFailure: failure
+            case is ResponseAccumulator.ResponseTooBigError: .tooLarge("the response has more than \(limit) bytes")
+            case let error as HTTPClientError: Self(error, place, target, proxy)
+            case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
+            case let error as IOError:
+                .unavailable(
+                    "\(Self.isOfConnecting(error) ? "no connection to \(place)" : "the connection to \(place) broke"): "
+                        + "\(SystemError(error.errnoCode))",
+                    errno: error.errnoCode
+                )
+            case let error as ChannelError: Self(error, place)
+            case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
+            case HTTPParserError.invalidEOFState: .closedEarly(place)
+            case is HTTPParserError:
+                .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
+            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+            }
+    }
+
+    private init(_ error: HTTPClientError, _ place: String, _ target: String, _ proxy: HTTPProxy?) {
+        self =
+            switch error {
+            case .proxyAuthenticationRequired:
+                Self(
+                    status: Int32(CONNECTOR_UNAVAILABLE),
+                    message: "\(proxy?.description ?? "the proxy") wants other credentials than it was given",
+                    domain: "proxy",
+                    detail: 407
+                )
+            case .invalidProxyResponse:
+                .unavailable("\(proxy?.description ?? "the proxy") refuses to connect to \(target)")
+            case .cancelled: .cancelled("the request was given up")
+            case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+                .timedOut("no connection to \(place) within the time for connecting")
+            case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout:
+                .timedOut("no answer from \(place) in time")
+            case .remoteConnectionClosed: .closedEarly(place)
+            case .alreadyShutdown, .shutdownUnsupported: .notOpen
+            case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
+                .invalid("the request can not be sent: \(Self.brief(error))")
+            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+            }
+    }
+
+    private init(_ error: NIOConnectionError, _ place: String) {
+        if let number = error.connectionErrors.lazy.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
+            self = .unavailable("no connection to \(place): \(SystemError(number))", errno: number)
+        } else if error.connectionErrors.contains(where: {
+            if case ChannelError.connectTimeout = $0.error { true } else { false }
+        }) {
+            self = .timedOut("no connection to \(place) within the time for connecting")
+        } else {
+            self = .unavailable("there is no host \(error.host): its name has no address")
+        }
+    }
+
+    /// Whether a system call failed in a way that only those do that connect.
+    private static func isOfConnecting(_ error: IOError) -> Bool {
+        [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
+    }
+
+    private init(_ error: ChannelError, _ place: String) {
+        self =
+            if case .connectTimeout = error {
+                .timedOut("no connection to \(place) within the time for connecting")
+            } else {
+                .unavailable("the connection to \(place) broke: \(Self.brief(error))")
+            }
+    }
+
+    /// TLS did not come about; what is wrong with a certificate stays wrong.
+    private static func untrusted(_ error: any Error, _ place: String) -> Self {
+        let reason = reason(of: error)
+        var failure = unavailable("no TLS connection to \(place): \(reason)")
+        if (error as? NIOSSLExtraError) == .failedToValidateHostname {
+            failure.message = "the certificate of \(place) is for another host"
+            failure.isRetryable = false
+        } else if reason.hasPrefix("CERTIFICATE_VERIFY_FAILED") {
+            failure.message =
+                "the certificate of \(place) is not valid or its authority not trusted (\(reason)); "
+                + "the file of a private authority can be named by SSL_CERT_FILE"
+            failure.isRetryable = false
+        }
+        return failure
+    }
+
+    /// The reason of a TLS failure without where in the library's source it was found, for example
+    /// CERTIFICATE_VERIFY_FAILED; the whole text if it has another form.
+    private static func reason(of error: any Error) -> String {
+        let text = brief(error)
+        guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
+        return String(text[start.upperBound...].prefix { $0 != " " })
+    }
+
+    /// The cause in its own words, but not at length.
+    private static func brief(_ error: any Error) -> String {
+        String(decoding: String(describing: error).utf8Prefix(300), as: UTF8.self)
+    }
+}

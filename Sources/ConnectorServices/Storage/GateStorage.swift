@@ -1,0 +1,123 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorPlatform
+package import Logging
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The values of one gate, in memory and in their file; all instances of the gate share it.
+package final class GateStorage: Sendable {
+    private enum State {
+        /// Nobody asked yet, or the file could not be read.
+        case unread
+        case read(StoredValues)
+    }
+
+    private let gate: String
+    private let directory: StateDirectory
+    private let logger: Logger
+    /// Held while the file is read or written: what is in memory is what is on the disk. Who waits here is a plugin's
+    /// thread or one made for plugins, and the header says that it takes a disk's time.
+    private let state = Mutex(State.unread)
+
+    /// Reads nothing yet.
+    package init(gate: String, directory: StateDirectory, logger: Logger) {
+        self.gate = gate
+        self.directory = directory
+        self.logger = logger
+    }
+
+    /// The value of a key.
+    package func value(of key: [UInt8]) throws(ServiceFailure) -> [UInt8]? {
+        try state.withLock { state throws(ServiceFailure) in try values(&state)[key] }
+    }
+
+    /// The keys that start with a prefix.
+    package func keys(startingWith prefix: [UInt8]) throws(ServiceFailure) -> [[UInt8]] {
+        try state.withLock { state throws(ServiceFailure) in try values(&state).keys(startingWith: prefix) }
+    }
+
+    /// Writes a value.
+    package func set(_ key: [UInt8], to value: [UInt8]) throws(ServiceFailure) {
+        try change { values throws(ServiceFailure) in
+            guard values[key] != value else { return false }
+            try values.set(key, to: value)
+            return true
+        }
+    }
+
+    /// Removes a value.
+    ///
+    /// - Returns: Whether there was one.
+    package func remove(_ key: [UInt8]) throws(ServiceFailure) -> Bool {
+        try change { values throws(ServiceFailure) in values.remove(key) != nil }
+    }
+
+    /// Changes the values and writes them, if `body` says that something changed.
+    @discardableResult
+    private func change(
+        _ body: (inout StoredValues) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) -> Bool {
+        try state.withLock { state throws(ServiceFailure) in
+            var values = try values(&state)
+            guard try body(&values) else { return false }
+            do throws(SystemError) {
+                try directory.file(for: gate).write(values.encoded)
+            } catch {
+                throw unavailable("written", error)
+            }
+            state = .read(values)
+            return true
+        }
+    }
+
+    /// The values, read when they are first asked for.
+    private func values(_ state: inout State) throws(ServiceFailure) -> StoredValues {
+        if case .read(let values) = state { return values }
+        let values: StoredValues
+        do throws(SystemError) {
+            values = try read()
+        } catch {
+            throw unavailable("read", error)
+        }
+        state = .read(values)
+        return values
+    }
+
+    private func read() throws(SystemError) -> StoredValues {
+        let file = try directory.file(for: gate)
+        file.removeLeftovers()
+        guard let bytes = try file.read() else { return StoredValues() }
+        do throws(StoredValues.Fault) {
+            return try StoredValues(decoding: bytes)
+        } catch .newer {
+            throw SystemError(ENOTSUP)
+        } catch {
+            try file.setAside()
+            logger.error(
+                "stored values are corrupt; starting without any",
+                metadata: ["connector": "\(gate)", "kept": "\(file.path).corrupt"]
+            )
+            return StoredValues()
+        }
+    }
+
+    private func unavailable(_ verb: String, _ error: SystemError) -> ServiceFailure {
+        let place = directory.path.map { "\($0)/\(StateDirectory.fileName(for: gate))" }
+        return ServiceFailure(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: place.map { "the stored values in \($0) cannot be \(verb): \(error)" }
+                ?? "there is no place for stored values: neither XDG_STATE_HOME nor HOME is set",
+            domain: "errno",
+            detail: error.number,
+            isRetryable: true
+        )
+    }
+}
