@@ -44,7 +44,7 @@ struct TestHost: Sendable {
         + ["timer", "sync", "http"].map(Fixtures.plugin)
         + [
             "never-opens", "opens-late", "opens-twice", "garbage-evidence", "unknown-operation", "foreign-operation",
-            "refuses-to-open", "null-table",
+            "refuses-to-open", "null-table", "opens-in-create",
         ].map(Fixtures.misbehaving)
 
     // MARK: Connectors

@@ -10,7 +10,7 @@
  *   calls/pending.h   the list
  *   calls/life.h      create, open, probe, close, destroy, cancel: the field "opens", "closes" and so on
  *   calls/taking.h    begin, answer, refuse, both, overflow
- *   calls/ending.h    finish, finishAsOwner, fail, invent, progress, counts, probes
+ *   calls/ending.h    finish, finishAsOwner, fail, invent, progress, counts, lives, probes
  */
 #ifndef CONTRACT_CALLS_H
 #define CONTRACT_CALLS_H
@@ -47,6 +47,10 @@
                 "counts": {                                                                                            \
                     "symbol": "calls_counts",                                                                          \
                     "signature": "(cancels: out u64, running: out u64, most: out u64)"                                 \
+                },                                                                                                     \
+                "lives": {                                                                                             \
+                    "symbol": "calls_lives",                                                                           \
+                    "signature": "(name: string, created: out u64, closed: out u64, destroyed: out u64)"               \
                 },                                                                                                     \
                 "probes": {"symbol": "calls_probes", "signature": "(name: string, status: i32)"}                       \
             }                                                                                                          \

@@ -79,7 +79,22 @@ CONNECTOR_EXPORT int32_t calls_counts(void *instance, uint64_t *cancels, uint64_
     return CONNECTOR_OK;
 }
 
-/** What the proofs of a gate end with from now on; negative leaves them pending. */
+/** How many instances of the gates of a name were created, closed and destroyed. */
+CONNECTOR_EXPORT int32_t calls_lives(void *instance, const char *text, uint64_t length, uint64_t *created,
+                                     uint64_t *closed, uint64_t *destroyed, connector_error *error) {
+    char name[NAME_SIZE];
+    (void)instance;
+    (void)error;
+    copy_name(name, text, length);
+    pthread_mutex_lock(&lock);
+    *created = recall(name)->created;
+    *closed = recall(name)->closed;
+    *destroyed = recall(name)->destroyed;
+    pthread_mutex_unlock(&lock);
+    return CONNECTOR_OK;
+}
+
+/** What the proofs of a gate end with from now on, and its openings if it opens "switched"; negative leaves proofs pending. */
 CONNECTOR_EXPORT int32_t calls_probes(void *instance, const char *text, uint64_t length, int32_t status,
                                       connector_error *error) {
     char name[NAME_SIZE];

@@ -57,11 +57,14 @@ static int32_t complete(const connector_host *host, uint64_t operation, const ch
     return host->complete(host->context, operation, CONNECTOR_OK, (const uint8_t *)json, strlen(json), NULL);
 }
 
-/** What outlives the instances of a gate: how often it tried to open, and how its proofs end. */
+/** What outlives the instances of a gate: how often it tried to open, how its proofs end, and how many there were. */
 typedef struct memory {
     char name[NAME_SIZE];
     int attempts;
     int32_t probe_status;
+    uint64_t created;
+    uint64_t closed;
+    uint64_t destroyed;
     struct memory *next;
 } memory;
 

@@ -28,6 +28,9 @@ static int32_t calls_create(const connector_host *host, const char *config, uint
         free(self);
         return fixture_fail(error, CONNECTOR_INVALID, "the configuration says so");
     }
+    pthread_mutex_lock(&lock);
+    recall(self->name)->created++;
+    pthread_mutex_unlock(&lock);
     *instance = self;
     return CONNECTOR_OK;
 }
@@ -38,6 +41,7 @@ static void calls_destroy(void *instance) {
     pthread_mutex_lock(&lock);
     for (call = calls; call != NULL; call = call->next)
         if (call->owner == self) call->owner = NULL;
+    recall(self->name)->destroyed++;
     pthread_mutex_unlock(&lock);
     free(self->config);
     free(self);
@@ -56,6 +60,14 @@ static int32_t calls_open(void *instance, const connector_call *call, connector_
     if (is_set(self, "opens", "blocks")) {
         pthread_mutex_lock(&lock);
         for (;;) pthread_cond_wait(&never, &lock);
+    }
+    if (is_set(self, "opens", "switched")) {
+        int32_t status;
+        pthread_mutex_lock(&lock);
+        status = recall(self->name)->probe_status;
+        pthread_mutex_unlock(&lock);
+        if (status == CONNECTOR_UNAVAILABLE) return unavailable(error, 0);
+        if (status != CONNECTOR_OK) return fixture_fail(error, status, "the vendor refused the credentials");
     }
     setting(self, "evidence", evidence, sizeof(evidence));
     if (evidence[0] == 0) memcpy(evidence, FIXTURE_EVIDENCE, sizeof(FIXTURE_EVIDENCE));
@@ -78,6 +90,9 @@ static int32_t calls_probe(void *instance, const connector_call *call, connector
 
 static int32_t calls_close(void *instance, const connector_call *call, connector_error *error) {
     gate *self = instance;
+    pthread_mutex_lock(&lock);
+    recall(self->name)->closed++;
+    pthread_mutex_unlock(&lock);
     if (is_set(self, "closes", "never")) return CONNECTOR_OK;
     if (is_set(self, "closes", "held")) return hold(self, "close", call->operation);
     if (is_set(self, "closes", "fails")) return fixture_fail(error, CONNECTOR_FAILED, "it does not want to");

@@ -1,0 +1,215 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Every instance of a gate has one owner, which ends it once.
+@Suite(.timeLimit(.minutes(10))) struct GenerationTests {
+    private let name = TestHost.unique("generation")
+
+    /// How many instances of the gates of this test were created, closed and destroyed.
+    private func lives(_ test: TestHost) async throws -> [String: Int64] {
+        let counts = try await test.call("other", "lives", ["name": .string(name)])
+        return Dictionary(uniqueKeysWithValues: (counts.object?.members ?? []).map { ($0.name, $0.value.integer ?? -1) })
+    }
+
+    private func opened(_ config: JSONObject = [:], settings: String = #""probe": "30s""#) async throws -> TestHost {
+        var config = config
+        config["name"] = .string(name)
+        let test = try TestHost(TestHost.leaf("gate", config, settings: settings), TestHost.leaf("other"))
+        await test.host.open()
+        return test
+    }
+
+    @Test func `opening a gate whose proofs had failed ends the instance before, and its proofs`() async throws {
+        let test = try await opened()
+        try await test.call("other", "probes", ["name": .string(name), "status": 8])
+        while test.state("gate") != .failed {
+            await test.clock.timers(atLeast: 1)
+            test.clock.advance(by: .seconds(30))
+            await Task.yield()
+        }
+        try await test.call("other", "probes", ["name": .string(name), "status": 0])
+        #expect(await test.host.open()["gate"]?.state == .open)
+        while try await lives(test) != ["created": 2, "closed": 1, "destroyed": 1] { await Task.yield() }
+        // One chain of proofs: that of the new instance.
+        while test.clock.timerCount > 1 { await Task.yield() }
+        #expect(test.clock.timerCount == 1)
+        await test.host.close()
+    }
+
+    @Test func `a gate that waits for another does not open in a host that closes meanwhile`() async throws {
+        let second = TestHost.unique("second")
+        let test = try TestHost(
+            TestHost.leaf("first", ["name": .string(name), "opens": "held"]),
+            TestHost.leaf("second", ["name": .string(second)], settings: #""after": ["first"], "probe": "off""#)
+        )
+        async let opening = test.host.open()
+        try await TestHost.taken("\(name):open")
+        await test.host.close()
+        let report = await opening
+        #expect(report["second"]?.state == .closed)
+        #expect(test.state("second") == .closed)
+        let other = try TestHost(TestHost.leaf("other"))
+        await other.host.open()
+        #expect(try await other.call("other", "lives", ["name": .string(second)])["created"] == 0)
+    }
+
+    @Test func `two who close await the same end`() async throws {
+        let test = try await opened(["closes": "held"])
+        let ends = Journal<String>()
+        async let first: Void = { await test.host.close(); ends.note("first") }()
+        _ = await test.host.report { $0["gate"]?.state == .closing }
+        async let second: Void = { await test.host.close(); ends.note("second") }()
+        await test.clock.timers(atLeast: 1)
+        #expect(ends.values.isEmpty)
+        try await TestHost.finish("\(name):close")
+        _ = await (first, second)
+        #expect(Set(ends.values) == ["first", "second"])
+        #expect(test.state("gate") == .closed)
+    }
+
+    @Test func `open returns at once when its task is cancelled, and the gate goes on opening`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
+        let opening = Task { await test.host.open() }
+        try await TestHost.taken("\(name):open")
+        opening.cancel()
+        #expect(await opening.value["gate"]?.state == .opening)
+        try await TestHost.finish("\(name):open", [])
+        _ = await test.host.report { $0["gate"]?.state == .open }
+        await test.host.close()
+    }
+
+    @Test func `run ends at once when it is cancelled while gates open`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
+        let running = Task { try await test.host.run() }
+        try await TestHost.taken("\(name):open")
+        running.cancel()
+        try await running.value
+        #expect(test.state("gate") == .closed)
+    }
+
+    @Test func `an instance that completes open inside create is not used, and is destroyed`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                plugin: "opens-in-create",
+                settings: #""retry": {"attempts": 2, "initial": "1s", "max": "1s"}, "probe": "off""#
+            )
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["gate"]?.attempts == 2 }
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(1))
+        let report = try #require(await opening["gate"])
+        #expect(report.state == .failed)
+        #expect(report.error?.code == .misbehaved)
+        #expect(report.misbehaviourCount == 1)
+        #expect(try await test.host.retry("gate")["gate"]?.state == .open)
+        #expect(try await test.call("gate", "lives") == ["created": 3, "destroyed": 2])
+        await test.host.close()
+    }
+
+    @Test func `a connector is closed and opened again by its path`() async throws {
+        let test = try await opened()
+        try await test.host.close("gate")
+        #expect(test.state("gate") == .closed)
+        #expect(test.state("other") == .open)
+        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
+        #expect(error.code == .notOpen)
+        #expect(try await lives(test) == ["created": 1, "closed": 1, "destroyed": 1])
+        #expect(try await test.host.open("gate")["gate"]?.state == .open)
+        #expect(try await lives(test) == ["created": 2, "closed": 1, "destroyed": 1])
+        await test.host.close()
+    }
+
+    @Test func `who opens a gate while it closes gets it open`() async throws {
+        let test = try await opened(["closes": "held"])
+        async let closing: Void = test.host.close("gate")
+        try await TestHost.taken("\(name):close")
+        async let opening = test.host.open("gate")
+        _ = await test.host.report { $0["gate"]?.target == .open }
+        #expect(test.state("gate") == .closing)
+        try await TestHost.finish("\(name):close")
+        try await closing
+        #expect(try await opening["gate"]?.state == .open)
+    }
+
+    @Test func `opening and closing thousands of times leaves nothing behind`() async throws {
+        let host = try ConnectorHost.testing(
+            "[\(TestHost.leaf("gate", ["name": .string(name)]))]",
+            plugins: [Fixtures.contract("calls")],
+            clock: SystemHostClock()
+        )
+        // The contexts that plugins call back rest before they are lent again: only then is memory level.
+        for _ in 0..<2_000 { try await cycle(host) }
+        let before = Footprint()
+        for _ in 0..<8_000 { try await cycle(host) }
+        let after = Footprint()
+        #expect(after.descriptors <= before.descriptors)
+        #expect(after.threads <= before.threads + 2)
+        #expect(after.mappings <= before.mappings + 16)
+        // What sanitizers keep of freed memory says nothing.
+        if !Footprint.isSanitized { #expect(after.residentKilobytes <= before.residentKilobytes + 4096) }
+        await host.close()
+    }
+
+    private func cycle(_ host: ConnectorHost) async throws {
+        #expect(try await host.open("gate")["gate"]?.state == .open)
+        try await host.close("gate")
+    }
+}
+
+/// What the process has of the system at a moment.
+private struct Footprint {
+    var descriptors = 0
+    var threads = 0
+    var mappings = 0
+    var residentKilobytes = 0
+
+    init() {
+        descriptors = Self.entries("/proc/self/fd")
+        threads = Self.entries("/proc/self/task")
+        mappings = Self.lines("/proc/self/maps").count
+        let resident = Self.lines("/proc/self/status").first { $0.hasPrefix("VmRSS:") }
+        residentKilobytes = resident?.split(separator: " ").compactMap { Int($0.trimmingPrefix("\t")) }.first ?? 0
+    }
+
+    static var isSanitized: Bool {
+        ["__asan_init", "__tsan_init"].contains { unsafe dlsym(nil, $0) != nil }
+    }
+
+    private static func entries(_ path: String) -> Int {
+        guard let directory = unsafe opendir(path) else { return 0 }
+        defer { unsafe closedir(directory) }
+        var count = 0
+        while unsafe readdir(directory) != nil { count += 1 }
+        return count
+    }
+
+    private static func lines(_ path: String) -> [Substring] {
+        guard let file = unsafe fopen(path, "r") else { return [] }
+        defer { unsafe fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+}
