@@ -26,7 +26,9 @@ extension Gate {
             case .join:
                 _ = await event?.wait(by: deadline, on: environment.clock)
                 return
-            case .awaitClosing: guard await event?.wait(by: deadline, on: environment.clock) != nil else { return }
+            case .awaitClosing:
+                environment.onChange()
+                guard await event?.wait(by: deadline, on: environment.clock) != nil else { return }
             case .begin:
                 environment.onChange()
                 await attempts(of: round, by: deadline)

@@ -115,6 +115,23 @@ final class Gate: CalledGate {
         return error
     }
 
+    /// Calls an operation that answers at once, without waiting for anybody.
+    ///
+    /// - Parameter store: Puts the values in place.
+    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, or another call has its turn.
+    func callNow(
+        _ name: String,
+        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        do throws(ConnectorError) {
+            if let answer = try door.callNow(name, store) { return answer }
+            guard door.isOpen else { throw refusal }
+            return nil
+        } catch {
+            throw described(error)
+        }
+    }
+
     /// Counts a rule of the ABI that the plugin broke, and says so in the log. From any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }

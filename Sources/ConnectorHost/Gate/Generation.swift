@@ -39,6 +39,8 @@ final class Generation: Sendable {
         var channel: (any Channel)?
         /// What the plugin completes when it has opened.
         var opening: UInt64?
+        /// Whether the plugin's `open` was called, so that it may complete.
+        var hasBegun = false
         var hasOpened = false
         /// Where callers are counted.
         var seat: Int?
@@ -112,11 +114,11 @@ final class Generation: Sendable {
         }
         let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
         guard case .success = result else { return result }
-        let isCreated = state.withLock { state in
-            state.hasOpened = state.channel != nil
+        let hasBegun = state.withLock { state in
+            state.hasOpened = state.hasBegun
             return state.hasOpened
         }
-        guard isCreated else {
+        guard hasBegun else {
             context.misbehaved("completed open inside create, before there was an instance")
             return .failure(ConnectorError(.misbehaved, "the plugin completed open before it was created"))
         }
@@ -135,7 +137,7 @@ final class Generation: Sendable {
             let channel = isWanted ? try makeChannel(candidate) : nil
             let next = settle(channel, opening: operation)
             if next.isAbandoned { discard(channel) }
-            if next.isWanted { channel?.begin(.open, operation: operation, deadline: deadline) }
+            if next.hasBegun { channel?.begin(.open, operation: operation, deadline: deadline) }
         } catch {
             let next = settle(nil, opening: operation)
             environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
@@ -147,13 +149,16 @@ final class Generation: Sendable {
     private func settle(
         _ channel: (any Channel)?,
         opening operation: UInt64
-    ) -> (isWanted: Bool, isAbandoned: Bool) {
+    ) -> (hasBegun: Bool, isAbandoned: Bool) {
         defer { created.send() }
+        // What is not pending any more was given up, or the plugin has guessed the operation.
+        let isPending = environment.calls.operations.isPending(operation)
         return state.withLock { state in
             state.isCreating = false
             state.channel = channel
             state.opening = operation
-            return (!state.isEnding, state.isAbandoned)
+            state.hasBegun = isPending && channel != nil && !state.isEnding
+            return (state.hasBegun, state.isAbandoned)
         }
     }
 

@@ -40,34 +40,6 @@ extension CalledGate {
         }
     }
 
-    /// Calls an operation that answers at once, without waiting for anybody.
-    ///
-    /// - Parameter store: Puts the values in place.
-    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, another call has its turn, or the
-    ///   instance is not in this process.
-    package func callNow(
-        _ name: String,
-        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        do throws(ConnectorError) {
-            guard let admission = door.admitNow() else {
-                guard door.isOpen else { throw refusal }
-                return nil
-            }
-            return try admission.with { instance throws(ConnectorError) in
-                let operation = try instance.operation(named: name)
-                guard operation.answersAtOnce else { return nil }
-                return try PreparedCall.with(operation, on: instance) { call throws(ConnectorError) in
-                    try store(call)
-                    try call()
-                    return try call.json()
-                }
-            }
-        } catch {
-            throw described(error)
-        }
-    }
-
     /// Lends a prepared call, and keeps the gate from closing meanwhile.
     package func withPrepared<Result>(
         _ name: String,

@@ -61,10 +61,7 @@ import Testing
         #expect(report["gate"]?.strongestEvidence?.detail == "opened")
         #expect(!report.isReady)
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
-        while test.state("gate") != .failed {
-            await next(test)
-            await Task.yield()
-        }
+        await test.advance(by: .seconds(30), until: .failed, "gate")
         report = test.host.report
         #expect(report["gate"]?.target == .open)
         let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])

@@ -81,6 +81,14 @@ struct TestHost: Sendable {
             """
     }
 
+    /// Moves the clock, as long as anything waits for it, until a gate is in a state.
+    func advance(by step: Duration, until state: GateState, _ path: String) async {
+        while self.state(path) != state {
+            if clock.timerCount > 0 { clock.advance(by: step) }
+            await Task.yield()
+        }
+    }
+
     // MARK: Calls
 
     /// The report of a gate right now.
