@@ -23,6 +23,18 @@ final class TemporaryDirectory {
         self.path = path
     }
 
+    /// Makes a directory for this user alone; ``remove()`` takes it away.
+    init() throws {
+        path = "/tmp/connector-test-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+        try #require(unsafe mkdir(path, 0o700) == 0)
+    }
+
+    /// Removes it with the files that were written into it.
+    func remove() {
+        for file in files { _ = unsafe unlink(file) }
+        _ = unsafe rmdir(path)
+    }
+
     /// Writes a file into it.
     ///
     /// - Returns: Its path.
@@ -59,12 +71,7 @@ final class TemporaryDirectory {
 
 /// Runs code with a directory of its own.
 func withTemporaryDirectory(_ body: (TemporaryDirectory) throws -> Void) throws {
-    let path = "/tmp/configuration-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
-    try #require(unsafe mkdir(path, 0o700) == 0)
-    let directory = TemporaryDirectory(path: path)
-    defer {
-        for file in directory.files { _ = unsafe unlink(file) }
-        _ = unsafe rmdir(path)
-    }
+    let directory = try TemporaryDirectory()
+    defer { directory.remove() }
     try body(directory)
 }
