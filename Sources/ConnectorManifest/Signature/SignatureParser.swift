@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Signature {
-    /// How many parameters and results an operation may have in all.
+    /// The most parameters and results of an operation, together.
     package static let valueLimit = 32
 
     /// Reads a signature.
@@ -77,7 +77,7 @@ private struct SignatureParser {
         return type
     }
 
-    /// The rules that no production can express.
+    /// Checks the rules that the grammar cannot express.
     private func check(_ signature: Signature) throws(ConnectorError) {
         guard signature.parameters.count + signature.results.count <= Signature.valueLimit else {
             throw error("more than \(Signature.valueLimit) parameters and results")

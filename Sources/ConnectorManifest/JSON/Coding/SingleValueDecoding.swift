@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value that is being decoded: where every number, text and truth value comes from.
+/// The decoder of one scalar: a number, a string or a boolean.
 struct SingleValueDecoding: SingleValueDecodingContainer {
     let decoder: JSONValueDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
