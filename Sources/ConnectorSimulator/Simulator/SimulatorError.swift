@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a simulator cannot be set up or reached.
+/// The reason a simulator cannot be set up or reached.
 public enum SimulatorError: Error, Equatable, CustomStringConvertible {
-    /// A vendor was asked for that is not simulated.
+    /// No simulator exists for the vendor.
     case unknownVendor(String)
-    /// The server ended before it could answer where it listens.
+    /// The server stopped before its port was known.
     case notRunning(String)
 
     /// One line for people, with the remedy where there is one.
