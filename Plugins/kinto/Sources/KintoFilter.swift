@@ -29,7 +29,7 @@ enum KintoFilter {
     private static func list(_ values: [JSONValue]) throws(PluginError) -> String {
         let texts = values.map { $0.serialized() }
         guard !texts.contains(where: { $0.contains(",") }) else {
-            throw PluginError(.unsupported, "Kinto cannot look for one of several texts with commas", domain: "kinto")
+            throw PluginError(.unsupported, "Kinto cannot search a list for text with commas", domain: "kinto")
         }
         return texts.joined(separator: ",")
     }

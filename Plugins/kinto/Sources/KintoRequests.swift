@@ -78,7 +78,7 @@ struct KintoRequests {
     /// Throws for a slash: the server decodes an escaped slash as a separator, and would find another object.
     private static func checked(_ name: String) throws(PluginError) -> String {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
-            throw PluginError(.invalid, "\"\(name)\" has a slash, which no name in Kinto has", domain: "kinto")
+            throw PluginError(.invalid, "\"\(name)\" has a slash, which Kinto does not allow in names", domain: "kinto")
         }
         return name
     }

@@ -105,7 +105,7 @@ struct Parse: DatabasePlugin {
 
     private func refuse(_ version: String?) throws(PluginError) {
         guard version != nil else { return }
-        throw PluginError(.unsupported, "Parse cannot act on the condition of a version", domain: "parse")
+        throw PluginError(.unsupported, "Parse has no versions to check", domain: "parse")
     }
 
     private func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {

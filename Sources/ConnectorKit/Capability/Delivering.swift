@@ -45,7 +45,7 @@ extension Plugin {
         let isRejected = answer.outcome == .rejected
         throw PluginError(
             answer.code.flatMap(PluginStatus.init(code:)) ?? (isRejected ? .invalid : .unavailable),
-            answer.reason ?? "the vendor did not take it",
+            answer.reason ?? "the vendor did not accept it",
             isRetryable: !isRejected,
             retryAfter: answer.retryAfter
         )

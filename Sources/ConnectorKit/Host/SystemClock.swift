@@ -36,7 +36,7 @@ public struct SystemClock: ClockService {
         do {
             try await Task.sleep(for: duration)
         } catch {
-            throw PluginError(.cancelled, "the call was given up")
+            throw PluginError(.cancelled, "the call was cancelled")
         }
     }
 }

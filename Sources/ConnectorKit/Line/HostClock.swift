@@ -27,7 +27,7 @@ struct HostClock: ClockService, @unchecked Sendable {
     }
 
     func sleep(for duration: Duration) async throws(PluginError) {
-        let cancelled = PluginError(.cancelled, "the call was given up")
+        let cancelled = PluginError(.cancelled, "the call was cancelled")
         let wait = Waiting<Void>()
         let outcome = await wait.outcome { wait in
             start(wait, after: duration.nanoseconds)

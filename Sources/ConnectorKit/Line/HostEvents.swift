@@ -39,7 +39,7 @@ struct HostEvents: @unchecked Sendable {
         }
         guard let status else { throw PluginError(.notOpen, "the gate is closing") }
         guard status == Line.ok else {
-            throw PluginError(PluginStatus(rawValue: status), "the host does not take the event \"\(name)\"")
+            throw PluginError(PluginStatus(rawValue: status), "the host refused the event \"\(name)\"")
         }
     }
 }

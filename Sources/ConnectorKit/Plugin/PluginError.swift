@@ -48,7 +48,7 @@ public struct PluginError: Error, Sendable, Hashable {
         switch error {
         case let error as PluginError: self = error
         case let error as ConnectorError: self.init(error)
-        case is CancellationError: self.init(.cancelled, "the call was given up")
+        case is CancellationError: self.init(.cancelled, "the call was cancelled")
         default: self.init(.failed, "\(error)")
         }
     }

@@ -63,7 +63,7 @@ public struct JSONParser {
             let name = try string()
             if members.count == 16 { names = Set(members.map(\.name)) }
             if members.count < 16 ? members.contains(where: { $0.name == name }) : !names.insert(name).inserted {
-                throw error("the name \"\(name)\" stands twice in this object", at: start)
+                throw error("the name \"\(name)\" occurs twice in this object", at: start)
             }
             skipSpace()
             guard consume(":") else { throw error("expected ':' after the name \"\(name)\", found \(found)") }
@@ -154,7 +154,7 @@ public struct JSONParser {
 
     private mutating func escape(into bytes: inout [UInt8]) throws(ConnectorError) {
         let start = index - 1
-        guard let byte = peek else { throw error("an escape ends with the text", at: start) }
+        guard let byte = peek else { throw error("the text ends inside an escape", at: start) }
         index += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)

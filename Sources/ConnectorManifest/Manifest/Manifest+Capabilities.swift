@@ -105,7 +105,7 @@ extension JSONReader {
         case .array, .object:
             report(
                 .invalidValue,
-                "\(id) is no standard capability, so each of its operations needs a symbol and a signature",
+                "\(id) is not a standard capability, so each of its operations needs a symbol and a signature",
                 fix: suggestion(for: "\(id)", among: CapabilityDefinition.all.map(\.id)),
                 at: path,
                 .name
@@ -139,7 +139,7 @@ extension JSONReader {
                 continue
             }
             guard !names.contains(name) else {
-                report(.invalidValue, "\"\(name)\" stands there twice", at: here)
+                report(.invalidValue, "\"\(name)\" is listed twice", at: here)
                 continue
             }
             names.append(name)

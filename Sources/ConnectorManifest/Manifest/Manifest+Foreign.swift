@@ -33,7 +33,7 @@ extension JSONReader {
         for (index, name) in names.enumerated() where !handles.contains(name) {
             report(
                 .invalidValue,
-                "releases names \"\(name)\", which is no handle that the operation takes",
+                "releases names \"\(name)\", which is not a handle that the operation takes",
                 fix: suggestion(for: name, among: handles),
                 at: path.appending("releases").appending(index)
             )

@@ -84,7 +84,7 @@ private struct SignatureParser {
         }
         let names = signature.parameters.map(\.name) + signature.results.compactMap(\.name)
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            throw error("the name \"\(name)\" stands twice")
+            throw error("the name \"\(name)\" occurs twice")
         }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {

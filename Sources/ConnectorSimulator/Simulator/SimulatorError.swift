@@ -13,7 +13,7 @@ public enum SimulatorError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .unknownVendor(let name):
             "no vendor \"\(name)\" is simulated; there are \(VendorCatalogue.names.joined(separator: ", "))"
-        case .notRunning(let reason): "the simulator does not run: \(reason)"
+        case .notRunning(let reason): "the simulator is not running: \(reason)"
         }
     }
 }

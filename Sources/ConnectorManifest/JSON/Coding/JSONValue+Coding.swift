@@ -43,7 +43,7 @@ extension JSONValue {
         do {
             return try type.init(from: JSONValueDecoder(value: self, codingPath: []))
         } catch {
-            throw ConnectorError(coding: error, "the JSON is no \(type)")
+            throw ConnectorError(coding: error, "the JSON is not a valid \(type)")
         }
     }
 }

@@ -52,7 +52,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
             return fitting
         }
         switch decoder.value {
-        case .number(let value): throw decoder.corrupted("\(value) is no whole number of at most 64 bits")
+        case .number(let value): throw decoder.corrupted("\(value) is not a whole number of at most 64 bits")
         case .string(let digits):
             // Beyond Int64 an integer is written as its digits: see SingleValueEncoding.
             if let value = UInt64(digits), value > Int64.max, let fitting = Value(exactly: value) { return fitting }

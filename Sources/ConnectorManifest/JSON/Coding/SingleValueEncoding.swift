@@ -40,7 +40,7 @@ struct SingleValueEncoding: SingleValueEncodingContainer {
         guard number.isFinite else {
             throw EncodingError.invalidValue(
                 value,
-                EncodingError.Context(codingPath: codingPath, debugDescription: "\(value) is no number in JSON")
+                EncodingError.Context(codingPath: codingPath, debugDescription: "\(value) is not a JSON number")
             )
         }
         node.set(.number(number))

@@ -50,7 +50,7 @@ extension AnalyticsEvent {
         case .identify, .page, .screen: break
         }
         if distinctId.isEmpty {
-            throw ConnectorError(.invalid, "\(path).userId or \(path).anonymousId must be there, and not empty")
+            throw ConnectorError(.invalid, "\(path).userId or \(path).anonymousId must be given, and not be empty")
         }
         guard !messageId.isEmpty, messageId.utf8.count <= Self.messageIdLimit else {
             throw ConnectorError(.invalid, "\(path).messageId must have 1 to \(Self.messageIdLimit) bytes")

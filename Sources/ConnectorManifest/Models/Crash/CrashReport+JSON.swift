@@ -57,7 +57,7 @@ extension CrashReport {
         case .message where !hasMessage:
             throw ConnectorError(.invalid, "\(path).message is missing")
         case .any where exceptions.isEmpty && !hasMessage:
-            throw ConnectorError(.invalid, "\(path).exceptions or \(path).message must be there")
+            throw ConnectorError(.invalid, "\(path).exceptions or \(path).message must be given")
         default: break
         }
     }

@@ -66,7 +66,7 @@ extension DatabaseQuery {
             }
             filters.append(Filter(field, comparison, member.value))
         }
-        guard !filters.isEmpty else { throw ConnectorError(.invalid, "\(path) compares with nothing") }
+        guard !filters.isEmpty else { throw ConnectorError(.invalid, "\(path) needs a comparison") }
         return filters
     }
 }
