@@ -3,10 +3,10 @@
 
 internal import ConnectorManifest
 
-/// Turns a readable manifest into the Swift source that a plugin is compiled with.
+/// Generates a plugin's Swift source from its manifest.
 ///
-/// The build tool plugin runs it: `connector-manifest NAME.connector.json OUTPUT.swift`. Everything wrong is printed as
-/// `file:line:column: error: …`, so that the build shows it in its place.
+/// The build tool plugin runs it: `connector-manifest NAME.connector.json OUTPUT.swift`. It prints each problem as
+/// `file:line:column: error: …`, so the build shows it in place.
 @main
 struct ConnectorManifestTool {
     static func main() {

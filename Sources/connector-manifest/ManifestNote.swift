@@ -7,7 +7,7 @@ internal import ConnectorManifest
 struct ManifestNote {
     /// The note in words of the target's byte order, which is little-endian on all platforms of Swift.
     private let note: [UInt32]
-    /// The text in words, filled up with spaces.
+    /// The text in words, padded with spaces.
     private let text: [UInt32]
 
     init(_ manifest: JSONValue) {

@@ -123,7 +123,7 @@ struct OperationThunk {
             .joined(separator: ", ")
     }
 
-    /// The only words that cannot be labels as they are.
+    /// Escapes the only words that cannot be labels.
     private func label(_ name: String) -> String {
         ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
     }
@@ -132,7 +132,7 @@ struct OperationThunk {
         !parameter.type.isScalar || (parameter.isOptional && parameter.type != .handle)
     }
 
-    /// One line for every argument that is borrowed memory.
+    /// A conversion for every argument that is borrowed memory, one line each.
     private var conversions: [String] {
         signature.parameters.enumerated().filter { $0.element.direction == .in && isConverted($0.element) }
             .map { index, parameter in
@@ -149,7 +149,7 @@ struct OperationThunk {
             }
     }
 
-    /// Everything that the method answers: out parameters first, then results, in the order of the signature.
+    /// The outputs of the method: out parameters first, then results, in the order of the signature.
     private var outputs: [(name: String, write: (String) -> String)] {
         let parameters = signature.parameters.enumerated().filter { $0.element.direction == .out }
             .map { index, parameter in

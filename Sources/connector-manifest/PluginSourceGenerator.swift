@@ -3,9 +3,9 @@
 
 internal import ConnectorManifest
 
-/// Writes the Swift source that makes a shared library out of an author's type and its manifest.
+/// Writes the Swift source that turns an author's type and its manifest into a shared library.
 struct PluginSourceGenerator {
-    /// What the manifest allows and Swift does not, with its place.
+    /// The problems of a manifest that is valid but not expressible in Swift, with positions.
     private(set) var problems: [ConnectorError] = []
     private let manifest: Manifest
     private let text: [UInt8]
@@ -17,9 +17,9 @@ struct PluginSourceGenerator {
         self.file = file
     }
 
-    /// The whole file. If ``problems`` is not empty afterwards, it would not compile.
+    /// Generates the whole file. The file compiles only if ``problems`` is empty afterwards.
     mutating func source() throws(ConnectorError) -> String {
-        // Hosts that are older than the short form read the image too.
+        // Embed the long form, because hosts older than the short form read the image too.
         let note = ManifestNote(manifest.longForm(of: try JSONValue(parsing: text, file: file)))
         guard let entry = manifest.entry else {
             report("a plugin in Swift needs an \"entry\": the name of the function to generate", at: JSONPath())
@@ -42,7 +42,7 @@ struct PluginSourceGenerator {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    /// The author's type: as the manifest says, or the id in upper camel case.
+    /// The author's type: the manifest's `swiftType`, or the id in upper camel case.
     private var swiftType: String {
         manifest.swiftType
             ?? manifest.id.split(whereSeparator: { "-_.".contains($0) })

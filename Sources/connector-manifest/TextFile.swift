@@ -11,7 +11,7 @@ internal import ConnectorManifest
     import Glibc
 #endif
 
-/// Whole files as bytes, without Foundation, which a tool that runs once for every plugin would start with.
+/// Reads and writes whole files without Foundation, whose launch cost every plugin's build would pay.
 enum TextFile {
     /// Reads a file.
     static func read(_ path: String) throws(ConnectorError) -> [UInt8] {
@@ -23,14 +23,14 @@ enum TextFile {
             let count = unsafe fread(&chunk, 1, chunk.count, file)
             guard count > 0 else { break }
             bytes += chunk.prefix(count)
-            // One byte past the limit is enough for the manifest's own check to say so.
+            // One byte past the limit is enough for the manifest's own check to fail.
             guard bytes.count <= Manifest.sizeLimit else { break }
         }
         guard unsafe ferror(file) == 0 else { throw failure("read", path) }
         return bytes
     }
 
-    /// Writes a file, or replaces it. Leaves one alone that holds the text already, so that nothing is compiled again.
+    /// Writes a file, unless it already holds the text, so that nothing is recompiled.
     static func write(_ text: String, to path: String) throws(ConnectorError) {
         let bytes = Array(text.utf8)
         if unsafe access(path, R_OK) == 0, try read(path) == bytes { return }
@@ -45,7 +45,7 @@ enum TextFile {
     }
 }
 
-/// The stream that the build shows.
+/// The standard error stream, which the build shows.
 enum StandardError {
     /// Writes a line.
     static func print(_ line: String) {
@@ -54,9 +54,9 @@ enum StandardError {
     }
 }
 
-/// The process.
+/// The current process.
 enum System {
-    /// Ends it.
+    /// Exits the process.
     static func exit(status: Int32) -> Never {
         #if canImport(Darwin)
             Darwin.exit(status)

@@ -171,7 +171,7 @@ import Testing
     @Test(arguments: [
         (#"{"id": 1}"#, "state: is missing"),
         (#"{"id": "1"}"#, "id: expected an integer, found a string"),
-        (#"{"id": 1.5}"#, "id: 1.5 is no whole number of at most 64 bits"),
+        (#"{"id": 1.5}"#, "id: 1.5 is not a whole number of at most 64 bits"),
         (#"{"id": null}"#, "id: expected an integer, found null"),
         (#"{"id": 1, "state": "lost"}"#, "state: Cannot initialize State from invalid String value lost"),
         (#"{"id": 1, "state": "open", "items": {}}"#, "items: expected an array, found an object"),
@@ -186,13 +186,16 @@ import Testing
         let json = try JSONValue(parsing: text)
         let error = try refusal { () throws(ConnectorError) in _ = try json.decode(as: Order.self) }
         #expect(error.code == .invalid)
-        #expect(error.message == "the JSON is no Order: \(expected)")
+        #expect(error.message == "the JSON is not a valid Order: \(expected)")
     }
 
     @Test func `an integer that was rounded is not taken for one`() throws {
         let json = try JSONValue(parsing: "18446744073709551615")
         let error = try refusal { () throws(ConnectorError) in _ = try json.decode(as: UInt64.self) }
-        #expect(error.message == "the JSON is no UInt64: 1.8446744073709552e+19 is no whole number of at most 64 bits")
+        #expect(
+            error.message
+                == "the JSON is not a valid UInt64: 1.8446744073709552e+19 is not a whole number of at most 64 bits"
+        )
         #expect(throws: ConnectorError.self) { try JSONValue.string("12").decode(as: UInt64.self) }
         #expect(throws: ConnectorError.self) { try JSONValue.string("18446744073709551615").decode(as: Int64.self) }
     }
@@ -206,7 +209,7 @@ import Testing
         ]
         for error in errors {
             #expect(error.code == .invalid)
-            #expect(error.message.hasSuffix("cannot be written as JSON: a[0]: \(number) is no number in JSON"))
+            #expect(error.message.hasSuffix("cannot be written as JSON: a[0]: \(number) is not a JSON number"))
         }
     }
 
@@ -254,7 +257,7 @@ import Testing
             init(from decoder: any Decoder) throws { throw Unexpected() }
         }
         let error = try refusal { () throws(ConnectorError) in _ = try JSONValue.null.decode(as: Picky.self) }
-        #expect(error.message == "the JSON is no Picky")
+        #expect(error.message == "the JSON is not a valid Picky")
         #expect(error.cause == "Unexpected()")
     }
 }

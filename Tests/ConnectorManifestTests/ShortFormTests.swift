@@ -86,12 +86,12 @@ import Testing
         ),
         (
             #"{"analitics/1": {}}"#,
-            "m:2:19: analitics/1 is no standard capability, so each of its operations needs a symbol and a signature "
+            "m:2:19: analitics/1 is not a standard capability, so each of its operations needs a symbol and a signature "
                 + #"(invalid-value) [invalid-manifest]; did you mean "analytics/1"?"#
         ),
         (
             #"{"own/1": ["a"]}"#,
-            "m:2:19: own/1 is no standard capability, so each of its operations needs a symbol and a signature "
+            "m:2:19: own/1 is not a standard capability, so each of its operations needs a symbol and a signature "
                 + "(invalid-value) [invalid-manifest]; known: analytics/1, crash/1, database/1, geocoder/1"
         ),
         (
@@ -101,7 +101,7 @@ import Testing
         ),
         (
             #"{"analytics/1": ["track", "track"]}"#,
-            #"m:2:44: "track" stands there twice (invalid-value) [invalid-manifest]"#
+            #"m:2:44: "track" is listed twice (invalid-value) [invalid-manifest]"#
         ),
         (
             #"{"analytics/1": {"except": ["track"], "track": {}}}"#,

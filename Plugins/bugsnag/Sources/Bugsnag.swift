@@ -10,7 +10,7 @@ final class Bugsnag: CrashPlugin {
     private let host: Host
     private let requests: BugsnagRequests
     private let events: BugsnagEvents
-    /// Whether the server refuses other keys, so that one that it accepts is proved.
+    /// Whether the server refuses wrong keys, so that an accepted key is proof.
     private let isKeyChecked = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -25,7 +25,8 @@ final class Bugsnag: CrashPlugin {
         )
     }
 
-    /// A request without events leaves nothing behind. The key is proved if the same is refused with another key.
+    /// A request without events leaves no trace. If the server refuses the same request with a wrong key, the real key
+    /// is proved.
     func open() async throws -> [Evidence] {
         let reachable = try await reach()
         let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
@@ -34,7 +35,7 @@ final class Bugsnag: CrashPlugin {
         return evidence(reachable)
     }
 
-    /// Asks with the right key only: a forwarding agent would try again and again to deliver what is refused.
+    /// Sends only the real key: a forwarding agent would keep retrying a refused request.
     func probe() async throws -> [Evidence] {
         evidence(try await reach())
     }
@@ -59,13 +60,13 @@ final class Bugsnag: CrashPlugin {
         }
     }
 
-    /// Throws unless Bugsnag took the request.
+    /// Throws unless Bugsnag accepted the request.
     private func check(_ answer: HTTPResponse) throws(PluginError) {
         _ = try BugsnagRequests.accepted.body(of: answer, failure: failure)
     }
 
-    /// The failure, with Bugsnag's own `errors`, and its rule for what to try again: everything but 4xx, and of those 402,
-    /// 407, 408 and 429.
+    /// The error, with Bugsnag's own `errors` and its rule for retries: every status but 4xx, and also 402, 407, 408
+    /// and 429.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
         var failure = response.failure(vendor: "bugsnag", words: words, now: host.clock.now)

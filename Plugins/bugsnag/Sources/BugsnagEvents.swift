@@ -4,25 +4,25 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Reports as Bugsnag's events, where what is newest stands first, as in the model.
+/// Encodes reports as Bugsnag's events, newest frame first, as in the model.
 struct BugsnagEvents {
-    /// For reports that do not say it.
+    /// The default for reports without their own value.
     let environment: String
-    /// For reports that do not say it.
+    /// The default for reports without their own value.
     let release: String?
 
     private static let breadcrumbTypes = [
         "navigation", "request", "process", "log", "user", "state", "error", "manual",
     ]
 
-    /// An event as it stands in a request.
+    /// Encodes a report as it appears in a request.
     func encode(_ report: CrashReport, now: Timestamp) -> [UInt8] {
         let time = "\(report.timestamp ?? now)"
         var app: JSONObject = ["releaseStage": .string(report.environment ?? environment)]
         app.set("version", report.release ?? release)
         var metadata = JSONObject()
         for member in report.context.members {
-            // The sections of metadata are objects.
+            // Every section of metadata is an object.
             metadata[member.name] = member.value.object == nil ? ["value": member.value] : member.value
         }
         metadata.set("tags", JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
@@ -55,7 +55,7 @@ struct BugsnagEvents {
         }
     }
 
-    /// A message without exceptions is one of its own kind, since an event has at least one.
+    /// A message becomes an exception of its own kind, because an event needs at least one.
     private func exceptions(of report: CrashReport) -> [JSONValue] {
         guard !report.exceptions.isEmpty else {
             return [["errorClass": "Message", "message": .string(report.message ?? ""), "stacktrace": []]]

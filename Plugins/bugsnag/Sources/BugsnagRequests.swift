@@ -4,13 +4,13 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Bugsnag. The key travels in the body too, so nothing else there may look like a placeholder.
+/// The requests to Bugsnag. The body holds the key too, so nothing else in it may look like a placeholder.
 struct BugsnagRequests {
-    /// 1 MB a request, of which the frame around the events takes a little.
+    /// 1 MB per request, minus the frame around the events.
     static let limits = BatchDelivery(itemBytes: 999_000, batchBytes: 999_000, batchCount: 10)
 
-    /// Any 2xx, of which the documentation promises no body: Bugsnag says `OK`, its forwarding agent `OK` and more, others
-    /// nothing or a word in JSON.
+    /// Any 2xx; the documentation promises no body. Bugsnag sends `OK`, its forwarding agent `OK` and more, other
+    /// servers nothing or a word in JSON.
     static let accepted = VendorAnswer(
         "bugsnag",
         statuses: 200...299,

@@ -17,13 +17,14 @@ struct Google: GeocoderPlugin {
         )
     }
 
-    /// Geocodes a fixed address, which is billed as one request; only an accepted key is answered.
+    /// Geocodes a fixed address, which Google bills as one request and answers only for an accepted key.
     func open() async throws -> [Evidence] {
         _ = try await places(requests.geocode(GeocodeRequest(.text("1600 Amphitheatre Parkway, Mountain View, CA"))))
         return [.authenticated("the key was accepted for a geocoding request")]
     }
 
-    /// Asks for nothing, which is not billed: a wrong key is refused, any other is told that the address is missing.
+    /// Sends a request without an address, which is free: Google refuses a wrong key, and tells any other that the
+    /// address is missing.
     func probe() async throws -> [Evidence] {
         let response = try await host.http.send(requests.nothing)
         if try GoogleAnswer.read(response, now: host.clock.now)["status"] != "INVALID_REQUEST" {
@@ -35,7 +36,7 @@ struct Google: GeocoderPlugin {
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {
         let places = try await places(requests.geocode(request))
         guard request.countries.count > 1 else { return Array(places.prefix(request.limit)) }
-        // The API can be held to one country only.
+        // The API can filter by only one country.
         let matching = places.filter { request.countries.contains($0.components.countryCode ?? "") }
         return Array(matching.prefix(request.limit))
     }

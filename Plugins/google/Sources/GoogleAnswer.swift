@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Google answers: the status is in the body, whatever HTTP says.
+/// Google's answers, whose status is in the body, whatever HTTP says.
 enum GoogleAnswer {
-    /// With the status that counts, whatever that of HTTP is.
+    /// An answer of Google's, under any HTTP status.
     private static let answer = VendorAnswer(
         "google",
         statuses: 100...999,
@@ -23,12 +23,12 @@ enum GoogleAnswer {
         "UNKNOWN_ERROR": (.unavailable, true),
     ]
 
-    /// The body of an answer of Google's own, whatever it says.
+    /// The body of an answer of Google's, whatever its status.
     static func read(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> JSONValue {
         try answer.body(of: response) { $0.failure(vendor: "google", words: "", now: now) }
     }
 
-    /// The places of a request; none is the status `ZERO_RESULTS`.
+    /// The places of an answer; `ZERO_RESULTS` means none.
     static func places(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> [Place] {
         let answer = try read(response, now: now)
         let status = answer["status"]?.string ?? ""
@@ -69,7 +69,7 @@ enum GoogleAnswer {
         )
     }
 
-    /// The first part of the address, unless that is the number of a house.
+    /// The first part of the address, unless it is a house number.
     private static func name(_ result: JSONValue) -> String? {
         let first = result["address_components"]?[0]
         guard first?["types"]?.array?.contains("street_number") == false else { return nil }

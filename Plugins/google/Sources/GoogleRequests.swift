@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Google.
+/// The requests to Google.
 struct GoogleRequests {
     let endpoint: HTTPURL
     let key: SecretPlaceholder
 
-    /// Neither an address nor a point.
+    /// A request with neither an address nor a point.
     var nothing: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     func geocode(_ question: GeocodeRequest) -> HTTPRequest {

@@ -20,8 +20,8 @@ struct InfluxDB: AnalyticsPlugin {
         )
     }
 
-    /// A write without points proves that the database is there and may be written to. The credentials are proved if the
-    /// same is refused without them.
+    /// A write without points proves that the database exists and is writable. If the server refuses the same write
+    /// without credentials, they are proved.
     func open() async throws -> [Evidence] {
         try check(await host.http.send(requests.write([])))
         let reachable = Evidence.reachable("the database \(requests.database) takes points")
@@ -45,11 +45,11 @@ struct InfluxDB: AnalyticsPlugin {
         _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
     }
 
-    /// The failure, with InfluxDB's own `error`.
+    /// The error, with InfluxDB's own `error` text.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let words = (try? response.json())?["error"]?.string ?? response.headers["X-Influxdb-Error"]
         var failure = response.failure(vendor: "influxdb", words: words, now: host.clock.now)
-        // An unknown policy is a 500 to InfluxDB, although, unlike an unknown database, it is the client who errs.
+        // InfluxDB answers 500 for an unknown policy, although the client is at fault; an unknown database gets 404.
         if response.status == 500, words?.hasPrefix("retention policy not found") == true {
             (failure.status, failure.isRetryable) = (.notFound, false)
         }

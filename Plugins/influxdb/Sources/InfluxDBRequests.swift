@@ -4,12 +4,13 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to InfluxDB (docs.influxdata.com/influxdb/v1/tools/api).
+/// The requests to InfluxDB (docs.influxdata.com/influxdb/v1/tools/api).
 struct InfluxDBRequests {
-    /// Requests that servers take well within their default of 25 MB.
+    /// Limits well within the servers' default of 25 MB.
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 5000)
 
-    /// Points that were written are answered with 204. A 200 means that InfluxDB understood the request and did not do it.
+    /// InfluxDB answers 204 once the points are written. A 200 means that it understood the request but did not perform
+    /// it.
     static let written = VendorAnswer("influxdb", statuses: 204...204, [.empty])
 
     let endpoint: HTTPURL
@@ -18,10 +19,10 @@ struct InfluxDBRequests {
     let username: String?
     let password: SecretPlaceholder?
 
-    /// Whether anything is sent that could be refused.
+    /// Whether requests carry credentials that the server could refuse.
     var hasCredentials: Bool { username != nil }
 
-    /// Points, one to a line.
+    /// A write of points, one to a line.
     func write(_ lines: [[UInt8]], isAuthenticated: Bool = true) -> HTTPRequest {
         let url = endpoint.appending("write").with("db", database).with("rp", retentionPolicy).with("precision", "ns")
         var request = HTTPRequest(

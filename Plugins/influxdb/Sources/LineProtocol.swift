@@ -3,12 +3,12 @@
 
 internal import ConnectorManifest
 
-/// Events in the line protocol (docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference).
+/// Writes events in the line protocol (docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference).
 ///
-/// The measurement is the event's name, or the type of a call that has none. The only tag is the type: what has many values,
-/// such as a user, would make as many series. Everything else is a field: `userId`, `messageId`, and properties and traits
-/// by their names, those within others joined by dots. Numbers are always floats, since a field keeps the type of its first
-/// value.
+/// The measurement is the event's name, or the type of a call that has none. The only tag is the type: a tag with many
+/// values, such as the user, would create as many series. Everything else is a field: `userId`, `messageId`, and
+/// properties and traits by their names, with dots between nested names. Numbers are always floats, because a field
+/// keeps the type of its first value.
 enum LineProtocol {
     /// A point without the end of its line.
     ///
@@ -30,7 +30,7 @@ enum LineProtocol {
         return Array("\(line) \(time)".utf8)
     }
 
-    /// Members within members, by their names joined with dots; arrays as JSON.
+    /// Flattens nested members under names joined with dots; writes arrays as JSON.
     private static func flatten(_ value: JSONValue, _ name: String, into fields: inout [(String, JSONValue)]) {
         switch value {
         case .null: break
@@ -42,7 +42,7 @@ enum LineProtocol {
         }
     }
 
-    /// Fields as text; of those with one name the first, and none without a name.
+    /// Fields as text; drops a repeated or empty name.
     private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
         var seen: Set<String> = []
         return fields.compactMap { name, value in
@@ -62,7 +62,7 @@ enum LineProtocol {
         }
     }
 
-    /// A string between quotes, in which quotes and backslashes are escaped; line breaks may stay.
+    /// A quoted string with escaped quotes and backslashes; line breaks may stay.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for character in text.unicodeScalars {
@@ -72,8 +72,8 @@ enum LineProtocol {
         return quoted + "\""
     }
 
-    /// A name in which what separates is escaped. A line break cannot be, and becomes a space; a backslash at the end would
-    /// escape what follows, and is followed by an escaped space.
+    /// A name with escaped separators. A line break has no escape and becomes a space. A trailing backslash would
+    /// escape the next character, so an escaped space follows it.
     private static func escaped(_ text: String, _ separators: Set<Unicode.Scalar>) -> String {
         var escaped = ""
         for character in text.unicodeScalars {
@@ -81,7 +81,7 @@ enum LineProtocol {
             if separators.contains(character) { escaped += "\\" }
             escaped.unicodeScalars.append(character)
         }
-        // A line that begins so would be a comment.
+        // A line that begins with `#` would be a comment.
         if escaped.hasPrefix("#") { escaped = "\\" + escaped }
         return text.hasSuffix("\\") ? escaped + "\\ " : escaped
     }

@@ -3,10 +3,10 @@
 
 internal import ConnectorManifest
 
-/// Gives the events of one delivery times of their own, since of two points of one series and time the second replaces the
-/// first.
+/// Gives the events of one delivery distinct times, because a point replaces an earlier one of the same series and
+/// time.
 struct PointTimes {
-    /// What tells points apart: the series, which is the measurement and the type, and the nanoseconds since 1970.
+    /// The identity of a point: the series, which is the measurement and the type, and the nanoseconds since 1970.
     private struct Slot: Hashable {
         var measurement: String
         var type: AnalyticsEvent.Kind
@@ -16,15 +16,15 @@ struct PointTimes {
     private let now: Timestamp
     /// The identifier of the event at each slot that is taken.
     private var holders: [Slot: String] = [:]
-    /// The first time after a slot that may be free, so that many events of one time are placed in one pass.
+    /// The first time after a slot that may be free, so that many simultaneous events need one pass.
     private var next: [Slot: UInt64] = [:]
 
-    /// Events that do not say when they happened happened `now`.
+    /// Takes the time for events without a timestamp.
     init(now: Timestamp) {
         self.now = now
     }
 
-    /// The time of an event: its own where it can be, and the same for the same event.
+    /// The time of an event: its own where possible, and always the same for the same event.
     mutating func time(of event: AnalyticsEvent) -> UInt64 {
         let series = event.event ?? event.type.rawValue
         var slot = Slot(measurement: series, type: event.type, time: Self.time(event, now: now))
@@ -37,8 +37,8 @@ struct PointTimes {
         return slot.time
     }
 
-    /// An event whose time has no more than milliseconds, or that has none, gets the rest from its identifier: with a time of
-    /// its own the same in every attempt, and another than that of its neighbours.
+    /// Takes the digits below a millisecond from the event's identifier, so that the time is the same in every attempt
+    /// and differs from that of its neighbours.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
         guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }

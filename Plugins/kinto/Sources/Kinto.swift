@@ -19,8 +19,8 @@ struct Kinto: DatabasePlugin {
         line = KintoConnection(host: host)
     }
 
-    /// The root names the user whose credentials it accepted, and nobody for others. The bucket is read too, unless it is
-    /// the user's own default bucket, which would be made by that.
+    /// The root names the user only if it accepted the credentials. `open` reads the bucket too, except the user's
+    /// default bucket, which reading would create.
     func open() async throws -> [Evidence] {
         let root = try await line.send(requests.root, for: KintoAnswer.root).body
         guard let user = root["user"]?["id"]?.string else {
@@ -31,8 +31,8 @@ struct Kinto: DatabasePlugin {
             do throws(PluginError) {
                 _ = try await line.send(requests.bucketItself, for: KintoAnswer.object)
             } catch {
-                // Kinto hides what a user may not read. Such a bucket may still hold collections that are open to the user,
-                // which cannot be told from one that is not there.
+                // Kinto hides what a user may not read. A hidden bucket looks like a missing one, and may still hold
+                // collections that the user can open.
                 guard error.status == .unauthorized else { throw error }
                 detail += "; the bucket \(requests.bucket) is not there, or not readable for this user"
             }
@@ -40,7 +40,7 @@ struct Kinto: DatabasePlugin {
         return [.authenticated(detail)]
     }
 
-    /// Makes the collection too if it does not exist, as other vendors do.
+    /// Creates the collection too if it does not exist, as other vendors do.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         let request = try requests.create(KintoRecord.checked(record), in: collection, id: id)
         do throws(PluginError) {
@@ -50,7 +50,7 @@ struct Kinto: DatabasePlugin {
             do throws(PluginError) {
                 _ = try await line.send(try requests.make(collection), for: KintoAnswer.object)
             } catch {
-                // Somebody else made it just now.
+                // Another client has just created the collection.
                 guard error.status == .conflict else { throw error }
             }
             return try await line.record(request)
@@ -61,7 +61,7 @@ struct Kinto: DatabasePlugin {
         try await line.record(requests.get(id, in: collection))
     }
 
-    /// A `PUT` makes what does not exist, so a replacement without a version looks up the present one first.
+    /// A `PUT` creates a missing record, so a replacement without a version looks up the current version first.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
     {
@@ -90,7 +90,7 @@ struct Kinto: DatabasePlugin {
         _ = try await line.send(requests.delete(id, in: collection, version: version), for: KintoAnswer.object)
     }
 
-    /// A collection that nobody has put a record into yet has none, as with other vendors.
+    /// A missing collection yields no records, as with other vendors.
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let request = try requests.query(query, in: collection)
         let answer: (body: JSONValue, headers: HTTPFields)

@@ -4,15 +4,15 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Kinto answers.
+/// Kinto's answers.
 enum KintoAnswer {
-    /// What the server is; with `user` only if it accepted the credentials.
+    /// The server's description, with `user` only if it accepted the credentials.
     static let root = VendorAnswer(
         "kinto",
         [.object(#"with "http_api_version""#) { $0["http_api_version"]?.string != nil || $0["user"]?["id"] != nil }]
     )
 
-    /// A bucket, a collection or a record, made, found, changed or deleted.
+    /// A bucket, a collection or a record that was created, found, changed or deleted.
     static let object = VendorAnswer(
         "kinto",
         statuses: 200...201,

@@ -5,10 +5,10 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Sends requests, waits when the server asked to be left alone, and turns refusals into errors.
+/// Sends requests, waits while the server asks for quiet, and turns refusals into errors.
 final class KintoConnection: Sendable {
     private let host: Host
-    /// Until when the server wants to be left alone, on the monotonic clock; 0 if it does not.
+    /// The end of the quiet time that the server asked for, on the monotonic clock; 0 if it asked for none.
     private let quietUntil = Atomic<UInt64>(0)
 
     init(host: Host) {
@@ -17,7 +17,7 @@ final class KintoConnection: Sendable {
 
     /// Sends a request.
     ///
-    /// - Throws: A ``PluginError`` for everything else than the answer, with Kinto's own `message`.
+    /// - Throws: A ``PluginError`` for any response but the answer, with Kinto's own `message`.
     func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
         -> (body: JSONValue, headers: HTTPFields)
     {
@@ -38,7 +38,7 @@ final class KintoConnection: Sendable {
         return (body, response.headers)
     }
 
-    /// Sends a request that is answered with a record.
+    /// Sends a request whose answer is a record.
     func record(_ request: HTTPRequest) async throws(PluginError) -> DatabaseRecord {
         try KintoRecord.read(await send(request, for: KintoAnswer.object).body["data"] ?? .null)
     }

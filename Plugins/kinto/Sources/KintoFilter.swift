@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Filters as items of a query (docs.kinto-storage.org/en/latest/api/1.x/filtering.html).
+/// Writes filters as items of a query (docs.kinto-storage.org/en/latest/api/1.x/filtering.html).
 enum KintoFilter {
     private static let prefixes: [DatabaseQuery.Comparison: String] = [
         .notEqual: "not_", .less: "lt_", .lessOrEqual: "max_", .greater: "gt_", .greaterOrEqual: "min_", .within: "in_",
     ]
-    /// What makes a name mean something else than the member of that name.
+    /// The prefixes that give a name another meaning.
     private static let reserved = [
         "_", "not_", "lt_", "max_", "gt_", "min_", "in_", "exclude_", "like_", "has_", "contains_",
     ]
@@ -20,16 +20,16 @@ enum KintoFilter {
             return ("in_\(filter.field)", try list(filter.value.array ?? []))
         }
         if let prefix = prefixes[filter.comparison] { return (prefix + filter.field, filter.value.serialized()) }
-        // A member whose name begins as a comparison does is found in a list of one.
+        // A name that begins like a comparison is searched as a list of one.
         guard reserved.contains(where: filter.field.hasPrefix) else { return (filter.field, filter.value.serialized()) }
         return ("in_\(filter.field)", try list([filter.value]))
     }
 
-    /// Values between commas, each as JSON, so that text that looks like a number stays text.
+    /// Joins values with commas, each as JSON, so that text that looks like a number stays text.
     private static func list(_ values: [JSONValue]) throws(PluginError) -> String {
         let texts = values.map { $0.serialized() }
         guard !texts.contains(where: { $0.contains(",") }) else {
-            throw PluginError(.unsupported, "Kinto cannot look for one of several texts with commas", domain: "kinto")
+            throw PluginError(.unsupported, "Kinto cannot search a list for text with commas", domain: "kinto")
         }
         return texts.joined(separator: ",")
     }

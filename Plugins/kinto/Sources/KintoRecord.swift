@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Records as Kinto writes them: its own members stand among the application's.
+/// Kinto's form of records, which mixes its own members with the application's.
 enum KintoRecord {
     /// The members that are Kinto's own.
     static let ownNames = ["id", "last_modified", "schema", "deleted"]
 
-    /// Reads what stands under `data`.
+    /// Reads the record under `data`.
     static func read(_ data: JSONValue) throws(PluginError) -> DatabaseRecord {
         guard var members = data.object, let id = data["id"]?.string else {
             throw PluginError(.protocolViolation, "the answer has no record with an id", domain: "kinto")
@@ -18,7 +18,7 @@ enum KintoRecord {
         return DatabaseRecord(id: id, version: data["last_modified"]?.integer.map { "\($0)" }, data: members)
     }
 
-    /// Objects to a record whose members would be taken for Kinto's own.
+    /// Throws for a record with a member of Kinto's own names.
     static func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
         for name in ownNames where record[name] != nil {
             throw PluginError(.invalid, "a record in Kinto has no member \"\(name)\" of its own", domain: "kinto")

@@ -4,20 +4,20 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Kinto (docs.kinto-storage.org/en/latest/api/1.x).
+/// The requests to Kinto (docs.kinto-storage.org/en/latest/api/1.x).
 struct KintoRequests {
     let endpoint: HTTPURL
     let bucket: String
     let username: String
     let password: SecretPlaceholder
 
-    /// What the server is, and who the client is.
+    /// A request for the server's description and the client's identity.
     var root: HTTPRequest { request(.get, endpoint.appending(path: "/")) }
 
-    /// The bucket without what is in it.
+    /// A request for the bucket itself, without its content.
     var bucketItself: HTTPRequest { request(.get, endpoint.appending("buckets", bucket)) }
 
-    /// Makes a collection that does not exist.
+    /// A request that creates a missing collection.
     func make(_ collection: String) throws(PluginError) -> HTTPRequest {
         var request = request(.put, try url(of: collection))
         request.headers["If-None-Match"] = "*"
@@ -75,10 +75,10 @@ struct KintoRequests {
         try records(collection).appending(try Self.checked(id))
     }
 
-    /// Objects to a slash: the server takes an escaped one for one that separates, and would find something else.
+    /// Throws for a slash: the server decodes an escaped slash as a separator, and would find another object.
     private static func checked(_ name: String) throws(PluginError) -> String {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
-            throw PluginError(.invalid, "\"\(name)\" has a slash, which no name in Kinto has", domain: "kinto")
+            throw PluginError(.invalid, "\"\(name)\" has a slash, which Kinto does not allow in names", domain: "kinto")
         }
         return name
     }
@@ -91,7 +91,7 @@ struct KintoRequests {
 }
 
 extension HTTPRequest {
-    /// The request on the condition that the record has a version still: Kinto's milliseconds, quoted.
+    /// The request on condition that the record still has a version: Kinto's milliseconds, quoted.
     fileprivate func matching(_ version: String?) throws(PluginError) -> HTTPRequest {
         guard let version else { return self }
         guard let milliseconds = UInt64(version) else {

@@ -4,13 +4,13 @@
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Keeps the latest answers by request, as the usage policy of the public server asks for.
+/// Keeps the latest answers by request, as the public server's usage policy asks.
 final class AnswerCache: Sendable {
     private struct State {
         var answers: [String: JSONValue] = [:]
-        /// The keys in the order that they came.
+        /// The keys in order of arrival.
         var order: [String] = []
-        /// How many of ``order`` have been dropped already.
+        /// How many keys of ``order`` are already dropped.
         var dropped = 0
     }
 
@@ -21,7 +21,7 @@ final class AnswerCache: Sendable {
         self.capacity = capacity
     }
 
-    /// The answer to a request; setting one drops the oldest when there are too many.
+    /// The answer to a request; setting one drops the oldest beyond the limit.
     subscript(key: String) -> JSONValue? {
         get { state.withLock { $0.answers[key] } }
         set {

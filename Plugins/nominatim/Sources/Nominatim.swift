@@ -28,7 +28,7 @@ struct Nominatim: GeocoderPlugin {
         cache = AnswerCache(capacity: Int(clamping: try configuration.integer("cacheSize")))
     }
 
-    /// There are no credentials, so an answer is all that can be proved.
+    /// Nominatim has no credentials, so an answer is the strongest evidence.
     func open() async throws -> [Evidence] {
         try await pace.wait()
         let status = try read(NominatimAnswer.status, await host.http.send(requests.status))
@@ -44,12 +44,12 @@ struct Nominatim: GeocoderPlugin {
         try NominatimAnswer.places(await answer(requests.search(request), NominatimAnswer.search))
     }
 
-    /// Nominatim knows one place at a point, the best, whatever the limit.
+    /// Nominatim returns only the best place at a point, whatever the limit.
     func reverse(_ request: ReverseRequest) async throws -> [Place] {
         try NominatimAnswer.reversed(await answer(requests.reverse(request), NominatimAnswer.reverse))
     }
 
-    /// From the cache, or else from the server when it is this request's turn. Only Nominatim's own answers are kept.
+    /// Answers from the cache, or else from the server at this request's turn. Caches only Nominatim's own answers.
     private func answer(_ request: HTTPRequest, _ expected: VendorAnswer) async throws(PluginError) -> JSONValue {
         let key = request.url.description
         if let known = cache[key] { return known }

@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Nominatim answers, in the format `jsonv2`.
+/// Nominatim's answers in the format `jsonv2`.
 enum NominatimAnswer {
-    /// How the server is: 0 if it is well.
+    /// The server's health: 0 if it is well.
     static let status = VendorAnswer("nominatim", [.object(#"with "status""#) { $0["status"]?.integer != nil }])
 
     /// To a search: places, or none.
@@ -39,7 +39,7 @@ enum NominatimAnswer {
         let words = error?["message"]?.string ?? error?.string
         var failure = response.failure(vendor: "nominatim", words: words, now: now)
         if response.status == 403 {
-            // There are no credentials: this is how the public server refuses those who break its policy.
+            // Without credentials, 403 means that the client breaks the public server's policy.
             failure.status = .denied
             failure.message += "; does userAgent name your application, and is the usage policy kept?"
         }

@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Nominatim.
+/// The requests to Nominatim.
 struct NominatimRequests {
     let endpoint: HTTPURL
     let userAgent: String
 
-    /// How the server is.
+    /// A request for the server's health.
     var status: HTTPRequest { request(endpoint.appending("status").with("format", "json"), language: nil) }
 
     func search(_ question: GeocodeRequest) -> HTTPRequest {
@@ -23,7 +23,7 @@ struct NominatimRequests {
         if !question.countries.isEmpty {
             url = url.with("countrycodes", question.countries.joined(separator: ",").lowercased())
         }
-        // 40 is the most that Nominatim answers.
+        // Nominatim returns at most 40 places.
         return request(url.with("limit", "\(min(question.limit, 40))"), language: question.language)
     }
 

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import Synchronization
 
-/// Lets requests through at even intervals, in the order that they came.
+/// Lets requests through at even intervals, in order of arrival.
 final class RequestPace: Sendable {
     private let interval: UInt64
     private let clock: any ClockService
@@ -16,7 +16,7 @@ final class RequestPace: Sendable {
         self.clock = clock
     }
 
-    /// Waits for this request's turn. A turn that is given up is not given to another: that would be too early for it.
+    /// Waits for this request's turn. A cancelled turn goes unused: the next request would come too early.
     func wait() async throws(PluginError) {
         let now = clock.monotonic
         let turn = next.withLock { next -> UInt64 in

@@ -8,7 +8,7 @@ internal import ConnectorManifest
 struct Parse: DatabasePlugin {
     private let host: Host
     private let requests: ParseRequests
-    /// How the application was launched; nil if that is not to be told.
+    /// The launch information of the application; nil if the server does not count launches.
     private let launch: JSONValue?
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -29,8 +29,8 @@ struct Parse: DatabasePlugin {
         }
     }
 
-    /// The application's configuration is readable with the application's credentials only, and reading it changes nothing.
-    /// With launch information the server is told that the application was opened, which is what that is for.
+    /// Only the application's credentials can read its configuration, and reading it changes nothing. With launch
+    /// information, `open` also reports that the application was opened.
     func open() async throws -> [Evidence] {
         let evidence = try await probe()
         if let launch {
@@ -64,7 +64,7 @@ struct Parse: DatabasePlugin {
         try ParseRecord.read(try await send(requests.get(id, in: collection), for: ParseAnswer.object))
     }
 
-    /// Parse merges always, so what the new record does not have is deleted by name.
+    /// Parse always merges, so `replace` deletes the members that the new record lacks by name.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
     {
@@ -95,7 +95,7 @@ struct Parse: DatabasePlugin {
         let skip = try ParseQuery.skip(query.cursor)
         let request = try requests.query(query, skip: skip, in: collection)
         let results = try await send(request, for: ParseAnswer.results)["results"]?.array ?? []
-        // One more than asked for tells whether there is a further page.
+        // Ask for one record more, to learn whether another page follows.
         let records = try results.prefix(query.limit).map { try ParseRecord.read($0) }
         return DatabasePage(
             records: records,
@@ -105,7 +105,7 @@ struct Parse: DatabasePlugin {
 
     private func refuse(_ version: String?) throws(PluginError) {
         guard version != nil else { return }
-        throw PluginError(.unsupported, "Parse cannot act on the condition of a version", domain: "parse")
+        throw PluginError(.unsupported, "Parse has no versions to check", domain: "parse")
     }
 
     private func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Parse refuses: `{code, error}`, where the code says more than the HTTP status.
+/// Parse's refusals: `{code, error}`, where the code is more precise than the HTTP status.
 enum ParseFailure {
     /// Codes of the REST guide (docs.parseplatform.org/rest/guide/#error-codes) that mean one of the shared statuses.
     private static let statuses: [Int64: PluginStatus] = [
@@ -12,12 +12,12 @@ enum ParseFailure {
         137: .conflict, 155: .rateLimited, 159: .conflict, 209: .unauthorized,
     ]
 
-    /// The failure, with Parse's own words.
+    /// The error, with Parse's own words.
     static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
         let body = try? response.json()
         let words = body?["error"]?.string ?? body?["message"]?.string
         var failure = response.failure(vendor: "parse", words: words, now: now)
-        // 429 says more than any code.
+        // 429 is more precise than any code.
         guard response.status != 429, let code = body?["code"]?.integer else { return failure }
         failure.detail = Int32(clamping: code)
         guard let status = statuses[code] else { return failure }

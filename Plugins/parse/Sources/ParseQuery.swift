@@ -4,14 +4,14 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Questions in Parse's terms (docs.parseplatform.org/rest/guide/#query-constraints).
+/// Writes queries in Parse's terms (docs.parseplatform.org/rest/guide/#query-constraints).
 enum ParseQuery {
     private static let operators: [DatabaseQuery.Comparison: String] = [
         .notEqual: "$ne", .less: "$lt", .lessOrEqual: "$lte", .greater: "$gt", .greaterOrEqual: "$gte", .within: "$in",
         .equal: "$eq",
     ]
 
-    /// What stands under `where`.
+    /// The condition under `where`.
     static func condition(_ filters: [DatabaseQuery.Filter]) -> JSONObject {
         var condition = JSONObject()
         for filter in filters {
@@ -30,7 +30,7 @@ enum ParseQuery {
     /// A member's name; the record's id has another one in Parse.
     static func name(_ field: String) -> String { field == "id" ? "objectId" : field }
 
-    /// How many objects come before the page.
+    /// The number of objects before the page.
     static func skip(_ cursor: String?) throws(PluginError) -> Int {
         guard let cursor else { return 0 }
         guard let skip = Int(cursor), (0...1_000_000_000).contains(skip) else {

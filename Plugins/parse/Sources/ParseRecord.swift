@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Objects as Parse writes them: its own members stand among the application's.
+/// Parse's form of objects, which mixes its own members with the application's.
 enum ParseRecord {
     /// The members that are Parse's own.
     static let ownNames = ["objectId", "createdAt", "updatedAt", "ACL", "className", "__type"]
@@ -19,7 +19,7 @@ enum ParseRecord {
         return DatabaseRecord(id: id, version: version, data: members)
     }
 
-    /// Objects to a record whose members would be taken for Parse's own.
+    /// Throws for a record with a member of Parse's own names.
     static func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
         for name in ownNames where record[name] != nil {
             throw PluginError(.invalid, "a record in Parse has no member \"\(name)\" of its own", domain: "parse")

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to a Parse Server.
+/// The requests to a Parse Server.
 struct ParseRequests {
     let endpoint: HTTPURL
     let applicationId: String
@@ -14,7 +14,7 @@ struct ParseRequests {
     /// The application's configuration, which the application may read.
     var configuration: HTTPRequest { request(.get, endpoint.appending("config")) }
 
-    /// Tells that the application was opened.
+    /// Reports that the application was opened.
     func appOpened(at time: Timestamp, pushHash: String?) -> HTTPRequest {
         var body: JSONObject = ["at": ["__type": "Date", "iso": .string("\(time)")]]
         if let pushHash { body["push_hash"] = .string(pushHash) }

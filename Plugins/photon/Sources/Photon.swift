@@ -14,8 +14,8 @@ struct Photon: GeocoderPlugin {
         requests = PhotonRequests(endpoint: try configuration.url("endpoint"))
     }
 
-    /// There are no credentials, so an answer is all that can be proved. Older servers have no status; they are asked for a
-    /// place.
+    /// Photon has no credentials, so an answer is the strongest evidence. Older servers have no status, so `open` asks
+    /// them for a place.
     func open() async throws -> [Evidence] {
         let status = try await host.http.send(requests.status)
         guard status.status == 404 || status.status == 400 else {

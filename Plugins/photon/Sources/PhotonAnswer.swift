@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Photon answers: GeoJSON (RFC 7946), where longitude comes first.
+/// Photon's answers: GeoJSON (RFC 7946), where longitude comes first.
 enum PhotonAnswer {
-    /// How the server is.
+    /// The server's health.
     static let status = VendorAnswer("photon", [.object(#"with "status""#) { $0["status"]?.string != nil }])
 
-    /// To a search or to a point.
+    /// The answer to a search or a point.
     static let features = VendorAnswer("photon", [.object(#"with "features""#) { $0["features"]?.array != nil }])
 
     /// The places of a search or of a point.
@@ -19,7 +19,7 @@ enum PhotonAnswer {
         return places
     }
 
-    /// The failure, with Photon's own `message`.
+    /// The error, with Photon's own `message`.
     static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
         response.failure(vendor: "photon", words: (try? response.json())?["message"]?.string, now: now)
     }
@@ -78,7 +78,7 @@ enum PhotonAnswer {
         return components
     }
 
-    /// One line, which Photon leaves to its clients.
+    /// The address in one line, which Photon leaves to its clients.
     private static func formattedAddress(_ name: String?, _ components: AddressComponents) -> String? {
         let street = [components.street, components.houseNumber].compactMap(\.self).joined(separator: " ")
         let city = [components.postalCode, components.city].compactMap(\.self).joined(separator: " ")

@@ -4,14 +4,14 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Photon.
+/// The requests to Photon.
 struct PhotonRequests {
     let endpoint: HTTPURL
 
-    /// How the server is.
+    /// A request for the server's health.
     var status: HTTPRequest { HTTPRequest(.get, endpoint.appending("status")) }
 
-    /// Photon takes free text only, and cannot be held to countries: then the most that it gives is asked for.
+    /// Photon takes only free text and cannot filter by country; for a filter, ask for as many places as it returns.
     func search(_ question: GeocodeRequest) -> HTTPRequest {
         let text =
             switch question.subject {
@@ -30,7 +30,7 @@ struct PhotonRequests {
         return HTTPRequest(.get, url)
     }
 
-    /// Photon knows languages without regions.
+    /// The language without its region, the only form that Photon knows.
     private func language(_ tag: String?) -> String? {
         tag.map { String($0.prefix { $0 != "-" }).lowercased() }
     }

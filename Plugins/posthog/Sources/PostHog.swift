@@ -19,8 +19,8 @@ struct PostHog: AnalyticsPlugin {
         events = PostHogEvents(groupType: try configuration.string("groupType"))
     }
 
-    /// The feature flags are the one place where a wrong key shows for certain; none is evaluated, so none is billed. A
-    /// server without them is sent an empty batch, which proves only that it answers.
+    /// Only the feature flags reveal a wrong key for certain; `open` evaluates none, so PostHog bills none. A server
+    /// without feature flags gets an empty batch, which proves only that it answers.
     func open() async throws -> [Evidence] {
         let flags = try await host.http.send(requests.flags)
         if ![400, 404, 405].contains(flags.status) {
@@ -41,14 +41,14 @@ struct PostHog: AnalyticsPlugin {
         }
     }
 
-    /// Throws unless PostHog took the batch.
+    /// Throws unless PostHog accepted the batch.
     private func check(_ answer: HTTPResponse) throws(PluginError) {
         let body = try PostHogAnswer.accepted.body(of: answer, failure: failure)
         guard let limited = body["quota_limited"]?.array, limited.contains("events") else { return }
         throw PluginError(.rateLimited, "the project's quota of events is used up", domain: "posthog", detail: 200)
     }
 
-    /// The failure, with PostHog's own `detail`.
+    /// The error, with PostHog's own `detail`.
     private func failure(_ response: HTTPResponse) -> PluginError {
         response.failure(vendor: "posthog", words: (try? response.json())?["detail"]?.string, now: host.clock.now)
     }

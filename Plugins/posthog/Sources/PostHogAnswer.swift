@@ -4,11 +4,11 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What PostHog answers.
+/// PostHog's answers.
 enum PostHogAnswer {
     /// To a batch: `{"status":1}` of older servers, `{"status":"Ok"}` of newer ones. Only exactly 200 is success.
     ///
-    /// Even then the events are dropped if `quota_limited` names them.
+    /// Even then, PostHog drops the events if `quota_limited` names them.
     static let accepted = VendorAnswer(
         "posthog",
         [

@@ -4,15 +4,15 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Events in PostHog's terms: everything is an event with a person and properties, some with names of PostHog's own.
+/// Writes events in PostHog's terms: each has a person and properties, some with PostHog's own names.
 struct PostHogEvents {
-    /// What PostHog keeps of a person's id; longer ones would be cut, and different people become one.
+    /// The longest id of a person; PostHog truncates longer ones, which would merge different people.
     static let distinctIdLimit = 200
 
-    /// Of which kind the groups of the specification are in PostHog.
+    /// The group type that PostHog files the specification's groups under.
     let groupType: String
 
-    /// An event as it stands in a batch.
+    /// Encodes an event as it appears in a batch.
     func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         let distinctId = event.type == .alias ? event.previousId ?? "" : event.distinctId
         guard distinctId.count <= Self.distinctIdLimit else {
@@ -67,7 +67,7 @@ struct PostHogEvents {
         return properties
     }
 
-    /// The message's id if it is a UUID, or else a UUID that always follows from it: PostHog drops what it has by that.
+    /// The message's id if it is a UUID, or else a UUID derived from it, by which PostHog drops duplicates.
     static func uuid(_ messageId: String) -> String {
         let digits = messageId.lowercased().filter { $0 != "-" }
         let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
@@ -75,7 +75,7 @@ struct PostHogEvents {
         var uuid = ""
         for (index, digit) in text.enumerated() {
             if [8, 12, 16, 20].contains(index) { uuid.append("-") }
-            // Version 8 of RFC 9562: made in a way of our own.
+            // Version 8 of RFC 9562: a custom UUID.
             uuid.append(isUUID ? digit : index == 12 ? "8" : index == 16 ? "8" : digit)
         }
         return uuid

@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to PostHog. The key travels in the body, so nothing else there may look like a placeholder.
+/// The requests to PostHog. The body holds the key, so nothing else in it may look like a placeholder.
 struct PostHogRequests {
-    /// What PostHog's own clients keep to: 900 KiB an event, 5 MiB and 100 events a request.
+    /// The limits of PostHog's own clients: 900 KiB per event, 5 MiB and 100 events per request.
     static let limits = BatchDelivery(itemBytes: 900 << 10, batchBytes: (5 << 20) - 256, batchCount: 100)
 
     let endpoint: HTTPURL
@@ -22,7 +22,7 @@ struct PostHogRequests {
         return request
     }
 
-    /// A question for feature flags that evaluates none.
+    /// A request for feature flags that evaluates none.
     var flags: HTTPRequest {
         let body = #"{"api_key":"\#(apiKey)","distinct_id":"connector-host","disable_flags":true}"#
         var request = request("/flags/", body: Array(body.utf8))

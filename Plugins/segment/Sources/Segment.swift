@@ -17,8 +17,8 @@ struct Segment: AnalyticsPlugin {
         )
     }
 
-    /// The tracking API takes any write key, so an empty batch proves only that it answers. The settings of a source are
-    /// served by write key: where they are found, the key is known.
+    /// The tracking API accepts any write key, so an empty batch proves only that it answers. Segment serves a source's
+    /// settings by write key, so finding them proves the key.
     func open() async throws -> [Evidence] {
         async let settings = host.http.send(requests.settings)
         let answer = try await host.http.send(requests.batch([], sentAt: host.clock.now))
@@ -37,7 +37,7 @@ struct Segment: AnalyticsPlugin {
         }
     }
 
-    /// Throws unless Segment took the batch.
+    /// Throws unless Segment accepted the batch.
     private func check(_ answer: HTTPResponse) throws(PluginError) {
         _ = try SegmentResponse.accepted.body(of: answer) { SegmentResponse($0).failure(now: host.clock.now) }
     }

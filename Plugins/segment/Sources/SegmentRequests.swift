@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Segment (segment.com/docs/connections/sources/catalog/libraries/server/http-api).
+/// The requests to Segment (segment.com/docs/connections/sources/catalog/libraries/server/http-api).
 struct SegmentRequests {
-    /// 32 KB an event, 500 KB a request, of which the frame around the events takes a little.
+    /// 32 KB per event, 500 KB per request minus the frame around the events.
     static let limits = BatchDelivery(itemBytes: 32 << 10, batchBytes: (500 << 10) - 256, batchCount: 1000)
 
     let endpoint: HTTPURL
@@ -30,7 +30,7 @@ struct SegmentRequests {
         )
     }
 
-    /// The settings of the source. Segment itself serves them from another host than the tracking API.
+    /// A request for the source's settings, which Segment serves from a host other than the tracking API.
     var settings: HTTPRequest {
         let isSegment = endpoint.origin.hasSuffix("://api.segment.io")
         let origin = isSegment ? HTTPURL("https://cdn-settings.segment.com") ?? endpoint : endpoint
@@ -38,7 +38,7 @@ struct SegmentRequests {
         return HTTPRequest(.get, url)
     }
 
-    /// An event in the terms of the specification, which are the model's own.
+    /// Encodes an event in the terms of the specification, which the model shares.
     static func encode(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
         var event = event
         event.timestamp = event.timestamp ?? now

@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What Segment answers.
+/// Segment's answers.
 struct SegmentResponse {
-    /// Segment says `{"success":true}`; of the servers that speak its API some say `ok`, in JSON or as plain text.
+    /// Segment sends `{"success":true}`; some compatible servers send `ok`, in JSON or as plain text.
     static let accepted = VendorAnswer(
         "segment",
         statuses: 200...299,
@@ -29,8 +29,8 @@ struct SegmentResponse {
         response.isSuccess && (try? response.json())?["integrations"]?.object != nil
     }
 
-    /// The failure, with Segment's own `message`, and its rules for what to try again: 408, 410, 429, 460, and 5xx but for
-    /// 501 and 505.
+    /// The error, with Segment's own `message` and its rules for retries: 408, 410, 429, 460, and 5xx except 501 and
+    /// 505.
     func failure(now: Timestamp) -> PluginError {
         let body = try? response.json()
         var failure = response.failure(vendor: "segment", words: body?["message"]?.string, now: now)

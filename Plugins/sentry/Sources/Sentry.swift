@@ -5,13 +5,13 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Delivers to Sentry, and to servers that take its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
+/// Delivers to Sentry, and to servers that accept its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
 final class Sentry: CrashPlugin {
     private let host: Host
     private let requests: SentryRequests
     private let events: SentryEvents
     private let limits: SentryRateLimits
-    /// Whether the server refuses other keys, so that one that it accepts is proved.
+    /// Whether the server refuses wrong keys, so that an accepted key is proof.
     private let isKeyChecked = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -28,8 +28,8 @@ final class Sentry: CrashPlugin {
         limits = SentryRateLimits(clock: host.clock)
     }
 
-    /// An envelope without items leaves nothing behind. Relay takes it before it looks at the key, other servers do not: the
-    /// key is proved if the same envelope is refused with another key.
+    /// An envelope without items leaves no trace. Relay accepts one before it checks the key; other servers check
+    /// first. If the server refuses the same envelope with a wrong key, the real key is proved.
     func open() async throws -> [Evidence] {
         let answer = try await reach()
         let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
@@ -38,7 +38,7 @@ final class Sentry: CrashPlugin {
         return evidence(answer)
     }
 
-    /// Asks with the right key only: what is refused again and again looks like an attack.
+    /// Sends only the real key: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
         evidence(try await reach())
     }
@@ -78,7 +78,7 @@ final class Sentry: CrashPlugin {
         _ = try SentryRequests.accepted.body(of: answer, failure: failure)
     }
 
-    /// The failure, with Sentry's own `detail` and `causes`.
+    /// The error, with Sentry's own `detail` and `causes`.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let body = try? response.json()
         let causes = body?["causes"]?.array?.compactMap(\.string) ?? []

@@ -4,11 +4,11 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Where reports go and with which key: `https://KEY[:SECRET]@HOST[:PORT]/PATH/PROJECT`. The key is public.
+/// The destination of reports and the key: `https://KEY[:SECRET]@HOST[:PORT]/PATH/PROJECT`. The key is public.
 struct SentryDSN: Hashable {
     /// The text that clients repeat in envelopes.
     var text: String
-    /// Names the project's client.
+    /// The public key of the project.
     var publicKey: String
     /// The last segment of the path.
     var project: String
@@ -34,7 +34,7 @@ struct SentryDSN: Hashable {
         self.text = text
     }
 
-    /// The same with a key that nobody has.
+    /// The same DSN with a key that no project has.
     var withWrongKey: SentryDSN {
         var dsn = self
         dsn.publicKey = String(repeating: "0", count: 32)
@@ -45,7 +45,7 @@ struct SentryDSN: Hashable {
         return dsn
     }
 
-    /// Where envelopes are posted.
+    /// The URL for envelopes.
     var envelopeURL: HTTPURL? {
         HTTPURL(base)?.appending(path: "/api").appending(project).appending(path: "/envelope/")
     }

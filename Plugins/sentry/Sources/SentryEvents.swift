@@ -3,18 +3,18 @@
 
 internal import ConnectorManifest
 
-/// Reports as Sentry's events (develop.sentry.dev/sdk/data-model/event-payloads), where what is oldest stands first: the root
-/// cause, and in a stack the function that everything started from.
+/// Encodes reports as Sentry's events (develop.sentry.dev/sdk/data-model/event-payloads), which list the root cause
+/// first and, in a stack, the outermost caller.
 struct SentryEvents {
-    /// Who made the event.
+    /// The name of this client in events.
     static let sdk: JSONValue = ["name": "connector-host", "version": "1.0.0"]
 
-    /// For reports that do not say it.
+    /// The default for reports without their own value.
     let environment: String
-    /// For reports that do not say it.
+    /// The default for reports without their own value.
     let release: String?
 
-    /// An event as it stands in an envelope.
+    /// Encodes a report as it appears in an envelope.
     func encode(_ report: CrashReport, now: Timestamp) -> [UInt8] {
         var event: JSONObject = [
             "event_id": .string(report.id),
@@ -35,7 +35,7 @@ struct SentryEvents {
             event["breadcrumbs"] = ["values": .array(report.breadcrumbs.map { .object(members(of: $0)) })]
         }
         event.set("fingerprint", report.fingerprint.map { .string($0) })
-        // Contexts are objects; everything else is extra.
+        // Contexts are objects; other values go into `extra`.
         let groups = report.context.members.filter { $0.value.object != nil }
         let others = report.context.members.filter { $0.value.object == nil }
         event.set("contexts", JSONObject(groups.map { ($0.name, $0.value) }))

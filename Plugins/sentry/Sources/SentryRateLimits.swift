@@ -5,24 +5,24 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Until when Sentry takes no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
+/// Keeps the time until which Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
 final class SentryRateLimits: Sendable {
     private let clock: any ClockService
-    /// On the monotonic clock; 0 if events are welcome.
+    /// The end of the limit on the monotonic clock; 0 without a limit.
     private let closedUntil = Mutex<UInt64>(0)
 
     init(clock: any ClockService) {
         self.clock = clock
     }
 
-    /// How long to wait still; nil if events are welcome.
+    /// The remaining wait; nil without a limit.
     var wait: Duration? {
         let until = closedUntil.withLock { $0 }
         let now = clock.monotonic
         return until > now ? .nanoseconds(Int64(clamping: until - now)) : nil
     }
 
-    /// Spares Sentry an event that it would refuse.
+    /// Throws while Sentry would refuse an event.
     func check() throws(PluginError) {
         guard let wait else { return }
         throw PluginError(
@@ -34,14 +34,14 @@ final class SentryRateLimits: Sendable {
         )
     }
 
-    /// Remembers what an answer of any status says; of two limits the longer one is kept.
+    /// Takes the limit from an answer of any status; keeps the longer of two limits.
     func learn(from response: HTTPResponse) {
         guard let seconds = Self.seconds(of: response, now: clock.now), seconds > 0 else { return }
         let until = clock.monotonic &+ min(seconds, 31_536_000) &* 1_000_000_000
         closedUntil.withLock { $0 = max($0, until) }
     }
 
-    /// For how long events are refused; nil if they are not.
+    /// The seconds that Sentry refuses events for; nil if it accepts them.
     static func seconds(of response: HTTPResponse, now: Timestamp) -> UInt64? {
         if let header = response.headers["X-Sentry-Rate-Limits"] {
             return header.split(separator: ",").compactMap { seconds(inLimit: $0) }.max()
@@ -50,7 +50,8 @@ final class SentryRateLimits: Sendable {
         return response.retryAfter(now: now).map { $0.nanoseconds / 1_000_000_000 } ?? 60
     }
 
-    /// One limit, `seconds:category;category:scope:…`, if it is on events; without categories it is on everything.
+    /// Reads one limit, `seconds:category;category:scope:…`, if it covers events; without categories it covers
+    /// everything.
     private static func seconds(inLimit limit: Substring) -> UInt64? {
         let parts = limit.split(separator: ":", omittingEmptySubsequences: false)
         guard let first = parts.first, let seconds = UInt64(first.filter { $0 != " " }) else { return nil }

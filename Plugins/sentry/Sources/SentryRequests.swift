@@ -4,15 +4,15 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What is sent to Sentry.
+/// The requests to Sentry.
 struct SentryRequests {
     /// One event of at most 1 MB in each request.
     static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 1_000_001, batchCount: 1)
 
-    /// An event is answered with its id.
+    /// The answer to an event: its id.
     static let accepted = VendorAnswer("sentry", [.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }])
 
-    /// An envelope without items has no id: Relay answers `{}`, others nothing.
+    /// The answer to an envelope without items, which has no id: Relay sends `{}`, others nothing.
     static let received = VendorAnswer(
         "sentry",
         [.object(#"that is empty or has "id""#) { $0.object?.isEmpty == true || $0["id"]?.string != nil }, .empty]

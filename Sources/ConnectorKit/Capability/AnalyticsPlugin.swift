@@ -3,19 +3,19 @@
 
 public import ConnectorManifest
 
-/// A plugin of `analytics/1`. Write ``deliver(_:)``; the operations of the manifest follow from it.
+/// A plugin of `analytics/1`. Implement ``deliver(_:)``; every operation of the capability calls it.
 public protocol AnalyticsPlugin: Plugin {
-    /// Delivers events, and answers for each one in their order.
+    /// Delivers events, and returns an answer for each, in their order.
     ///
-    /// - Throws: A ``PluginError`` if nothing was delivered for a reason that no event is to blame for.
+    /// - Throws: A ``PluginError`` if no event was delivered, and no event caused the failure.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer]
 
-    /// Sends whatever the adapter still holds; does nothing unless it is written.
+    /// Sends the events that the adapter still holds; does nothing by default.
     func flush() async throws
 }
 
 extension AnalyticsPlugin {
-    /// Does nothing, which suits every adapter that holds nothing.
+    /// Does nothing, which suits an adapter that holds no events.
     public func flush() async throws {}
 
     /// The operation `track`.
@@ -36,7 +36,7 @@ extension AnalyticsPlugin {
     /// The operation `alias`.
     public func alias(event: JSONValue) async throws { try await deliver(event, as: .alias) }
 
-    /// The operation `deliver`: an event that cannot be read is rejected, and the others are delivered.
+    /// The operation `deliver`: rejects events that it cannot read, and delivers the others.
     public func deliver(events: JSONValue) async throws -> JSONValue {
         try await answers(to: events, named: "events") { json, path throws(ConnectorError) in
             try AnalyticsEvent(json: json, path: path)

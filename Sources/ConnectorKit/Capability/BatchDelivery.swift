@@ -3,16 +3,17 @@
 
 public import ConnectorManifest
 
-/// Delivers many things in requests that keep a vendor's limits, and answers for each thing.
+/// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
-/// A request that the vendor calls invalid or too large is divided until the thing to blame is alone: that one is rejected,
-/// the others are delivered. A failure that may pass stops the delivery: what is left is to be tried again.
+/// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It
+/// rejects that item and delivers the others. A transient failure ends the delivery, and the remaining items are to be
+/// retried.
 public struct BatchDelivery: Sendable {
-    /// The most bytes that one encoded thing may have.
+    /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
-    /// The most bytes that the things of one request may have, each with one byte of separator.
+    /// The greatest size of the items of one request, in bytes, each with one byte of separator.
     public var batchBytes: Int
-    /// The most things in one request.
+    /// The most items in one request.
     public var batchCount: Int
 
     /// Takes a vendor's limits.
@@ -22,14 +23,15 @@ public struct BatchDelivery: Sendable {
         self.batchCount = max(1, batchCount)
     }
 
-    /// Delivers things.
+    /// Delivers items.
     ///
     /// - Parameters:
-    ///   - items: The things, in the order of the answers.
-    ///   - encode: What is sent of one thing; throws if the vendor cannot take it at all.
-    ///   - send: Sends one request with some things and their encodings; throws a ``PluginError`` unless the vendor took all.
-    /// - Returns: An answer for each thing, in order.
-    /// - Throws: A ``PluginError`` if nothing was delivered for a reason that is neither the things' nor likely to pass.
+    ///   - items: The items, in the order of the answers.
+    ///   - encode: Encodes one item; throws if the vendor can never take it.
+    ///   - send: Sends one request with some items and their encodings; throws a ``PluginError`` unless the vendor took
+    ///     all.
+    /// - Returns: An answer for each item, in order.
+    /// - Throws: A ``PluginError`` if no item was delivered, no item caused the failure, and a retry will not help.
     public func deliver<Item>(
         _ items: [Item],
         encode: (Item) throws -> [UInt8],
@@ -73,7 +75,7 @@ public struct BatchDelivery: Sendable {
         return progress.retrying(PluginError(.failed, "not delivered"))
     }
 
-    /// The things in runs that keep the limits, the last run first.
+    /// The items in runs within the limits, the last run first.
     private func batches(of indices: [Int], _ encoded: [[UInt8]]) -> [[Int]] {
         var batches: [[Int]] = []
         var bytes = 0
@@ -104,7 +106,7 @@ public struct BatchDelivery: Sendable {
             for index in batch { answers[index] = .accepted }
         }
 
-        /// All answers, where those that are missing are to be tried again.
+        /// All answers; a missing one becomes a retry.
         func retrying(_ failure: PluginError) -> [DeliveryAnswer] {
             answers.map { answer in
                 answer ?? .retry(failure.message, after: failure.retryAfter, code: failure.status.code)

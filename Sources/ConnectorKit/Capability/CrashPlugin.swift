@@ -3,28 +3,28 @@
 
 public import ConnectorManifest
 
-/// A plugin of `crash/1`. Write ``deliver(_:)``; the operations of the manifest follow from it.
+/// A plugin of `crash/1`. Implement ``deliver(_:)``; every operation of the capability calls it.
 public protocol CrashPlugin: Plugin {
-    /// Delivers reports, and answers for each one in their order.
+    /// Delivers reports, and returns an answer for each, in their order.
     ///
-    /// - Throws: A ``PluginError`` if nothing was delivered for a reason that no report is to blame for.
+    /// - Throws: A ``PluginError`` if no report was delivered, and no report caused the failure.
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer]
 
-    /// Sends whatever the adapter still holds; does nothing unless it is written.
+    /// Sends the reports that the adapter still holds; does nothing by default.
     func flush() async throws
 }
 
 extension CrashPlugin {
-    /// Does nothing, which suits every adapter that holds nothing.
+    /// Does nothing, which suits an adapter that holds no reports.
     public func flush() async throws {}
 
-    /// The operation `exception`; answers with the vendor's name for the report, if there is one.
+    /// The operation `exception`; returns the vendor's id for the report, if there is one.
     public func exception(report: JSONValue) async throws -> JSONValue { try await deliver(report, as: .exception) }
 
-    /// The operation `message`; answers with the vendor's name for the report, if there is one.
+    /// The operation `message`; returns the vendor's id for the report, if there is one.
     public func message(report: JSONValue) async throws -> JSONValue { try await deliver(report, as: .message) }
 
-    /// The operation `deliver`: a report that cannot be read is rejected, and the others are delivered.
+    /// The operation `deliver`: rejects reports that it cannot read, and delivers the others.
     public func deliver(reports: JSONValue) async throws -> JSONValue {
         try await answers(to: reports, named: "reports") { json, path throws(ConnectorError) in
             try CrashReport(json: json, path: path)

@@ -3,15 +3,15 @@
 
 public import ConnectorManifest
 
-/// A plugin of `database/1`. What the vendor cannot do is left out of the manifest.
+/// A plugin of `database/1`. Its manifest omits the operations that the vendor cannot do.
 public protocol DatabasePlugin: Plugin {
     /// Stores a new record.
     ///
     /// - Parameters:
     ///   - record: Its members.
-    ///   - collection: Where it goes.
+    ///   - collection: The collection to store it in.
     ///   - id: The record's id; nil lets the vendor choose.
-    /// - Throws: A ``PluginError`` of status `conflict` if there is a record of that id.
+    /// - Throws: A ``PluginError`` of status `conflict` if the id is taken.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord
 
     /// Reads a record.
@@ -19,19 +19,19 @@ public protocol DatabasePlugin: Plugin {
     /// - Throws: A ``PluginError`` of status `notFound` if there is none.
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord
 
-    /// Puts a record in the place of another.
+    /// Replaces a record.
     ///
     /// - Parameters:
-    ///   - id: Which record.
-    ///   - record: All of its members from now on.
-    ///   - collection: Where it is.
-    ///   - version: Which version it must still have; nil replaces any.
-    /// - Throws: A ``PluginError`` of status `conflict` if the version is another, `notFound` if there is no such record,
-    ///   `unsupported` if the vendor knows no versions and one is given.
+    ///   - id: The record's id.
+    ///   - record: The new members, all of them.
+    ///   - collection: The collection that holds it.
+    ///   - version: The version that the record must still have; nil replaces any.
+    /// - Throws: A ``PluginError`` of status `conflict` if the record has another version, `notFound` if it does not
+    ///   exist, `unsupported` if a version is given and the vendor has none.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
 
-    /// Merges members into a record; members that are not named stay.
+    /// Merges members into a record; keeps the other members.
     ///
     /// - Throws: As ``replace(_:with:in:version:)`` does.
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
@@ -86,7 +86,7 @@ extension DatabasePlugin {
         return object
     }
 
-    /// A name that becomes one segment of a URL: not empty, and no `.` or `..`, which servers resolve.
+    /// Checks a name that becomes one segment of a URL: not empty, and not `.` or `..`, which servers resolve.
     private func name(_ text: String, _ what: String) throws(PluginError) -> String {
         guard !text.isEmpty, text != ".", text != "..", text.utf8.count <= 1024 else {
             throw PluginError(.invalid, "\(what) is \"\(text.prefix(40))\"; it must be a name of 1 to 1024 bytes")

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 extension Plugin {
-    /// Reads a batch, delivers what can be read, and puts the answers in the order of the batch.
+    /// Reads a batch, delivers its readable elements, and returns the answers in the order of the batch.
     func answers<Model>(
         to batch: JSONValue,
         named name: String,
@@ -33,7 +33,7 @@ extension Plugin {
         return .array(answers.compactMap { $0?.json })
     }
 
-    /// Delivers one model, and turns any other answer than `accepted` into an error.
+    /// Delivers one model, and throws for any answer but `accepted`.
     func acceptedAnswer<Model>(
         to batch: [Model],
         deliver: ([Model]) async throws -> [DeliveryAnswer]
@@ -45,7 +45,7 @@ extension Plugin {
         let isRejected = answer.outcome == .rejected
         throw PluginError(
             answer.code.flatMap(PluginStatus.init(code:)) ?? (isRejected ? .invalid : .unavailable),
-            answer.reason ?? "the vendor did not take it",
+            answer.reason ?? "the vendor did not accept it",
             isRetryable: !isRejected,
             retryAfter: answer.retryAfter
         )

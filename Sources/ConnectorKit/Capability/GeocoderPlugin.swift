@@ -3,12 +3,12 @@
 
 public import ConnectorManifest
 
-/// A plugin of `geocoder/1`. What the vendor cannot do is left out of the manifest.
+/// A plugin of `geocoder/1`. Its manifest omits the operations that the vendor cannot do.
 public protocol GeocoderPlugin: Plugin {
-    /// Finds places by name or address, best first; none is no error.
+    /// Finds places by name or address, best first; finding none is not an error.
     func geocode(_ request: GeocodeRequest) async throws -> [Place]
 
-    /// Finds what is at a point, nearest first; nothing is no error.
+    /// Finds the places at a point, nearest first; finding none is not an error.
     func reverse(_ request: ReverseRequest) async throws -> [Place]
 }
 

@@ -3,37 +3,37 @@
 
 public import ConnectorManifest
 
-/// An HTTP request. Secrets stand in it as placeholders, which the host replaces on the wire.
+/// An HTTP request. It holds placeholders for secrets, which the host replaces on the wire.
 public struct HTTPRequest: Sendable, Hashable {
-    /// What is asked: `GET`, `POST`, …
+    /// The method: `GET`, `POST`, …
     public var method: Method
-    /// Where it goes.
+    /// The target.
     public var url: HTTPURL
     /// The fields of the header; the host adds `Host`, `Content-Length` and the like.
     public var headers: HTTPFields
-    /// What is sent after the header.
+    /// The content after the header.
     public var body: [UInt8]
-    /// Whether the host replaces placeholders in the body. Off unless a secret has to stand in the body, since text of
-    /// others may look like one.
+    /// Whether the host replaces placeholders in the body. Off by default, because foreign text may look like a
+    /// placeholder.
     public var hasPlaceholdersInBody: Bool
     /// Whether the host compresses the body with gzip.
     public var isCompressed: Bool
-    /// How long to wait at most; nil leaves it to the operation's deadline and the host.
+    /// The longest wait for the response; nil leaves the limit to the operation's deadline and the host.
     public var timeout: Duration?
 
     /// The methods that vendors use.
     public enum Method: String, Sendable, Hashable {
-        /// Asks for something.
+        /// Reads a resource.
         case get = "GET"
-        /// Asks for the header alone.
+        /// Reads only the header.
         case head = "HEAD"
-        /// Hands something over.
+        /// Submits content.
         case post = "POST"
-        /// Puts something in its place.
+        /// Replaces a resource.
         case put = "PUT"
-        /// Changes a part.
+        /// Changes part of a resource.
         case patch = "PATCH"
-        /// Removes something.
+        /// Removes a resource.
         case delete = "DELETE"
     }
 

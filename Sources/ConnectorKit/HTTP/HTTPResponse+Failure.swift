@@ -4,16 +4,16 @@
 public import ConnectorManifest
 
 extension HTTPResponse {
-    /// The failure that a response stands for, in the one vocabulary of all vendors.
+    /// The error that a response stands for, in the vocabulary that all vendors share.
     ///
-    /// Vendors that mean something else by a status change the result. A redirect, and a web page under a status of success or
-    /// under one that would blame the request, is nobody's answer but that of a proxy or a captive portal: the status is
-    /// `protocolViolation`, and the call may be tried again.
+    /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect comes from a proxy or a
+    /// captive portal, and so does a web page under a status that means success or blames the request. Both yield
+    /// `protocolViolation`, and the call may be retried.
     ///
     /// - Parameters:
     ///   - vendor: The domain of the error.
-    ///   - words: What the vendor said in the body; by default the beginning of the body.
-    ///   - now: The moment from which a date in `Retry-After` counts.
+    ///   - words: The vendor's words from the body; by default the beginning of the body.
+    ///   - now: The time that a date in `Retry-After` is measured from.
     public func failure(vendor: String, words: String? = nil, now: Timestamp) -> PluginError {
         guard !isForeign else { return foreignAnswer(to: vendor) }
         let kind = Self.kind(of: status)
@@ -30,12 +30,12 @@ extension HTTPResponse {
         )
     }
 
-    /// Whether somebody else than the vendor answered.
+    /// Whether somebody other than the vendor answered.
     var isForeign: Bool {
         (300..<400).contains(status) || (isPage && (isSuccess || status == 400 || status == 422))
     }
 
-    /// The failure that an answer of somebody else stands for. When to try again is not for them to say.
+    /// The error for an answer from somebody else, whose `Retry-After` does not count.
     func foreignAnswer(to vendor: String) -> PluginError {
         var message = "\(isPage ? "a web page" : "a redirect") (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }

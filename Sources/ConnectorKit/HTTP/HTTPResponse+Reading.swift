@@ -4,10 +4,10 @@
 public import ConnectorManifest
 
 extension HTTPResponse {
-    /// Whether the status is one of 200 to 299.
+    /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// Whether the body is a web page, which no vendor's API answers with.
+    /// Whether the body is a web page, which no vendor's API returns.
     public var isPage: Bool {
         let type = headers["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
         let start = body.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
@@ -17,7 +17,8 @@ extension HTTPResponse {
 
     /// The body as JSON.
     ///
-    /// - Throws: A ``PluginError`` of status `protocolViolation` with the place and the beginning of the body.
+    /// - Throws: A ``PluginError`` of status `protocolViolation` with the error's position and the beginning of the
+    ///   body.
     public func json() throws(PluginError) -> JSONValue {
         do throws(ConnectorError) {
             return try JSONValue(parsing: body)
@@ -32,7 +33,7 @@ extension HTTPResponse {
         }
     }
 
-    /// The beginning of the body as text in one line, for messages.
+    /// The beginning of the body as one line of text, for messages.
     public var excerpt: String {
         let text = String(decoding: body.prefix(200), as: UTF8.self)
         var scalars = text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }[...]
@@ -40,9 +41,9 @@ extension HTTPResponse {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// How long to wait, from `Retry-After` (RFC 9110, section 10.2.3); nil if absent or unreadable.
+    /// The wait that `Retry-After` asks for (RFC 9110, section 10.2.3); nil if absent or unreadable.
     ///
-    /// - Parameter now: The moment from which a date counts.
+    /// - Parameter now: The time that a date is measured from.
     public func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers["Retry-After"] else { return nil }
         if let seconds = Int64(text) { return .seconds(min(max(0, seconds), 31_536_000)) }

@@ -5,17 +5,17 @@ public import ConnectorManifest
 
 /// HTTP requests to the hosts that the connector may reach (`http/1`). The host owns sockets, TLS, pools and limits.
 public protocol HTTPService: Sendable {
-    /// Sends a request, and answers whatever HTTP status came back.
+    /// Sends a request, and returns the response, whatever its HTTP status.
     ///
-    /// Cancelling the task gives the request up. The deadline of the operation holds for it too.
+    /// Cancelling the task cancels the request. The operation's deadline limits it too.
     ///
     /// - Throws: A ``PluginError`` if no response came: denied, unavailable, timed out, too large, cancelled, invalid.
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse
 }
 
-/// Stands in where the manifest does not name `http/1`.
+/// The service of a plugin whose manifest does not name `http/1`.
 public struct DeniedHTTP: HTTPService {
-    /// Refuses everything.
+    /// Makes a service that refuses every request.
     public init() {}
 
     /// Always throws.

@@ -5,8 +5,8 @@ internal import ConnectorManifest
 
 /// An absolute `http` or `https` URL that only grows: by segments of its path, and by items of its query.
 ///
-/// Whatever is added is percent-encoded (RFC 3986), so text of others can neither leave its place in the URL nor pass for
-/// the placeholder of a secret.
+/// Every addition is percent-encoded (RFC 3986), so foreign text can neither leave its place in the URL nor pass for a
+/// secret's placeholder.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     private var base: String
     private var query: String
@@ -29,32 +29,32 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return url
     }
 
-    /// The URL with a secret as a further segment of its path, which the host puts in, encoded.
+    /// The URL with a secret as a further segment of its path; the host inserts the value, encoded.
     public func appending(_ secret: SecretPlaceholder) -> HTTPURL {
         var url = self
         url.base += "/\(secret)"
         return url
     }
 
-    /// The URL with a path that may contain slashes and is added as it is: a constant of the vendor's, never data.
+    /// The URL with a path appended verbatim, slashes included: a constant of the vendor's API, never data.
     public func appending(path: StaticString) -> HTTPURL {
         var url = self
         url.base += "\(path)"
         return url
     }
 
-    /// The URL with a further item in its query, encoded; without it if there is no value.
+    /// The URL with a further item in its query, encoded; unchanged if the value is nil.
     public func with(_ name: String, _ value: String?) -> HTTPURL {
         guard let value else { return self }
         return adding("\(PercentCoding.encode(name))=\(PercentCoding.encode(value))")
     }
 
-    /// The URL with a secret in its query, which the host puts in, encoded.
+    /// The URL with a secret in its query; the host inserts the value, encoded.
     public func with(_ name: String, _ secret: SecretPlaceholder) -> HTTPURL {
         adding("\(PercentCoding.encode(name))=\(secret)")
     }
 
-    /// The decoded value of the first query item of a name; nil if there is none, or it is not UTF-8.
+    /// The decoded value of the first query item of a name; nil if absent or not UTF-8.
     public func value(of name: String) -> String? {
         for item in query.dropFirst().split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -63,7 +63,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// The URL as it is sent, but for secrets.
+    /// The URL as sent, except for secrets.
     public var description: String { base + query }
 
     /// Scheme, host and port: `https://example.com`.
@@ -79,7 +79,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return url
     }
 
-    /// The text behind percent-encoded UTF-8, where `+` is a space as in forms; nil if it is neither.
+    /// Decodes percent-encoded UTF-8, where `+` is a space as in forms; nil if invalid.
     static func decoded(_ text: Substring) -> String? {
         PercentCoding.bytes(text, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
     }

@@ -3,10 +3,10 @@
 
 public import ConnectorManifest
 
-/// What a vendor answers when it did what it was asked: certain statuses, and a body of a certain form.
+/// The response that proves a vendor's success: its statuses, and the forms of its body.
 ///
-/// A status alone proves nothing: a proxy or a captive portal answers 200, or redirects to 200, with a page of its own. An
-/// adapter declares the answers of its vendor beside its requests, and reads every response through one of them:
+/// A status alone proves nothing: a proxy or a captive portal answers 200, or redirects to 200, with a page of its own.
+/// An adapter declares its vendor's answers beside its requests, and reads every response through one of them:
 ///
 /// ```swift
 /// static let accepted = VendorAnswer("acme", [.object(#"with "success": true"#) { $0["success"] == true }])
@@ -14,8 +14,8 @@ public import ConnectorManifest
 /// let body = try AcmeRequests.accepted.body(of: response) { failure($0) }
 /// ```
 ///
-/// Be exact about what proves that the vendor did it, and indifferent to the rest: servers that speak a vendor's protocol
-/// add members, and mislabel the media type.
+/// Be exact about the proof of success and ignore the rest: servers that speak a vendor's protocol add members and
+/// mislabel the media type.
 public struct VendorAnswer: Sendable {
     private let vendor: String
     private let statuses: ClosedRange<Int>
@@ -25,17 +25,17 @@ public struct VendorAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - vendor: The domain of errors.
-    ///   - statuses: The statuses that it comes with.
-    ///   - forms: The bodies that it has; one of them is enough.
+    ///   - statuses: The statuses of the answer.
+    ///   - forms: The accepted forms of the body.
     public init(_ vendor: String, statuses: ClosedRange<Int> = 200...200, _ forms: [Form]) {
         self.vendor = vendor
         self.statuses = statuses
         self.forms = forms
     }
 
-    /// One form that the body of an answer may have.
+    /// One form of an answer's body.
     public struct Form: Sendable {
-        /// How a message calls it: `an object with "success": true`.
+        /// The form's name in messages: `an object with "success": true`.
         let name: String
         private let kind: Kind
 
@@ -48,7 +48,7 @@ public struct VendorAnswer: Sendable {
         /// No body at all.
         public static let empty = Form(name: "nothing", kind: .empty)
 
-        /// Text that begins with a word, in whatever case.
+        /// Text that begins with a word, in any case.
         public static func text(_ word: String) -> Form {
             Form(name: "\"\(word)\"", kind: .text(word.lowercased()))
         }
@@ -56,22 +56,22 @@ public struct VendorAnswer: Sendable {
         /// A JSON object.
         ///
         /// - Parameters:
-        ///   - description: What is in it, for messages: `with "id"`.
-        ///   - isAnswer: Whether it is the vendor's.
+        ///   - description: The content, for messages: `with "id"`.
+        ///   - isAnswer: Whether the object is the vendor's answer.
         public static func object(_ description: String, _ isAnswer: @escaping @Sendable (JSONValue) -> Bool) -> Form {
             Form(name: "an object \(description)", kind: .json { $0.object != nil && isAnswer($0) })
         }
 
-        /// A JSON array whose elements are all the vendor's.
+        /// A JSON array that holds only the vendor's elements.
         ///
         /// - Parameters:
-        ///   - description: What is in it, for messages: `of places`.
+        ///   - description: The content, for messages: `of places`.
         ///   - isElement: Whether an element is the vendor's.
         public static func array(_ description: String, _ isElement: @escaping @Sendable (JSONValue) -> Bool) -> Form {
             Form(name: "an array \(description)", kind: .json { $0.array?.allSatisfy(isElement) == true })
         }
 
-        /// The body in this form, null for what is no JSON; nil if the body has another form.
+        /// The body in this form, null if it is not JSON; nil if the body has another form.
         fileprivate func read(_ response: HTTPResponse, _ json: JSONValue?) -> JSONValue? {
             switch kind {
             case .empty:
@@ -81,7 +81,7 @@ public struct VendorAnswer: Sendable {
                 guard Self.begins(response, with: word) else { return nil }
                 return .null
             case .json(let isAnswer):
-                // A conditional expression here would take its nil for JSON's null.
+                // In a conditional expression, `nil` would become JSON's null.
                 guard let json, isAnswer(json) else { return nil }
                 return json
             }
@@ -95,14 +95,13 @@ public struct VendorAnswer: Sendable {
         }
     }
 
-    /// The body, if this is the answer; null if it is no JSON.
+    /// Returns the body if the response is this answer; null if the body is not JSON.
     ///
     /// - Parameters:
-    ///   - response: What came.
-    ///   - failure: What a refusal of the vendor means.
-    /// - Throws: The failure for a status that is neither of 2xx nor of 3xx. Otherwise, for everything that is not the answer,
-    ///   redirects included, a ``PluginError`` of status `protocolViolation` that may be tried again: whoever stands
-    ///   between may be gone then.
+    ///   - response: The response.
+    ///   - failure: Makes the error for a refusal by the vendor.
+    /// - Throws: The failure for a status outside 2xx and 3xx. For any other response, redirects included, a
+    ///   ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may be gone by then.
     public func body(
         of response: HTTPResponse,
         failure: (HTTPResponse) -> PluginError
@@ -125,7 +124,7 @@ public struct VendorAnswer: Sendable {
         if response.isForeign { return response.foreignAnswer(to: vendor) }
         let expected = forms.map(\.name).joined(separator: " or ")
         let found = response.body.isEmpty ? "nothing" : "\"\(response.excerpt)\""
-        // Where only JSON could be the answer, the place at which it stops being JSON says more.
+        // If only JSON could be the answer, the position of the syntax error is the better message.
         let reason = response.body.isEmpty ? nil : objection?.message
         return PluginError(
             .protocolViolation,

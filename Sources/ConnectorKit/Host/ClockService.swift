@@ -11,8 +11,8 @@ public protocol ClockService: Sendable {
     /// Nanoseconds since a fixed moment before the host started. Never jumps; the clock of deadlines.
     var monotonic: UInt64 { get }
 
-    /// Suspends for a length of time.
+    /// Suspends the task for a duration.
     ///
-    /// - Throws: A ``PluginError`` of status `cancelled` if the task is cancelled meanwhile.
+    /// - Throws: A ``PluginError`` of status `cancelled` if the task is cancelled before the time is up.
     func sleep(for duration: Duration) async throws(PluginError)
 }

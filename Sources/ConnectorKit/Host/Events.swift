@@ -3,21 +3,21 @@
 
 public import ConnectorManifest
 
-/// News for the application that nobody asked for (`events/1`). The host adds the connector's path and the time.
+/// Unsolicited events for the application (`events/1`). The host adds the connector's path and the time.
 public struct Events: Sendable {
     private let send: @Sendable (String, JSONValue) throws(PluginError) -> Void
 
-    /// Sends events to a function, as tests do.
+    /// Sends events to a closure, for tests.
     public init(_ send: @escaping @Sendable (String, JSONValue) throws(PluginError) -> Void) {
         self.send = send
     }
 
-    /// Tells everybody who listens at this moment, and waits for nobody.
+    /// Sends an event to the current listeners, without waiting for them.
     ///
     /// - Parameters:
     ///   - name: A letter followed by letters, digits, `.`, `_` and `-`, at most 64 bytes.
     ///   - value: At most 64 KiB of JSON.
-    /// - Throws: A ``PluginError`` if the name or the size breaks these rules. That nobody listens is no error.
+    /// - Throws: A ``PluginError`` if the name or the size breaks these rules. Having no listeners is not an error.
     public func emit(_ name: String, _ value: JSONValue = .null) throws(PluginError) {
         try send(name, value)
     }

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the host lends one instance of a plugin.
+/// The services that the host lends to one instance of a plugin.
 ///
-/// A service that the manifest names neither as required nor as optional is refused by the host: `http` then throws
-/// `denied`, `log` and `events` drop, `clock` is the system's, `storage` is nil.
+/// The host refuses a service that the manifest names neither as required nor as optional. Then `http` throws `denied`,
+/// `log` and `events` discard their input, `clock` is the system's, and `storage` is nil.
 public struct Host: Sendable {
     /// HTTP requests to the hosts that the connector may reach (`http/1`).
     public var http: any HTTPService
@@ -13,12 +13,12 @@ public struct Host: Sendable {
     /// The time and timers (`clock/1`).
     public var clock: any ClockService
 
-    /// News for the application (`events/1`).
+    /// Unsolicited events for the application (`events/1`).
     public var events: Events
     /// Values that survive a restart (`storage/1`); nil if the manifest does not name it.
     public var storage: (any StorageService)?
 
-    /// Puts services together, as tests do.
+    /// Makes a host from services, for tests.
     public init(
         http: any HTTPService = DeniedHTTP(),
         log: Log = Log(level: .critical) { _, _, _ in },

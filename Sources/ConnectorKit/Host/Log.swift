@@ -5,24 +5,24 @@ public import ConnectorManifest
 
 /// The application's log. The host adds the connector's path and removes secrets.
 public struct Log: Sendable {
-    /// How much a line matters; the raw value is the number of `connector/services/log.h`.
+    /// The severity of a line; the raw value is the number in `connector/services/log.h`.
     public enum Level: Int32, Sendable, Comparable {
-        /// Each step of the code.
+        /// Every step of the code.
         case trace
-        /// For whoever looks for a mistake.
+        /// Details for debugging.
         case debug
-        /// What happens normally.
+        /// A normal event.
         case info
-        /// What happens normally, and seldom.
+        /// A normal but rare event.
         case notice
-        /// What may become an error.
+        /// A condition that may lead to an error.
         case warning
-        /// What failed.
+        /// A failure.
         case error
-        /// What needs somebody now.
+        /// A condition that needs immediate attention.
         case critical
 
-        /// By importance.
+        /// Orders by severity.
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -30,18 +30,18 @@ public struct Log: Sendable {
     public let level: Level
     private let write: @Sendable (Level, String, JSONObject) -> Void
 
-    /// Writes lines to a function, as tests do.
+    /// Writes lines to a closure, for tests.
     public init(level: Level, _ write: @escaping @Sendable (Level, String, JSONObject) -> Void) {
         self.level = level
         self.write = write
     }
 
-    /// Writes one line; below the recorded level the arguments are not even made.
+    /// Writes one line; below the recorded level, the arguments are not evaluated.
     ///
     /// - Parameters:
-    ///   - level: How much it matters.
+    ///   - level: The severity.
     ///   - message: A static, lower-case sentence.
-    ///   - fields: What changes from line to line.
+    ///   - fields: The values that change from line to line.
     public func log(
         _ level: Level,
         _ message: @autoclosure () -> String,

@@ -3,16 +3,16 @@
 
 /// A few values of the gate that survive a restart (`storage/1`): a cursor, a token, a setting. Not for secrets.
 ///
-/// Keys have 1 to 128 bytes, values at most 64 KiB, everything together at most 1 MiB. Changes return when they are on the
-/// disk, which takes milliseconds; no task holds a thread meanwhile. Calls of one gate take effect in the order they were made.
+/// Keys have 1 to 128 bytes, values at most 64 KiB, everything together at most 1 MiB. A change returns once it is on
+/// the disk, which takes milliseconds and blocks no thread of Swift's pool. The calls of one gate take effect in order.
 public protocol StorageService: Sendable {
-    /// Reads a value; nil if there is none.
+    /// Reads a value; nil if the key has none.
     func value(of key: String) async throws(PluginError) -> [UInt8]?
 
     /// Writes a value, which may be empty.
     func set(_ value: [UInt8], for key: String) async throws(PluginError)
 
-    /// Removes a value; that there is none is no error.
+    /// Removes a value; a missing value is not an error.
     func remove(_ key: String) async throws(PluginError)
 
     /// Lists the keys that start with a prefix, in the order of their bytes.

@@ -11,7 +11,7 @@ public import ConnectorManifest
     import Glibc
 #endif
 
-/// The clock of a plugin that does not ask the host for one.
+/// The clock of a plugin whose manifest does not name `clock/1`.
 public struct SystemClock: ClockService {
     private static let start = ContinuousClock.now
 
@@ -25,7 +25,7 @@ public struct SystemClock: ClockService {
         return Timestamp(nanoseconds: UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec))
     }
 
-    /// Since the first time that anybody asked.
+    /// Nanoseconds since the process first read this clock.
     public var monotonic: UInt64 {
         let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
         return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
@@ -36,7 +36,7 @@ public struct SystemClock: ClockService {
         do {
             try await Task.sleep(for: duration)
         } catch {
-            throw PluginError(.cancelled, "the call was given up")
+            throw PluginError(.cancelled, "the call was cancelled")
         }
     }
 }

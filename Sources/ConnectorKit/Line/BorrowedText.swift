@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text as the C functions of the host borrow it: never null, with its length in bytes.
+/// Text in the form that the host's C functions borrow: never null, with its length in bytes.
 struct BorrowedText {
-    /// One byte more than the text, so that an empty one has an address too.
+    /// One byte more than the text, so that empty text has an address too.
     private let characters: [CChar]
 
     init(_ text: String) {

@@ -11,10 +11,10 @@ internal import Synchronization
     import Glibc
 #endif
 
-/// Runs what waits for a disk on a thread of its own, so that no task holds one of Swift's few threads meanwhile.
+/// Runs blocking disk work on a separate thread, so that it never blocks one of Swift's few threads.
 ///
-/// Jobs run one at a time, in the order they were given. The thread starts with the first job and ends with the last one: that
-/// takes some 20 µs, beside the milliseconds of a disk, and costs nothing while nobody stores anything.
+/// Jobs run one at a time, in order. The thread starts with the first job and ends after the last: starting takes some
+/// 20 µs, against milliseconds for the disk, and an idle plugin has no thread.
 final class DiskThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
@@ -25,7 +25,7 @@ final class DiskThread: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs something on the thread and awaits what it makes.
+    /// Runs a closure on the thread and awaits its result.
     func result<Value: Sendable>(
         _ body: @escaping @Sendable () throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
@@ -41,7 +41,7 @@ final class DiskThread: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        // Without a thread to be had, the caller waits for the disk itself.
+        // If no thread can be created, the caller does the work itself.
         if mustStart, !start() { work() }
     }
 
@@ -79,7 +79,7 @@ final class DiskThread: Sendable {
         return true
     }
 
-    // A closure in the call's place crashes Swift 6.3's region analysis.
+    // An inline closure crashes Swift 6.3's region analysis.
     private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
         guard let argument = unsafe argument else { return nil }
         unsafe Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().work()

@@ -5,7 +5,7 @@ internal import CConnector
 internal import ConnectorManifest
 
 extension Line {
-    /// Fills in a caller's `connector_error`, and answers the status to return.
+    /// Fills in a caller's `connector_error`, and returns the status.
     static func write(_ failure: PluginError, into error: UnsafeMutableRawPointer?) -> Int32 {
         let status = failure.status.rawValue == Line.ok ? PluginStatus.failed.rawValue : failure.status.rawValue
         guard let error = unsafe error?.assumingMemoryBound(to: connector_error.self),
@@ -27,9 +27,9 @@ extension Line {
         return error
     }
 
-    /// What a function of the host said.
+    /// The error that a function of the host returned.
     ///
-    /// - Parameter error: Null, or not filled in, if it said nothing but the status.
+    /// - Parameter error: Null, or not filled in, if the host returned only the status.
     static func failure(_ status: Int32, _ error: UnsafePointer<connector_error>?) -> PluginError {
         let kind = PluginStatus(rawValue: status)
         guard let error = unsafe error else { return PluginError(kind, "the host answered with status \(status)") }
@@ -45,7 +45,7 @@ extension Line {
         )
     }
 
-    /// Copies as many whole characters as fit before a NUL.
+    /// Copies as many whole characters as fit before the NUL.
     private static func copy(_ text: String, into bytes: UnsafeMutableRawBufferPointer) {
         var count = 0
         for scalar in text.unicodeScalars {

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// A request as the host borrows it: all text in one run of bytes that the structs point into.
+/// A request in the form that the host borrows: the structs point into one run of bytes.
 struct HTTPRequestLayout {
     private var text: [CChar] = []
     private var fields: [(name: Range<Int>, value: Range<Int>)] = []

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// `clock/1` of the host.
+/// The host's `clock/1`.
 @safe
 struct HostClock: ClockService, @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (clock.h), and
@@ -27,7 +27,7 @@ struct HostClock: ClockService, @unchecked Sendable {
     }
 
     func sleep(for duration: Duration) async throws(PluginError) {
-        let cancelled = PluginError(.cancelled, "the call was given up")
+        let cancelled = PluginError(.cancelled, "the call was cancelled")
         let wait = Waiting<Void>()
         let outcome = await wait.outcome { wait in
             start(wait, after: duration.nanoseconds)
@@ -37,13 +37,13 @@ struct HostClock: ClockService, @unchecked Sendable {
                 wait.releaseCallback()
                 wait.finish(.failure(cancelled))
             case nil: wait.finish(.failure(cancelled))
-            default: break  // The timer fires just now, and that ends the wait.
+            default: break  // The timer is firing, which ends the wait.
             }
         }
         try outcome.get()
     }
 
-    /// Starts a timer that finishes the wait; nil, and the wait is finished, if the host does not start any more.
+    /// Starts a timer that finishes the wait; if the host starts no more timers, finishes the wait and returns nil.
     private func start(_ wait: Waiting<Void>, after delay: UInt64) -> UInt64? {
         let user = unsafe wait.retainedForCallback()
         var timer: UInt64 = 0

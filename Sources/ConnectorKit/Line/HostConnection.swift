@@ -14,14 +14,14 @@ internal import Synchronization
 
 /// The host as one instance sees it, until the instance is destroyed.
 ///
-/// Every call of the host is counted, so that ``close()`` can wait for those under way on other threads, and refused
-/// afterwards: a task that outlives its instance finds the host closed instead of freed memory.
+/// The connection counts every call of the host. ``close()`` awaits the calls on other threads and refuses later ones,
+/// so a task that outlives its instance finds the host closed instead of freed memory.
 @safe
 final class HostConnection: @unchecked Sendable {
-    // Sendable: `host` is a constant, what it points to is never written by anybody between `create` and `destroy`, its
-    // functions may be called from any thread (host.h), and none is called once `close` has returned.
+    // Sendable: `host` is a constant, nobody writes through it between `create` and `destroy`, its functions may be
+    // called from any thread (host.h), and none is called once `close` has returned.
     private let host: UnsafePointer<connector_host>
-    /// Twice the number of calls under way, plus one once closed.
+    /// Twice the number of calls in progress, plus one once closed.
     private let usage = Atomic<Int>(0)
 
     init(_ host: UnsafePointer<connector_host>) {
@@ -41,9 +41,9 @@ final class HostConnection: @unchecked Sendable {
         return body()
     }
 
-    /// Refuses calls from now on, and returns when none is under way.
+    /// Refuses further calls, and returns once no call is in progress.
     ///
-    /// Functions of the host do not wait for anything but a disk, so the wait is as short as the longest of them.
+    /// The host's functions wait only for a disk, so this wait is short.
     func close() {
         _ = usage.bitwiseOr(1, ordering: .acquiringAndReleasing)
         while usage.load(ordering: .acquiring) != 1 { _ = sched_yield() }
@@ -51,7 +51,7 @@ final class HostConnection: @unchecked Sendable {
 
     /// The table of a host service; nil if the host does not lend it.
     ///
-    /// - Parameter id: Such as `http/1`.
+    /// - Parameter id: The service's name and version, such as `http/1`.
     func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
         let pointer = unsafe use { host in
             var id = id
@@ -65,7 +65,7 @@ final class HostConnection: @unchecked Sendable {
         return unsafe (pointer ?? nil)?.assumingMemoryBound(to: Table.self)
     }
 
-    /// Completes a call. The host answers a late one with a status that means nothing to a plugin.
+    /// Completes a call. The host refuses a late completion, which a plugin can ignore.
     func complete(_ operation: UInt64, _ result: Result<[UInt8]?, PluginError>) {
         switch result {
         case .success(let bytes):

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// `events/1` of the host.
+/// The host's `events/1`.
 @safe
 struct HostEvents: @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its function may be called from any thread (events.h), and
@@ -17,7 +17,7 @@ struct HostEvents: @unchecked Sendable {
         unsafe self.table = unsafe table
     }
 
-    /// The events as authors see them.
+    /// The events in the form for authors.
     var events: Events {
         Events { name, value throws(PluginError) in try emit(name, value) }
     }
@@ -39,7 +39,7 @@ struct HostEvents: @unchecked Sendable {
         }
         guard let status else { throw PluginError(.notOpen, "the gate is closing") }
         guard status == Line.ok else {
-            throw PluginError(PluginStatus(rawValue: status), "the host does not take the event \"\(name)\"")
+            throw PluginError(PluginStatus(rawValue: status), "the host refused the event \"\(name)\"")
         }
     }
 }

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// `http/1` of the host.
+/// The host's `http/1`.
 @safe
 struct HostHTTP: HTTPService, @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (http.h), and
@@ -31,14 +31,14 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         return try outcome.get()
     }
 
-    /// The earlier one of the request's own and the operation's.
+    /// The earlier of the request's deadline and the operation's.
     private func deadline(of request: HTTPRequest) -> UInt64 {
         guard let timeout = request.timeout else { return Deadline.current }
         let (end, overflow) = clock.monotonic.addingReportingOverflow(timeout.nanoseconds)
         return overflow ? Deadline.current : min(end, Deadline.current)
     }
 
-    /// Starts a request that finishes the wait; nil, and the wait is finished, if the host refuses it.
+    /// Starts a request that finishes the wait; if the host refuses it, finishes the wait and returns nil.
     private func start(_ wait: Waiting<HTTPResponse>, _ request: HTTPRequest, deadline: UInt64) -> UInt64? {
         let user = unsafe wait.retainedForCallback()
         var id: UInt64 = 0

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// `log/1` of the host.
+/// The host's `log/1`.
 @safe
 struct HostLog: @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (log.h), and
@@ -17,7 +17,7 @@ struct HostLog: @unchecked Sendable {
         unsafe self.table = unsafe table
     }
 
-    /// The log as authors see it.
+    /// The log in the form for authors.
     var log: Log {
         let level = unsafe Log.Level(rawValue: table.pointee.level) ?? .trace
         return Log(level: level) { level, message, fields in write(level, message, fields) }

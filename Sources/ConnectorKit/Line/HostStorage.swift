@@ -4,14 +4,14 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// `storage/1` of the host.
+/// The host's `storage/1`.
 @safe
 struct HostStorage: StorageService, @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (storage.h), and
     // the connection lets no call through afterwards.
     private let connection: HostConnection
     private let table: UnsafePointer<connector_storage>
-    /// Where the host's functions run, which return when the disk has done its work.
+    /// The thread for the host's functions, which block on the disk.
     private let thread = DiskThread()
 
     init(_ connection: HostConnection, _ table: UnsafePointer<connector_storage>) {
@@ -73,7 +73,7 @@ struct HostStorage: StorageService, @unchecked Sendable {
         }
     }
 
-    /// Nil instead of a failure of one kind.
+    /// Turns an error of one status into nil.
     private func unless<Value>(
         _ status: PluginStatus,
         _ body: () throws(PluginError) -> Value
@@ -95,7 +95,7 @@ struct HostStorage: StorageService, @unchecked Sendable {
         guard status == Line.ok else { throw unsafe Line.failure(status, &error) }
     }
 
-    /// Copies bytes that the host hands over, and gives them back.
+    /// Copies bytes that the host hands over, and releases the original.
     private func owned(
         _ text: String,
         _ body: (

@@ -3,7 +3,7 @@
 
 internal import CConnector
 
-/// One gate's instance of the author's type, which the host knows as `void *instance`.
+/// A gate's instance of the author's type, which the host knows as `void *instance`.
 final class Instance<P: Plugin>: Sendable {
     let plugin: P
     let connection: HostConnection
@@ -14,7 +14,7 @@ final class Instance<P: Plugin>: Sendable {
         self.connection = connection
     }
 
-    /// The instance behind a pointer that `create` gave out and `destroy` has not taken back.
+    /// The instance behind a pointer from `create` that `destroy` has not taken back.
     static func borrowed(_ instance: UnsafeMutableRawPointer?) -> Instance<P>? {
         guard let instance = unsafe instance else { return nil }
         return unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeUnretainedValue()
@@ -36,7 +36,7 @@ final class Instance<P: Plugin>: Sendable {
     }
 }
 
-/// When the operation that the current task works on is given up, on the monotonic clock of `clock/1`.
+/// The deadline of the current task's operation, on the monotonic clock of `clock/1`.
 enum Deadline {
     @TaskLocal static var current: UInt64 = UInt64.max
 }

@@ -6,7 +6,7 @@ public import ConnectorManifest
 extension Line {
     /// Copies a `string` argument.
     ///
-    /// - Throws: A ``PluginError`` that names the argument if it is not UTF-8 or null.
+    /// - Throws: A ``PluginError`` that names the argument if it is null or not UTF-8.
     public static func string(_ data: UnsafePointer<CChar>?, _ length: UInt64, _ name: String) throws -> String {
         guard let text = try unsafe optionalString(data, length, name) else { throw missing(name) }
         return text
@@ -27,7 +27,7 @@ extension Line {
 
     /// Parses a `json` argument.
     ///
-    /// - Throws: A ``PluginError`` that names the argument and the place if it is not JSON, or null.
+    /// - Throws: A ``PluginError`` that names the argument and the position if it is null or not JSON.
     public static func json(_ data: UnsafePointer<CChar>?, _ length: UInt64, _ name: String) throws -> JSONValue {
         guard let value = try unsafe optionalJSON(data, length, name) else { throw missing(name) }
         return value
@@ -49,7 +49,7 @@ extension Line {
 
     /// Copies a `bytes` argument.
     ///
-    /// - Throws: A ``PluginError`` that names the argument if it is null but has a length.
+    /// - Throws: A ``PluginError`` that names the argument if it is null with a length.
     public static func bytes(_ data: UnsafePointer<UInt8>?, _ length: UInt64, _ name: String) throws -> [UInt8] {
         guard let bytes = try unsafe optionalBytes(data, length, name) else {
             if length == 0 { return [] }
@@ -67,7 +67,7 @@ extension Line {
         try unsafe buffer(data, length, name).map { unsafe [UInt8]($0) }
     }
 
-    /// Reads an optional scalar, which is passed by pointer; null is nil.
+    /// Reads an optional scalar through its pointer; null is nil.
     public static func optional<Scalar: BitwiseCopyable>(_ pointer: UnsafePointer<Scalar>?) -> Scalar? {
         unsafe pointer?.pointee
     }

@@ -5,19 +5,20 @@ internal import CConnector
 internal import ConnectorManifest
 
 extension Line {
-    /// An asynchronous operation with its arguments in place, ready to run on the author's type; nil answers nothing.
+    /// An asynchronous operation with its arguments bound, ready to run on the author's type; returns nil without a
+    /// result.
     public typealias Work<P> = @Sendable (P) async throws -> [UInt8]?
 
     /// Runs an asynchronous operation and completes it exactly once.
     ///
-    /// It starts on the calling thread: an operation that never suspends completes before this returns.
+    /// The operation starts on the calling thread: one that never suspends completes before this returns.
     ///
     /// - Parameters:
     ///   - type: The author's type.
-    ///   - instance: What `create` gave the host.
-    ///   - call: The call, borrowed.
-    ///   - error: Where a failure is explained, borrowed.
-    ///   - prepare: Turns the borrowed arguments into values. If it throws, the call is over and is not completed.
+    ///   - instance: The pointer that `create` gave the host.
+    ///   - call: The borrowed call.
+    ///   - error: The borrowed error object for a failure.
+    ///   - prepare: Turns the borrowed arguments into values. If it throws, the call is over and must not complete.
     public static func perform<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,
@@ -42,8 +43,8 @@ extension Line {
     ///
     /// - Parameters:
     ///   - type: The author's type.
-    ///   - instance: What `create` gave the host.
-    ///   - error: Where a failure is explained, borrowed.
+    ///   - instance: The pointer that `create` gave the host.
+    ///   - error: The borrowed error object for a failure.
     ///   - body: Reads the arguments, calls the author's method, and writes the results.
     public static func answer<P: Plugin>(
         _ type: P.Type,

@@ -16,7 +16,7 @@ extension Line {
 
     /// Writes a scalar result or `out` parameter.
     ///
-    /// - Throws: `misuse` if the host gave no place for it.
+    /// - Throws: `misuse` if the host gave no place for the result.
     public static func write<Scalar: BitwiseCopyable>(_ value: Scalar, to pointer: UnsafeMutablePointer<Scalar>?) throws
     {
         guard let pointer = unsafe pointer else {
@@ -27,7 +27,7 @@ extension Line {
 
     /// Hands over the bytes of a synchronous result, as `connector_bytes_owned`; the host releases them.
     ///
-    /// - Throws: `misuse` if the host gave no place for it.
+    /// - Throws: `misuse` if the host gave no place for the result.
     public static func write(_ value: [UInt8], to result: UnsafeMutableRawPointer?) throws {
         guard let result = unsafe result?.assumingMemoryBound(to: connector_bytes_owned.self),
             unsafe result.pointee.struct_size >= UInt32(MemoryLayout<connector_bytes_owned>.size)
@@ -45,7 +45,7 @@ extension Line {
 
     /// Fills a caller's buffer: an `out bytes`, `out string` or `out json` parameter.
     ///
-    /// - Throws: A ``PluginError`` of status `tooLarge` if the buffer is too small; the needed length is set all the same.
+    /// - Throws: A ``PluginError`` of status `tooLarge` if the buffer is too small; the needed length is set anyway.
     public static func write(
         _ value: [UInt8],
         to buffer: UnsafeMutableRawPointer?,

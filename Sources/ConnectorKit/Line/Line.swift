@@ -4,11 +4,11 @@
 internal import CConnector
 internal import ConnectorManifest
 
-/// The plugin line: what the generated functions of a plugin call. Authors never do.
+/// The plugin line, which only a plugin's generated functions call.
 ///
-/// Everything unsafe of the kit is in this folder. The functions take the raw pointers of the C ABI
-/// (`connector/plugin.h`, `connector/operation.h`), whose owner, lifetime and thread class the headers give, and turn them
-/// into values before any author's code runs.
+/// All the kit's unsafe code is in this folder. Its functions take the raw pointers of the C ABI and turn them into
+/// values before any author's code runs. `connector/plugin.h` and `connector/operation.h` give each pointer's owner,
+/// lifetime and thread class.
 public enum Line {
     /// `connector_plugin.create`
     public typealias Create =
@@ -24,7 +24,7 @@ public enum Line {
     /// `connector_plugin.cancel`
     public typealias Cancel = @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void
 
-    /// Makes the static table that the entry function of a plugin returns. It is never freed.
+    /// Makes the static table that a plugin's entry function returns. The table is never freed.
     public static func table(
         create: Create,
         open: Lifecycle,
@@ -89,7 +89,7 @@ public enum Line {
         }
     }
 
-    /// Frees an instance: what still runs is cancelled, and cannot reach the host any more.
+    /// Frees an instance: cancels its running calls, and cuts them off from the host.
     public static func destroy<P: Plugin>(_ type: P.Type, _ instance: UnsafeMutableRawPointer?) {
         guard let instance = unsafe instance else { return }
         let owned = unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeRetainedValue()
@@ -97,12 +97,12 @@ public enum Line {
         owned.connection.close()
     }
 
-    /// Gives a call up.
+    /// Cancels a call.
     public static func cancel<P: Plugin>(_ type: P.Type, _ instance: UnsafeMutableRawPointer?, _ operation: UInt64) {
         unsafe Instance<P>.borrowed(instance)?.calls.cancel(operation)
     }
 
-    /// Opens, and completes with evidence.
+    /// Opens the gate, and completes with evidence.
     public static func open<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,
@@ -112,7 +112,7 @@ public enum Line {
         unsafe perform(type, instance, call, error) { { try await evidence($0.open()) } }
     }
 
-    /// Probes, and completes with evidence.
+    /// Probes the vendor, and completes with evidence.
     public static func probe<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,
@@ -122,7 +122,7 @@ public enum Line {
         unsafe perform(type, instance, call, error) { { try await evidence($0.probe()) } }
     }
 
-    /// Closes, and completes with nothing.
+    /// Closes the gate, and completes without a result.
     public static func close<P: Plugin>(
         _ type: P.Type,
         _ instance: UnsafeMutableRawPointer?,

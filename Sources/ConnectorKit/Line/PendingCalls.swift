@@ -3,26 +3,26 @@
 
 internal import Synchronization
 
-/// The tasks of the calls that have not completed, by operation.
+/// The tasks of the pending calls, by operation.
 ///
-/// A call may end before its task is known here, since the task starts running before it exists as a value.
+/// A call may end before its task is attached, because the task starts running before it exists as a value.
 final class PendingCalls: Sendable {
     private enum Call {
         case starting
         case running(Task<Void, Never>)
         case cancelledWhileStarting
-        /// The host gave it up: its completion would be an answer to nobody.
+        /// The host cancelled the call and no longer awaits its completion.
         case cancelled
     }
 
     private let calls = Mutex<[UInt64: Call]>([:])
 
-    /// Announces a call.
+    /// Registers a call.
     func begin(_ operation: UInt64) {
         calls.withLock { $0[operation] = .starting }
     }
 
-    /// Makes a call's task known, unless the call has ended.
+    /// Attaches a call's task, unless the call has ended.
     func attach(_ task: Task<Void, Never>, to operation: UInt64) {
         let isCancelled = calls.withLock { calls in
             switch calls[operation] {
@@ -38,9 +38,9 @@ final class PendingCalls: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// Forgets a call; exactly once, before it completes.
+    /// Removes a call, exactly once, before it completes.
     ///
-    /// - Returns: Whether the host still waits for its completion.
+    /// - Returns: Whether the host still awaits the completion.
     func end(_ operation: UInt64) -> Bool {
         switch calls.withLock({ $0.removeValue(forKey: operation) }) {
         case .starting, .running: true
@@ -63,7 +63,7 @@ final class PendingCalls: Sendable {
         task?.cancel()
     }
 
-    /// Cancels all that is under way.
+    /// Cancels every pending call.
     func cancelAll() {
         for operation in calls.withLock({ Array($0.keys) }) { cancel(operation) }
     }

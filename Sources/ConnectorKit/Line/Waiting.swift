@@ -3,16 +3,16 @@
 
 internal import Synchronization
 
-/// One wait for a callback of the host: suspends a task, resumes it exactly once, and passes cancellation on.
+/// One wait for a callback of the host: suspends a task, resumes it exactly once, and forwards cancellation.
 ///
-/// The callback, the cancellation and the function that starts the work may run at once, in any order.
+/// The callback, the cancellation and the closure that starts the work may run concurrently, in any order.
 final class Waiting<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, PluginError>
 
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
         var outcome: Outcome?
-        /// The host's name for the work, once it has started.
+        /// The host's id for the work, once started.
         var id: UInt64?
         var isCancelled = false
     }
@@ -35,23 +35,23 @@ final class Waiting<Value: Sendable>: Sendable {
         unsafe Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// The wait behind the `user` of a callback that runs just now, and will not again.
+    /// The wait behind the `user` of a callback that is running for the only time.
     static func consumed(_ user: UnsafeMutableRawPointer?) -> Waiting<Value>? {
         guard let user = unsafe user else { return nil }
         return unsafe Unmanaged<Waiting<Value>>.fromOpaque(user).takeRetainedValue()
     }
 
-    /// Gives back what a callback would have consumed that is known never to run.
+    /// Releases the reference of a callback that is known never to run.
     func releaseCallback() {
         unsafe Unmanaged.passUnretained(self).release()
     }
 
-    /// Starts the work and waits for its end.
+    /// Starts the work and awaits its outcome.
     ///
     /// - Parameters:
-    ///   - start: Starts the work, and answers the host's name for it; nil if it could not be started and the wait has been
-    ///     finished.
-    ///   - cancel: Gives the work of a name up. Called at most once, never before `start` has returned.
+    ///   - start: Starts the work, and returns the host's id for it; nil if it could not start and has finished the
+    ///     wait.
+    ///   - cancel: Cancels the work of an id. Called at most once, never before `start` has returned.
     func outcome(
         _ start: (Waiting<Value>) -> UInt64?,
         cancel: @escaping @Sendable (UInt64) -> Void

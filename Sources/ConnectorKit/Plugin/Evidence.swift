@@ -3,16 +3,16 @@
 
 public import ConnectorManifest
 
-/// One thing that opening or probing proved.
+/// One fact that opening or probing proved.
 public struct Evidence: Sendable, Hashable {
-    /// How much was proved.
+    /// The degree of proof.
     public var kind: Kind
-    /// What was proved, for a person; never a secret.
+    /// The proof in words for a person; never a secret.
     public var detail: String
 
     /// Degrees of proof, weakest first.
     public enum Kind: String, Sendable, Hashable {
-        /// Nothing was asked; the configuration is complete.
+        /// The configuration is complete; the vendor was not asked.
         case configured
         /// The vendor answered.
         case reachable
@@ -20,12 +20,12 @@ public struct Evidence: Sendable, Hashable {
         case authenticated
     }
 
-    /// Nothing could be asked without leaving a trace.
+    /// The vendor was not asked, because any request would leave a trace.
     public static func configured(_ detail: String) -> Evidence {
         Evidence(kind: .configured, detail: detail)
     }
 
-    /// The vendor answered, which says nothing of the credentials.
+    /// The vendor answered, which proves nothing about the credentials.
     public static func reachable(_ detail: String) -> Evidence {
         Evidence(kind: .reachable, detail: detail)
     }
@@ -35,7 +35,7 @@ public struct Evidence: Sendable, Hashable {
         Evidence(kind: .authenticated, detail: detail)
     }
 
-    /// As `open` and `probe` complete with it (`connector/plugin.h`).
+    /// The JSON form that `open` and `probe` complete with (`connector/plugin.h`).
     public var json: JSONValue {
         ["kind": .string(kind.rawValue), "detail": .string(detail)]
     }

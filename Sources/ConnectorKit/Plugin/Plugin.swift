@@ -1,43 +1,43 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that talks to one vendor: what an author writes, beside a manifest and nothing unsafe.
+/// A type that talks to one vendor, which an author writes together with a manifest.
 ///
 /// The manifest, `NAME.connector.json`, names the type as `swiftType` (by default its id with a capital first letter). The
-/// build tool plugin `ConnectorManifestPlugin` generates from it the exported functions, which call the method of each
-/// operation's name with the parameters as labels:
+/// build tool plugin `ConnectorManifestPlugin` generates the exported functions from it. Each calls the method with its
+/// operation's name, with the parameters as labels:
 ///
 /// ```swift
 /// // "greet": { "symbol": "hello_greet", "signature": "(name: string) async -> json" }
 /// func greet(name: String) async throws -> JSONValue
 /// ```
 ///
-/// One instance serves one gate. Its methods may run at once on any thread unless the manifest says
-/// `"thread": "serial"`; keep mutable state in an actor or a `Mutex`.
+/// One instance serves one gate. Its methods may run concurrently on any thread unless the manifest says `"thread":
+/// "serial"`; keep mutable state in an actor or a `Mutex`.
 public protocol Plugin: Sendable {
-    /// Takes the configuration apart, and does no I/O.
+    /// Reads the configuration, and does no I/O.
     ///
-    /// - Throws: What is wrong with the configuration beyond what the manifest already demands of it.
+    /// - Throws: An error if the configuration breaks a rule that the manifest cannot express.
     init(configuration: PluginConfiguration, host: Host) throws
 
-    /// Connects to the vendor, and answers what that proved.
+    /// Connects to the vendor, and returns the evidence.
     ///
-    /// Claim the strongest evidence that the vendor lets be proved without leaving a trace there, never more.
+    /// Claim the strongest evidence that leaves no trace at the vendor, never more.
     func open() async throws -> [Evidence]
 
-    /// Proves again that the vendor is there; does what ``open()`` does unless it is written.
+    /// Proves again that the vendor answers; calls ``open()`` by default.
     func probe() async throws -> [Evidence]
 
-    /// Finishes what is under way; does nothing unless it is written.
+    /// Finishes pending work; does nothing by default.
     func close() async
 }
 
 extension Plugin {
-    /// Opens again, which suits every plugin whose `open` only asks.
+    /// Opens again, which suits a plugin whose `open` only sends a request.
     public func probe() async throws -> [Evidence] {
         try await open()
     }
 
-    /// Does nothing, which suits every plugin that holds nothing.
+    /// Does nothing, which suits a plugin that holds no resources.
     public func close() async {}
 }

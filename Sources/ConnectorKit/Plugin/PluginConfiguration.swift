@@ -3,36 +3,36 @@
 
 public import ConnectorManifest
 
-/// What the connector's `config` gave, with the defaults of the manifest, already checked against it.
+/// The connector's `config` with the manifest's defaults, already validated.
 public struct PluginConfiguration: Sendable, Hashable {
     /// Every field that has a value, by name.
     public var fields: JSONObject
 
-    /// Takes fields, as tests do.
+    /// Takes fields, for tests.
     public init(_ fields: JSONObject) {
         self.fields = fields
     }
 
-    /// A field's value of any type; nil if there is none.
+    /// A field's value of any type; nil if it has none.
     public subscript(name: String) -> JSONValue? {
         fields[name]
     }
 
-    /// A text.
+    /// A string.
     ///
     /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
     public func string(_ name: String) throws(PluginError) -> String {
         try required(name, optionalString(name), "a string")
     }
 
-    /// A text; nil if the field has no value.
+    /// A string; nil if the field has no value.
     public func optionalString(_ name: String) -> String? {
         fields[name]?.string
     }
 
-    /// An absolute `http` or `https` URL, without a slash at its end.
+    /// An absolute `http` or `https` URL, without a trailing slash.
     ///
-    /// - Throws: A ``PluginError`` that names the field if it has no value or is no such URL.
+    /// - Throws: A ``PluginError`` that names the field if it has no value or is not such a URL.
     public func url(_ name: String) throws(PluginError) -> HTTPURL {
         let text = try string(name)
         guard let url = HTTPURL(text) else {
@@ -55,16 +55,16 @@ public struct PluginConfiguration: Sendable, Hashable {
         try required(name, fields[name]?.number, "a number")
     }
 
-    /// A truth value.
+    /// A boolean.
     ///
     /// - Throws: A ``PluginError`` that names the field if it has no value or another type.
     public func boolean(_ name: String) throws(PluginError) -> Bool {
         try required(name, fields[name]?.bool, "true or false")
     }
 
-    /// A length of time, written as `250ms`, `5s`, `2m` or `1h`.
+    /// A duration, written as `250ms`, `5s`, `2m` or `1h`.
     ///
-    /// - Throws: A ``PluginError`` that names the field if it has no value or is no duration.
+    /// - Throws: A ``PluginError`` that names the field if it has no value or is not a duration.
     public func duration(_ name: String) throws(PluginError) -> Duration {
         try required(name, optionalString(name).flatMap(Duration.init(parsing:)), "a duration such as \"5s\"")
     }

@@ -3,17 +3,17 @@
 
 public import ConnectorManifest
 
-/// A failure of a plugin's call, as it crosses the line.
+/// The failure of a plugin's call, in the form that crosses the line.
 public struct PluginError: Error, Sendable, Hashable {
     /// The kind of failure.
     public var status: PluginStatus
-    /// One sentence for a person, with the vendor's own words; at most 967 bytes cross the line. Never a secret.
+    /// One sentence for a person, with the vendor's own words, never a secret; at most 967 bytes cross the line.
     public var message: String
     /// Whether the same call may succeed later.
     public var isRetryable: Bool
-    /// When to try again, from now, if the vendor said so.
+    /// The wait before the next attempt, if the vendor gave one.
     public var retryAfter: Duration?
-    /// Who speaks: a vendor's name, `http`, `errno`; at most 31 bytes cross the line.
+    /// The source of the failure: a vendor's name, `http`, `errno`; at most 31 bytes cross the line.
     public var domain: String
     /// The vendor's or system's own number, such as the HTTP status; 0 if there is none.
     public var detail: Int32
@@ -23,9 +23,9 @@ public struct PluginError: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - status: The kind of failure.
     ///   - message: One sentence for a person, with the vendor's own words. Never a secret.
-    ///   - isRetryable: By default what the status suggests: rate limited, unavailable, timed out and a violated protocol are.
-    ///   - retryAfter: When to try again, from now, if the vendor said so.
-    ///   - domain: Who speaks: a vendor's name, `http`, `errno`.
+    ///   - isRetryable: By default true for `rateLimited`, `unavailable`, `timedOut` and `protocolViolation`.
+    ///   - retryAfter: The wait before the next attempt, if the vendor gave one.
+    ///   - domain: The source of the failure: a vendor's name, `http`, `errno`.
     ///   - detail: The vendor's or system's own number; 0 if there is none.
     public init(
         _ status: PluginStatus,
@@ -43,17 +43,17 @@ public struct PluginError: Error, Sendable, Hashable {
         self.detail = detail
     }
 
-    /// Turns whatever an author's code threw into what crosses the line.
+    /// Converts any error that an author's code threw.
     public init(_ error: any Error) {
         switch error {
         case let error as PluginError: self = error
         case let error as ConnectorError: self.init(error)
-        case is CancellationError: self.init(.cancelled, "the call was given up")
+        case is CancellationError: self.init(.cancelled, "the call was cancelled")
         default: self.init(.failed, "\(error)")
         }
     }
 
-    /// Turns an objection of the shared values, such as a model that does not fit, into what crosses the line.
+    /// Converts an error of the shared values, such as a model that does not fit.
     public init(_ error: ConnectorError) {
         let objections: Set<ConnectorError.Code> = [
             .syntax, .invalidValue, .wrongType, .missingValue, .unknownKey,

@@ -3,19 +3,19 @@
 
 internal import ConnectorManifest
 
-/// Why a call failed, in the one vocabulary of all vendors (`connector/error.h`).
+/// The reason a call failed, in the vocabulary that all vendors share (`connector/error.h`).
 ///
 /// A struct, so that statuses can be added without breaking a `switch` elsewhere.
 public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     /// The number that crosses the line.
     public var rawValue: Int32
 
-    /// Any number; those that the host does not know count as ``failed``.
+    /// Accepts any number; the host treats an unknown one as ``failed``.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// No other status says it.
+    /// Failed for a reason that no other status names.
     public static let failed = Self(rawValue: 1)
     /// The arguments or the configuration are wrong; the same call fails again.
     public static let invalid = Self(rawValue: 2)
@@ -23,9 +23,9 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let unsupported = Self(rawValue: 3)
     /// The vendor refused the credentials.
     public static let unauthorized = Self(rawValue: 4)
-    /// The thing asked for does not exist.
+    /// The requested object does not exist.
     public static let notFound = Self(rawValue: 5)
-    /// The thing was changed by somebody else, or exists already.
+    /// The object has changed since it was read, or exists already.
     public static let conflict = Self(rawValue: 6)
     /// Too many calls.
     public static let rateLimited = Self(rawValue: 7)
@@ -33,13 +33,13 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let unavailable = Self(rawValue: 8)
     /// The deadline passed.
     public static let timedOut = Self(rawValue: 9)
-    /// The caller gave the call up.
+    /// The caller cancelled the call.
     public static let cancelled = Self(rawValue: 10)
     /// The host does not permit it.
     public static let denied = Self(rawValue: 11)
     /// More bytes than a limit allows.
     public static let tooLarge = Self(rawValue: 12)
-    /// The answer is not what the vendor's protocol says: cut short, or from somebody who stands between.
+    /// The answer breaks the vendor's protocol: it is cut short, or comes from a proxy in between.
     public static let protocolViolation = Self(rawValue: 13)
     /// The gate is not open.
     public static let notOpen = Self(rawValue: 14)
@@ -53,7 +53,7 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
         (.protocolViolation, .protocolViolation), (.notOpen, .notOpen),
     ]
 
-    /// The status that stands for a code of the shared values; nil if none does.
+    /// The status for a code of the shared values; nil if there is none.
     init?(code: ConnectorError.Code) {
         guard let found = Self.codes.first(where: { $0.code == code }) else { return nil }
         self = found.status

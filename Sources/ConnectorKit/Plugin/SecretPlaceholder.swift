@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stands for the value of a secret configuration field, which the host puts in on the wire.
+/// Stands for a secret configuration field, whose value the host inserts on the wire.
 ///
 /// A plugin never sees the value. Write the placeholder into a URL, a header's value, or a body that is not sent
 /// verbatim; see `connector/services/http.h`.

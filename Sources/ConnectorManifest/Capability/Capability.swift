@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin offers of one capability.
+/// A capability as one plugin offers it.
 public struct Capability: Sendable, Hashable {
-    /// Which one, and which version of it.
+    /// The name and version.
     public var id: CapabilityID
-    /// The operations that it implements; a plugin may leave out what its vendor cannot do.
+    /// The operations that the plugin implements; it omits those that its vendor cannot do.
     public var operations: [Operation]
 }
 
@@ -13,7 +13,7 @@ public struct Capability: Sendable, Hashable {
 public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
     /// Lower-case letters, digits, hyphens and dots.
     public var name: String
-    /// From 1; operations are only added within one.
+    /// Counted from 1. Within one version, operations are only ever added.
     public var version: UInt32
 
     /// Reads `name/version`; nil for anything else.
@@ -35,16 +35,16 @@ public struct Operation: Sendable, Hashable {
     public var name: String
     /// The exported function.
     public var symbol: String
-    /// What it takes and answers.
+    /// The types that the operation takes and returns.
     public var signature: Signature
-    /// One sentence for people.
+    /// A one-sentence description for readers.
     public var documentation: String
-    /// How the function of a foreign library tells success; nil for a plugin's own, which follows the ABI.
+    /// How a foreign library's function reports success; nil for a plugin's own function, which follows the ABI.
     public var foreign: ForeignConvention?
 }
 
-/// Whether a text may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`, starting with
-/// a letter or digit, at most 64.
+/// Whether a string may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`,
+/// starting with a letter or digit, at most 64.
 package func isIdentifier(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
     func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }

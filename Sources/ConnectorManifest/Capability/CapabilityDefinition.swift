@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What every plugin of a capability agrees on: its operations and their signatures, defined here once.
+/// The contract that every plugin of a capability keeps: its operations and their signatures.
 ///
-/// Host, kit, manifests and documentation all take them from here. A capability that stands not here is the user's own:
-/// its manifest is its definition.
+/// Host, kit, manifests and documentation all read this one definition. Any other capability is the user's own, and its
+/// manifest defines it.
 public struct CapabilityDefinition: Sendable, Hashable {
-    /// Which capability.
+    /// The capability's name and version, such as `geocoder/1`.
     public var id: String
-    /// One sentence for people.
+    /// A one-sentence description for readers.
     public var documentation: String
-    /// Every operation, in the order that documentation shows them.
+    /// Every operation, in the order of the documentation.
     public var operations: [OperationDefinition]
 
     /// One operation that a plugin of the capability may implement.
@@ -19,7 +19,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var name: String
         /// The only signature that a plugin may declare for it.
         public var signature: String
-        /// One sentence for people.
+        /// A one-sentence description for readers.
         public var documentation: String
     }
 
@@ -37,7 +37,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     /// Every capability that the project defines.
     public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder]
 
-    /// What users do, in the terms of the Segment specification.
+    /// User behaviour, in the terms of the Segment specification.
     public static let analytics = CapabilityDefinition(
         "analytics/1",
         "What users do: events, identities, pages and groups.",
@@ -53,7 +53,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
         ]
     )
 
-    /// What goes wrong.
+    /// Failures of an application.
     public static let crash = CapabilityDefinition(
         "crash/1",
         "What goes wrong: exceptions and messages.",

@@ -1,30 +1,30 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a function of a library that knows nothing of connectors tells whether it succeeded.
+/// How a function of a library that knows nothing of connectors reports success.
 public struct ForeignConvention: Sendable, Hashable {
-    /// What of the return value means success.
+    /// The return values that mean success.
     public var status: Status
-    /// What numbers mean, by the names of error codes such as `conflict`.
+    /// The error code, such as `conflict`, that each number stands for.
     public var codes: [Int64: ConnectorError.Code]
-    /// The parameters whose handles the library frees: they are taken back before the call and mean nothing after it.
+    /// The parameters whose handles the library frees. The host revokes them before the call.
     public var releases: [String]
 
-    /// A way to tell success by the value that a function returns; the raw value stands in the manifest.
+    /// A way to read success from a function's return value; the raw value is the manifest's word for it.
     public enum Status: String, Sendable, Hashable, CaseIterable {
-        /// It cannot fail, but with a number that `codes` names: the value, if the signature has one, is the result.
+        /// The function fails only with a number that `codes` names. Any other value is the result.
         case none
-        /// Zero is success, anything else a number that says why not.
+        /// Zero is success; any other number says why the call failed.
         case zero
-        /// A negative value is a number that says why not, anything else the result.
+        /// A negative value says why the call failed; any other is the result.
         case negative
-        /// A null pointer is a failure, anything else the result.
+        /// A null pointer is a failure; any other is the result.
         case null
         /// -1 is a failure, and `errno` says why; anything else is the result.
         case errno
     }
 
-    /// Whether the signature's single result is what the function returns.
+    /// Whether the function returns the signature's single result.
     package func returnsValue(of signature: Signature) -> Bool {
         status != .zero && !signature.results.isEmpty
     }
@@ -32,9 +32,9 @@ public struct ForeignConvention: Sendable, Hashable {
 
 /// The operations of a foreign library that stand for `open` and `close` of a gate.
 public struct ForeignLifecycle: Sendable, Hashable {
-    /// Called with the configuration's fields of its parameters' names; what it answers fills the parameters of the same names
-    /// in all other operations.
+    /// Takes the configuration fields that its parameters name. Its results fill the parameters of the same names in
+    /// every other operation.
     public var open: String?
-    /// Called with what `open` answered.
+    /// Takes the results of `open`.
     public var close: String?
 }

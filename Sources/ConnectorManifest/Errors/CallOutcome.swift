@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How one leaf of the tree fared in a call: it took the call, or it failed with an error.
+/// The outcome of a call at one leaf of the tree: it took the call, or it failed with an error.
 public struct CallOutcome: Sendable {
     /// The leaf's path, such as `analytics/segment`.
     public var connector: String
-    /// Why it failed; nil if it took the call.
+    /// The reason for the failure; nil if the leaf took the call.
     public var error: ConnectorError?
 
     /// Makes an outcome.

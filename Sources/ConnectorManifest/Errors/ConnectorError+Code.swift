@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// A kind of failure; the text is what reports and `--json` output carry.
+    /// A kind of failure. Reports and `--json` output carry its text.
     ///
     /// A struct, so that kinds can be added without breaking a `switch` elsewhere.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The stable text, in kebab case.
         public var rawValue: String
 
-        /// Any text is a code; the known ones are static members.
+        /// Accepts any text; the known codes are static members.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -19,17 +19,17 @@ extension ConnectorError {
     }
 }
 
-/// Files and their text.
+/// Failures of files and their text.
 extension ConnectorError.Code {
-    /// A file or directory is not there.
+    /// A file or directory does not exist.
     public static let notFound = Self(rawValue: "not-found")
-    /// A file is there but cannot be read.
+    /// A file exists but cannot be read.
     public static let unreadable = Self(rawValue: "unreadable")
-    /// Text is not what its format says: JSON, a signature, a version.
+    /// Text does not follow its format: JSON, a signature, a version.
     public static let syntax = Self(rawValue: "syntax")
 }
 
-/// Plugins, before any of their code runs.
+/// Failures of plugins before any of their code runs.
 extension ConnectorError.Code {
     /// The file is not an ELF image.
     public static let notELF = Self(rawValue: "not-elf")
@@ -41,9 +41,9 @@ extension ConnectorError.Code {
     public static let executable = Self(rawValue: "executable")
     /// A shared library that the image needs is not on this system.
     public static let missingDependency = Self(rawValue: "missing-dependency")
-    /// A symbol that the image needs is in none of its dependencies.
+    /// None of the image's dependencies has a symbol that it needs.
     public static let missingSymbol = Self(rawValue: "missing-symbol")
-    /// A dependency is there, but too old.
+    /// A dependency exists but is too old.
     public static let missingSymbolVersion = Self(rawValue: "missing-symbol-version")
     /// The image carries no manifest and has none beside it.
     public static let noManifest = Self(rawValue: "no-manifest")
@@ -51,9 +51,9 @@ extension ConnectorError.Code {
     public static let invalidManifest = Self(rawValue: "invalid-manifest")
     /// The manifest in the image and the one beside it differ.
     public static let manifestMismatch = Self(rawValue: "manifest-mismatch")
-    /// The plugin was made for versions of the ABI that this host does not speak.
+    /// The plugin needs a version of the ABI that this host does not speak.
     public static let unsupportedABI = Self(rawValue: "unsupported-abi")
-    /// A symbol that the manifest names is not exported by the image.
+    /// The image does not export a symbol that the manifest names.
     public static let symbolAbsent = Self(rawValue: "symbol-absent")
     /// An operation's signature is not the one its capability requires.
     public static let signatureMismatch = Self(rawValue: "signature-mismatch")
@@ -65,17 +65,17 @@ extension ConnectorError.Code {
     public static let unknownPlugin = Self(rawValue: "unknown-plugin")
 }
 
-/// The configuration file.
+/// Failures of the configuration file.
 extension ConnectorError.Code {
     /// A key that the format does not know.
     public static let unknownKey = Self(rawValue: "unknown-key")
     /// A value of another type than the format or the plugin asks for.
     public static let wrongType = Self(rawValue: "wrong-type")
-    /// A value outside what is allowed.
+    /// A value outside the allowed range.
     public static let invalidValue = Self(rawValue: "invalid-value")
-    /// Something required is not there.
+    /// A required value is absent.
     public static let missingValue = Self(rawValue: "missing-value")
-    /// Two connectors beside each other have one name.
+    /// Two sibling connectors share one name.
     public static let duplicateName = Self(rawValue: "duplicate-name")
     /// An environment variable that the file refers to is not set.
     public static let missingVariable = Self(rawValue: "missing-variable")
@@ -87,7 +87,7 @@ extension ConnectorError.Code {
     public static let dependencyCycle = Self(rawValue: "dependency-cycle")
 }
 
-/// Gates, calls and vendors.
+/// Failures of gates, calls and vendors.
 extension ConnectorError.Code {
     /// Failed, for a reason that no other code names.
     public static let failed = Self(rawValue: "failed")
@@ -97,9 +97,9 @@ extension ConnectorError.Code {
     public static let unsupported = Self(rawValue: "unsupported")
     /// The vendor refused the credentials.
     public static let unauthorized = Self(rawValue: "unauthorized")
-    /// The thing that a call asked for is not there.
+    /// The object of a call does not exist.
     public static let missing = Self(rawValue: "missing")
-    /// The thing was changed by somebody else, or exists already.
+    /// The object has changed since it was read, or exists already.
     public static let conflict = Self(rawValue: "conflict")
     /// Too many calls.
     public static let rateLimited = Self(rawValue: "rate-limited")
@@ -107,19 +107,19 @@ extension ConnectorError.Code {
     public static let unavailable = Self(rawValue: "unavailable")
     /// The deadline passed.
     public static let timedOut = Self(rawValue: "timed-out")
-    /// The plugin or the vendor gave the call up, and the caller had not.
+    /// The plugin or the vendor abandoned a call that the caller had not cancelled.
     public static let aborted = Self(rawValue: "aborted")
-    /// The caller gave the call up: its own task was cancelled.
+    /// The caller's own task was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// The host does not permit it.
     public static let denied = Self(rawValue: "denied")
     /// More bytes than a limit allows.
     public static let tooLarge = Self(rawValue: "too-large")
-    /// An answer that is not what its protocol says.
+    /// An answer that breaks its protocol.
     public static let protocolViolation = Self(rawValue: "protocol")
     /// The gate is not open.
     public static let notOpen = Self(rawValue: "not-open")
-    /// Some connectors of a composite took the call, but not all that must: see ``ConnectorError/outcomes``.
+    /// Only some of a composite's required connectors took the call: see ``ConnectorError/outcomes``.
     public static let partial = Self(rawValue: "partial")
     /// The plugin broke a rule of the ABI.
     public static let misbehaved = Self(rawValue: "misbehaved")

@@ -23,7 +23,7 @@ extension ConnectorError {
 }
 
 extension CallOutcome {
-    /// `{"path": …}` of a leaf that took the call, with an `error` if it did not.
+    /// The leaf as `{"path": …}`, with an `error` if it did not take the call.
     public var json: JSONValue {
         var object: JSONObject = ["path": .string(connector)]
         object["error"] = error.map(\.json)

@@ -3,10 +3,10 @@
 
 /// What went wrong, where, and what to do about it.
 ///
-/// Every failure that a file, a plugin or a server causes is one of these. Switch on ``code``; show ``description``, which
+/// Every failure of a file, a plugin or a server is a `ConnectorError`. Switch on ``code``; show ``description``, which
 /// names the place and the remedy; ``treeDescription`` adds the causes below it.
 public struct ConnectorError: Error, Sendable {
-    /// What the error says; on the heap, so that results and calls that carry no error move one pointer, not 168 bytes.
+    /// The error's fields, on the heap: results that carry no error move one pointer instead of 168 bytes.
     private var box: Box
 
     /// The kind of failure, stable between versions.
@@ -21,7 +21,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.message = newValue }
     }
 
-    /// One line on how to mend it, if there is anything to say that the message does not.
+    /// One line on the remedy, if the message does not already name it.
     public var fix: String? {
         get { fields.fix }
         set { fields.fix = newValue }
@@ -39,7 +39,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.position = newValue }
     }
 
-    /// What a library, the system or the vendor said, unchanged but for secrets.
+    /// The words of the library, the system or the vendor, unchanged except for secrets.
     public var cause: String? {
         get { fields.cause }
         set { fields.cause = newValue }
@@ -51,18 +51,18 @@ public struct ConnectorError: Error, Sendable {
         set { fields.isRetryable = newValue }
     }
 
-    /// Whether the caller itself gave up, since its task was cancelled: what others throw a `CancellationError` for.
+    /// Whether the caller's own task was cancelled, for which other APIs throw a `CancellationError`.
     ///
-    /// Never what a plugin or vendor says: if that gives up by itself, the code is ``Code/aborted``.
+    /// A plugin or vendor that abandons a call by itself yields ``Code/aborted`` instead.
     public var isCancellation: Bool { code == .cancelled }
 
-    /// How long to wait before trying again, if the other side said so.
+    /// The wait before the next attempt, if the other side gave one.
     public var retryAfter: Duration? {
         get { fields.retryAfter }
         set { fields.retryAfter = newValue }
     }
 
-    /// How each leaf fared that a composite asked: who took the call, and who did not and why.
+    /// The outcome at each leaf that a composite called.
     ///
     /// Empty for the error of a leaf.
     public var outcomes: [CallOutcome] {
@@ -70,7 +70,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.outcomes = newValue }
     }
 
-    /// Where in the source the error was made.
+    /// The place in the source that created the error.
     public var location: SourceLocation {
         get { fields.location }
         set { fields.location = newValue }

@@ -5,9 +5,9 @@
 public struct FilePosition: Sendable, Hashable, CustomStringConvertible {
     /// The file's path as the user gave it; empty if the text came from no file.
     public var file: String
-    /// From 1.
+    /// Counted from 1.
     public var line: Int
-    /// From 1, in Unicode scalars.
+    /// Counted from 1 in Unicode scalars.
     public var column: Int
 
     /// Makes a position.
@@ -17,7 +17,7 @@ public struct FilePosition: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// The position of a byte of UTF-8 text; past the end counts as the end.
+    /// The position of a byte of UTF-8 text; an offset past the end means the end.
     package init(file: String = "", offset: Int, in text: [UInt8]) {
         var line = 1
         var column = 1

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to write instead of a name that is not known: the closest known one, or all of them.
+/// A suggestion for an unknown name: the closest known name, or all of them.
 package func suggestion(for name: String, among known: [String]) -> String? {
     guard !known.isEmpty else { return nil }
-    // The children of a composite may offer the same.
+    // Two children of a composite may offer the same name.
     let known = known.reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
     let closest = known.min { editDistance($0, name) < editDistance($1, name) }
     if let closest, isMisspelling(name, of: closest) {
@@ -13,7 +13,7 @@ package func suggestion(for name: String, among known: [String]) -> String? {
     return known.count <= 12 ? "known: \(known.joined(separator: ", "))" : nil
 }
 
-/// Whether somebody who wrote one name probably meant the other.
+/// Whether a name is probably a misspelling of another.
 package func isMisspelling(_ name: String, of known: String) -> Bool {
     editDistance(known, name) <= max(1, min(3, name.count / 2))
 }

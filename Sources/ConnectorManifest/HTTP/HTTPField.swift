@@ -3,9 +3,9 @@
 
 /// One field of an HTTP message's header (RFC 9110, section 5).
 public struct HTTPField: Sendable, Hashable {
-    /// As it was written; compared without regard to case.
+    /// The name as written; comparisons ignore case.
     public var name: String
-    /// What stands behind the colon, without the blanks around it.
+    /// The text after the colon, without surrounding whitespace.
     public var value: String
 
     /// Takes a name and a value as they are.

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields of a request or response in their order; a name may stand more than once.
+/// The header fields of a request or response in their order; a name may occur more than once.
 ///
-/// Plugins, the host and the simulators have this one type, so that a field is copied where it crosses the C line or the wire, and
-/// nowhere else.
+/// Plugins, the host and the simulators share this type, so a field is copied only where it crosses the C line or the
+/// wire.
 public struct HTTPFields: Sendable, Hashable {
     /// The fields in their order.
     public var fields: [HTTPField]
@@ -14,7 +14,7 @@ public struct HTTPFields: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Adds a field behind the others, whether or not there is one of its name.
+    /// Appends a field, even if another has the same name.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(HTTPField(name: name, value: value))
     }

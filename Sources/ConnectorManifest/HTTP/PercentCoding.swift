@@ -3,7 +3,7 @@
 
 /// Percent-encoding, as URLs and HTML forms have it (RFC 3986, section 2.1).
 package enum PercentCoding {
-    /// Encodes every byte that is not unreserved, so that the result may stand anywhere in a URL.
+    /// Encodes every byte that is not unreserved, so the result is safe anywhere in a URL.
     package static func encode(_ text: some StringProtocol) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
@@ -13,14 +13,14 @@ package enum PercentCoding {
 
     /// The bytes behind an encoding; nil if a `%` is not followed by two digits.
     ///
-    /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a blank.
+    /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func bytes(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
         bytes(text, plusIsSpace: plusIsSpace, keepsStrays: false)
     }
 
     /// The text behind an encoding; a stray `%` stays as it is, and invalid UTF-8 is repaired.
     ///
-    /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a blank.
+    /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         String(decoding: bytes(text, plusIsSpace: plusIsSpace, keepsStrays: true) ?? [], as: UTF8.self)
     }

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds where a value stands in a JSON text, by reading it again.
+/// Finds the position of a value in a JSON text by reading the text again.
 ///
-/// Only errors need positions, so values carry none and parsing pays nothing for them. The text must have been parsed
-/// successfully; otherwise the start of the text is the answer.
+/// Only errors need positions, so parsing does not pay for them. The text must have parsed successfully; otherwise the
+/// position is its start.
 package struct JSONLocator {
-    /// Which part of a member is meant.
+    /// The part of a member to locate.
     package enum Part: Sendable {
-        /// Its name, for an unknown or duplicate one.
+        /// Its name, for an unknown or duplicate member.
         case name
         /// Its value.
         case value
@@ -21,7 +21,7 @@ package struct JSONLocator {
         self.text = text
     }
 
-    /// The position of what a path leads to; of the deepest value on the way if it ends before.
+    /// The position of the value at a path, or of the deepest existing value on the way.
     package static func position(
         of path: JSONPath,
         _ part: Part = .value,
@@ -43,7 +43,7 @@ package struct JSONLocator {
         return found
     }
 
-    /// Moves from the start of a container to the start of what the step leads to.
+    /// Moves from the start of a container to the start of the step's value.
     private mutating func descend(_ step: JSONPath.Step, wantsName: Bool) -> Int? {
         guard let open = peek, open == UInt8(ascii: "{") || open == UInt8(ascii: "[") else { return nil }
         index += 1

@@ -3,7 +3,7 @@
 
 /// The members of a JSON object, in the order they were written.
 ///
-/// Look-up walks the members: objects in manifests, configurations and events have few, and stay in cache.
+/// Look-up is linear: objects in manifests, configurations and events have few members, which stay in cache.
 public struct JSONObject: Sendable {
     /// One member.
     public struct Member: Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct JSONObject: Sendable {
     /// No members.
     public init() {}
 
-    /// Takes members in order; of those with one name the last value stands at the first place.
+    /// Takes members in order; a repeated name keeps its first place and its last value.
     public init(_ members: some Sequence<(String, JSONValue)>) {
         for (name, value) in members { self[name] = value }
     }
@@ -57,7 +57,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Hashable {
-    /// Equal members in any order: the order means nothing in JSON.
+    /// Compares members in any order, since JSON gives order no meaning.
     public static func == (left: Self, right: Self) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
     }
@@ -69,7 +69,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object; of members with one name the last value stands.
+    /// An object; a repeated name keeps its last value.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements)
     }

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON (RFC 8259) in one pass over its bytes, and says where it is wrong.
+/// Parses JSON (RFC 8259) in one pass over its bytes, and locates errors.
 ///
-/// Stricter than the standard in one point: the same name twice in one object is an error, since one of the two values
-/// would be lost.
+/// Stricter than the standard in one point: a repeated name in an object is an error, because one of its values would
+/// be lost.
 public struct JSONParser {
-    /// How deep arrays and objects may nest.
+    /// The deepest allowed nesting of arrays and objects.
     public static let depthLimit = 128
-    /// How many bytes a text may have.
+    /// The greatest length of a text, in bytes.
     public static let sizeLimit = 64 << 20
 
     private let text: [UInt8]
@@ -49,7 +49,7 @@ public struct JSONParser {
     private mutating func object() throws(ConnectorError) -> JSONValue {
         try enter()
         var members: [JSONObject.Member] = []
-        // Walking a few members is quicker than hashing them; walking many takes time that grows with their square.
+        // A linear search beats hashing for a few members, and is quadratic for many.
         var names: Set<String> = []
         skipSpace()
         if consume("}") {
@@ -63,7 +63,7 @@ public struct JSONParser {
             let name = try string()
             if members.count == 16 { names = Set(members.map(\.name)) }
             if members.count < 16 ? members.contains(where: { $0.name == name }) : !names.insert(name).inserted {
-                throw error("the name \"\(name)\" stands twice in this object", at: start)
+                throw error("the name \"\(name)\" occurs twice in this object", at: start)
             }
             skipSpace()
             guard consume(":") else { throw error("expected ':' after the name \"\(name)\", found \(found)") }
@@ -154,7 +154,7 @@ public struct JSONParser {
 
     private mutating func escape(into bytes: inout [UInt8]) throws(ConnectorError) {
         let start = index - 1
-        guard let byte = peek else { throw error("an escape ends with the text", at: start) }
+        guard let byte = peek else { throw error("the text ends inside an escape", at: start) }
         index += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
@@ -193,7 +193,7 @@ public struct JSONParser {
         return value
     }
 
-    /// Through a span, since `String(validating:)` is generic, and takes four times as long for it.
+    /// Uses a span: the generic `String(validating:)` takes four times as long.
     private func utf8(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(ConnectorError) -> String {
         guard let characters = try? UTF8Span(validating: bytes.span) else {
             throw error("the string is not UTF-8", at: offset)

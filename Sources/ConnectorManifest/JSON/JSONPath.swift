@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way from the root of a JSON text to a value in it.
+/// The path from the root of a JSON text to a value in it.
 public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     /// One step down.
     package enum Step: Sendable, Hashable {
@@ -36,7 +36,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
         return path
     }
 
-    /// As in JavaScript: `connectors[0].config.endpoint`; `.` for the root.
+    /// JavaScript notation: `connectors[0].config.endpoint`; `.` for the root.
     public var description: String {
         let text = steps.reduce(into: "") { text, step in
             switch step {

@@ -1,36 +1,36 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a parsed JSON file apart member by member, and collects everything that is wrong with it, each with its place.
+/// Reads a parsed JSON file member by member, and collects every problem with its position.
 ///
-/// The manifest and the configuration are both read through it, so that both find all their faults in one pass.
+/// The manifest and the configuration both use it, so each reports all its problems in one pass.
 package struct JSONReader: Sendable {
-    /// The text, for positions; empty for values that no text was parsed for, whose problems have none.
+    /// The text, for positions; empty for values without a text, whose problems have no position.
     package let text: [UInt8]
-    /// Named in positions.
+    /// The file that positions name.
     package let file: String
-    /// Everything found so far, in the order of the text's structure.
+    /// The problems found so far, in the order of the text's structure.
     package var problems: [ConnectorError] = []
-    /// The path of the connector that problems found from now on belong to.
+    /// The connector that the next problems belong to.
     package var connector: String?
-    /// Where the paths in messages start: the object that ``connector`` names, or the root.
+    /// The start of the paths in messages: the object of ``connector``, or the root.
     package var origin = JSONPath()
 
-    /// How many problems are worth reading, and finding the places of.
+    /// The most problems to report; locating each one costs time.
     package static let problemLimit = 500
 
-    /// Reads nothing yet.
+    /// Starts with no problems.
     package init(text: [UInt8], file: String) {
         self.text = text
         self.file = file
     }
 
-    /// The place of a value, or of a member's name.
+    /// The position of a value, or of a member's name.
     package func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
         JSONLocator.position(of: path, part, in: text, file: file)
     }
 
-    /// Adds a problem at a place.
+    /// Adds a problem at a path.
     package mutating func report(
         _ code: ConnectorError.Code,
         _ message: String,
@@ -42,7 +42,7 @@ package struct JSONReader: Sendable {
         report(ConnectorError(code, message, fix: fix), at: path, part)
     }
 
-    /// Adds an error that something else made, with its place; beyond the limit, nothing.
+    /// Adds an existing error at a path; drops it beyond the limit.
     package mutating func report(
         _ error: ConnectorError,
         at path: JSONPath,
@@ -65,7 +65,7 @@ package struct JSONReader: Sendable {
         return relative.description
     }
 
-    /// The members of a value that must be an object and may have only certain members; `$…` names pass.
+    /// The members of a value that must be an object; reports members that are not allowed, except `$…` names.
     package mutating func members(of value: JSONValue, at path: JSONPath, allowed: [String]) -> JSONObject? {
         guard case .object(let object) = value else {
             report(.wrongType, "\(name(of: path)) must be an object, not \(value.kind)", at: path)
@@ -77,7 +77,7 @@ package struct JSONReader: Sendable {
         return object
     }
 
-    /// Reports a member that has no meaning, with the one that was probably meant.
+    /// Reports an unknown member, and suggests the one that was probably meant.
     package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath) {
         report(
             .unknownKey,
@@ -88,7 +88,7 @@ package struct JSONReader: Sendable {
         )
     }
 
-    /// A required or optional text.
+    /// Reads a required or optional string.
     package mutating func string(
         _ name: String,
         in object: JSONObject,
@@ -98,12 +98,12 @@ package struct JSONReader: Sendable {
         value(name, in: object, at: path, required: isRequired, kind: "a string") { $0.string }
     }
 
-    /// A required or optional truth value.
+    /// Reads an optional boolean.
     package mutating func bool(_ name: String, in object: JSONObject, at path: JSONPath) -> Bool? {
         value(name, in: object, at: path, kind: "true or false") { $0.bool }
     }
 
-    /// A required or optional integer within bounds.
+    /// Reads a required or optional integer within bounds.
     package mutating func integer(
         _ name: String,
         in object: JSONObject,
@@ -125,7 +125,7 @@ package struct JSONReader: Sendable {
         return value
     }
 
-    /// An optional list of texts; empty if absent.
+    /// Reads an optional array of strings; empty if absent.
     package mutating func strings(_ name: String, in object: JSONObject, at path: JSONPath) -> [String] {
         let here = path.appending(name)
         let elements = value(name, in: object, at: path, kind: "an array of strings") { $0.array } ?? []
@@ -144,12 +144,12 @@ package struct JSONReader: Sendable {
         return strings
     }
 
-    /// An optional object's members; nil if absent.
+    /// Reads an optional object; nil if absent.
     package mutating func object(_ name: String, in object: JSONObject, at path: JSONPath) -> JSONObject? {
         value(name, in: object, at: path, kind: "an object") { $0.object }
     }
 
-    /// A member of some type; reports one of another type, and a required one that is absent.
+    /// Reads a member of any type; reports a wrong type, and a required member that is absent.
     package mutating func value<Value>(
         _ name: String,
         in object: JSONObject,

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes JSON, compactly or for people.
+/// Serializes JSON, compact or indented.
 struct JSONSerializer {
-    /// Written so far.
+    /// The text so far.
     private(set) var bytes: [UInt8] = []
     /// Whether to break lines and indent by two spaces.
     let isPretty: Bool
@@ -88,7 +88,7 @@ extension JSONValue: CustomStringConvertible {
         String(decoding: utf8(pretty: isPretty), as: UTF8.self)
     }
 
-    /// JSON text as its bytes, as they cross the plugin line.
+    /// JSON text as the bytes that cross the plugin line.
     public func utf8(pretty isPretty: Bool = false) -> [UInt8] {
         var serializer = JSONSerializer(isPretty: isPretty)
         serializer.write(self)

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON text (RFC 8259) as a value: the structured value that crosses the plugin line.
+/// A JSON value (RFC 8259), the form in which structured data crosses the plugin line.
 ///
-/// Objects keep the order of their members, integers stay exact, and nothing here needs Foundation, which costs a
-/// process 4 ms and 13 MB at its start.
+/// Objects keep the order of their members, and integers stay exact. Foundation, which costs a process 4 ms and 13 MB
+/// at launch, is not needed.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null
@@ -27,9 +27,9 @@ extension JSONValue {
     ///
     /// - Parameters:
     ///   - text: UTF-8, at most 64 MiB.
-    ///   - file: Named in the position of errors.
-    /// - Throws: A ``ConnectorError`` of code `syntax` with the position: for anything that RFC 8259 does not allow, for
-    ///   the same name twice in one object, and for nesting deeper than ``JSONParser/depthLimit``.
+    ///   - file: The file that error positions name.
+    /// - Throws: A ``ConnectorError`` of code `syntax` with the position, for anything that RFC 8259 does not allow,
+    ///   for a repeated name in an object, and for nesting deeper than ``JSONParser/depthLimit``.
     public init(parsing text: [UInt8], file: String = "") throws(ConnectorError) {
         self = try JSONParser.parse(text, file: file)
     }
@@ -51,17 +51,17 @@ extension JSONValue {
         return array[index]
     }
 
-    /// The text, if it is one.
+    /// The string, if the value is one.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if the value is one.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The integer, if it is one, or a number without fraction that fits.
+    /// The integer, if the value is one or is a whole number that fits.
     public var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -70,7 +70,7 @@ extension JSONValue {
         }
     }
 
-    /// The number, if it is one.
+    /// The number, if the value is one.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -79,17 +79,17 @@ extension JSONValue {
         }
     }
 
-    /// The elements, if it is an array.
+    /// The elements, if the value is an array.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The members, if it is an object.
+    /// The members, if the value is an object.
     public var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// What kind of value it is, with its article, for messages.
+    /// The kind of value with its article, for messages.
     public var kind: String {
         switch self {
         case .null: "null"
@@ -112,12 +112,12 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// A number; infinities cannot be written as literals.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// A truth value.
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// `null`
     public init(nilLiteral: ()) { self = .null }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of members with one name the last stands.
+    /// An object; a repeated name keeps its last value.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }

@@ -5,15 +5,15 @@
 public struct ConfigurationField: Sendable, Hashable {
     /// The key in `config`.
     public var name: String
-    /// What may stand there.
+    /// The type of the value.
     public var type: FieldType
-    /// Whether there must be a value; never together with a default.
+    /// Whether a value is required; a required field has no default.
     public var isRequired: Bool
     /// The value if none is given.
     public var defaultValue: JSONValue?
-    /// Whether it is kept from the plugin, logs and reports, and put in on the wire only.
+    /// Whether the host hides the value from the plugin, logs and reports, and inserts it only on the wire.
     public var isSecret: Bool
-    /// One sentence for people.
+    /// A one-sentence description for readers.
     public var documentation: String
     /// The only values allowed; empty allows all.
     public var allowedValues: [JSONValue]
@@ -42,7 +42,7 @@ public struct ConfigurationField: Sendable, Hashable {
 }
 
 extension ConfigurationField {
-    /// Why a value is not one for this field; nil if it is.
+    /// The reason this field refuses a value; nil if it accepts the value.
     package func objection(to value: JSONValue) -> String? {
         if let objection = typeObjection(to: value) { return objection }
         let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }
@@ -55,7 +55,7 @@ extension ConfigurationField {
         return nil
     }
 
-    /// Why a value is not of the type of this field; nil if it is.
+    /// The reason a value does not have this field's type; nil if it does.
     package func typeObjection(to value: JSONValue) -> String? {
         switch type {
         case .string: value.string == nil ? "must be a string, not \(value.kind)" : nil

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-    /// Reads a whole number with a unit, `ms`, `s`, `m` or `h`; nil for anything else, and over a year.
+    /// Reads a whole number with a unit, `ms`, `s`, `m` or `h`; nil for anything else or for more than a year.
     public init?(parsing text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), count <= 31_536_000_000 else { return nil }
@@ -15,7 +15,7 @@ extension Duration {
         }
     }
 
-    /// The whole nanoseconds, held within 0 and what 64 bits can say.
+    /// The whole nanoseconds, clamped to the range of `UInt64`.
     package var nanoseconds: UInt64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components
@@ -24,7 +24,7 @@ extension Duration {
         return overflow || carry ? .max : sum
     }
 
-    /// For people: `850 µs`, `12 ms`, `1.5 s`.
+    /// A short form for readers: `850 µs`, `12 ms`, `1.5 s`.
     package var brief: String {
         let microseconds = nanoseconds / 1000
         switch microseconds {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a manifest offers: every operation written out, or, of a standard capability, only what differs from its definition.
+/// Reads capabilities: every operation written out or, for a standard capability, only the differences.
 ///
 /// | in the manifest | means |
 /// |---|---|
@@ -11,16 +11,16 @@
 /// | `"analytics/1": {"track": {…}}` | the operations that are named, with what the definition says unless it stands there |
 /// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with something of their own |
 ///
-/// A symbol that is not given is the plugin's id and the operation's name: `segment_track`.
+/// An omitted symbol is the plugin's id and the operation's name: `segment_track`.
 extension JSONReader {
-    /// The member that leaves operations out.
+    /// The key that omits operations.
     private static let exception = "except"
 
     /// Reads every capability.
     ///
     /// - Parameters:
     ///   - object: The manifest.
-    ///   - plugin: The plugin's id, for symbols; nil if it cannot be read.
+    ///   - plugin: The plugin's id, for symbols; nil if unreadable.
     ///   - isForeign: Whether the library knows nothing of connectors.
     mutating func capabilities(
         in object: JSONObject,
@@ -54,7 +54,7 @@ extension JSONReader {
         }
     }
 
-    /// The operations of a capability in order, each with what stands in the manifest; nil if that cannot be told.
+    /// The operations of a capability in order, each with its entry in the manifest; nil if they cannot be determined.
     private mutating func operations(
         _ value: JSONValue,
         of definition: CapabilityDefinition?,
@@ -99,13 +99,13 @@ extension JSONReader {
         }
     }
 
-    /// Reports that the operations of a capability cannot be told, since nobody but the manifest defines it.
+    /// Reports a short form of a user's own capability, whose operations only the manifest can define.
     private mutating func reportShort(_ value: JSONValue, of id: CapabilityID, at path: JSONPath) {
         switch value {
         case .array, .object:
             report(
                 .invalidValue,
-                "\(id) is no standard capability, so each of its operations needs a symbol and a signature",
+                "\(id) is not a standard capability, so each of its operations needs a symbol and a signature",
                 fix: suggestion(for: "\(id)", among: CapabilityDefinition.all.map(\.id)),
                 at: path,
                 .name
@@ -114,7 +114,7 @@ extension JSONReader {
         }
     }
 
-    /// The names of operations in an array, without those that are unknown.
+    /// The known operation names in an array.
     private mutating func names(_ value: JSONValue, of definition: CapabilityDefinition, at path: JSONPath) -> [String]
     {
         guard let elements = value.array else {
@@ -139,7 +139,7 @@ extension JSONReader {
                 continue
             }
             guard !names.contains(name) else {
-                report(.invalidValue, "\"\(name)\" stands there twice", at: here)
+                report(.invalidValue, "\"\(name)\" is listed twice", at: here)
                 continue
             }
             names.append(name)

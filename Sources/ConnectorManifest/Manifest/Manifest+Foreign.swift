@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of a sidecar that describe a library which knows nothing of connectors.
+/// Reads the parts of a sidecar that describe a library which knows nothing of connectors.
 extension JSONReader {
-    /// How a foreign function tells success, checked against its signature.
+    /// Reads how a foreign function reports success, and checks it against the signature.
     mutating func convention(of signature: Signature, in object: JSONObject, at path: JSONPath) -> ForeignConvention {
         let name = string("status", in: object, at: path) ?? ForeignConvention.Status.none.rawValue
         let known = ForeignConvention.Status.allCases.map(\.rawValue)
@@ -33,7 +33,7 @@ extension JSONReader {
         for (index, name) in names.enumerated() where !handles.contains(name) {
             report(
                 .invalidValue,
-                "releases names \"\(name)\", which is no handle that the operation takes",
+                "releases names \"\(name)\", which is not a handle that the operation takes",
                 fix: suggestion(for: name, among: handles),
                 at: path.appending("releases").appending(index)
             )
@@ -93,7 +93,7 @@ extension JSONReader {
         return objections
     }
 
-    /// Which operations open and close a gate.
+    /// Reads the operations that open and close a gate.
     mutating func lifecycle(
         in object: JSONObject,
         at path: JSONPath,

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Manifest {
-    /// Reads a manifest, and says the first thing that is wrong with it.
+    /// Reads a manifest, and throws its first problem.
     ///
     /// - Parameters:
     ///   - text: The bytes of the note or the sidecar.
-    ///   - file: Named in the position of errors.
+    ///   - file: The file that error positions name.
     /// - Throws: A ``ConnectorError`` of code `invalid-manifest` or `signature-mismatch`.
     public init(parsing text: [UInt8], file: String = "") throws(ConnectorError) {
         let (manifest, problems) = Self.read(text, file: file)
@@ -16,7 +16,7 @@ extension Manifest {
         self = manifest
     }
 
-    /// Reads a manifest, and says everything that is wrong with it.
+    /// Reads a manifest, and returns all its problems.
     package static func read(_ text: [UInt8], file: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
         guard text.count <= sizeLimit else {
             let message = "the manifest has \(text.count) bytes, more than \(sizeLimit >> 10) KiB"
@@ -50,7 +50,7 @@ extension JSONReader {
         "configuration", "services", "egress", "library", "lifecycle", "swiftType",
     ]
 
-    /// Reads the root of a manifest; nil if something without which there is no manifest is missing.
+    /// Reads the root of a manifest; nil if an essential member is missing.
     fileprivate mutating func manifest(_ value: JSONValue) -> Manifest? {
         let root = JSONPath()
         guard let object = members(of: value, at: root, allowed: Self.manifestKeys) else { return nil }
@@ -141,7 +141,7 @@ extension JSONReader {
         return numbers[0]...numbers[1]
     }
 
-    /// Reports a symbol that no function has.
+    /// Reports a symbol that cannot name a function.
     mutating func checkSymbol(_ symbol: String, at path: JSONPath) {
         guard symbol.isEmpty || symbol.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return }
         report(.invalidValue, "\(path) must be the name of an exported function", at: path)
@@ -228,7 +228,7 @@ extension JSONReader {
         return field
     }
 
-    /// Names stand in `{{secret:NAME}}` and `{NAME}`.
+    /// Whether a name is safe inside `{{secret:NAME}}` and `{NAME}`.
     private func isFieldName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in

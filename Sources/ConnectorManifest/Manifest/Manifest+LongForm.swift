@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Manifest {
-    /// The symbol of an operation whose manifest gives none: `my-plugin` and `track` make `my_plugin_track`.
+    /// The default symbol of an operation: `my-plugin` and `track` make `my_plugin_track`.
     package static func symbol(of operation: String, plugin: String) -> String {
         String(plugin.map { $0 == "-" || $0 == "." ? "_" : $0 }) + "_\(operation)"
     }
 
-    /// The text of the manifest with every operation written out, so that hosts that know no short form read it too.
+    /// The manifest's text with every operation written out, for hosts that cannot read the short form.
     ///
-    /// - Parameter text: What the manifest was read from.
+    /// - Parameter text: The text that the manifest was read from.
     package func longForm(of text: JSONValue) -> JSONValue {
         guard var object = text.object, let written = object["capabilities"]?.object else { return text }
         var long = JSONObject()

@@ -1,44 +1,44 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin says of itself, readable without running any of it.
+/// A plugin's description of itself, readable without running its code.
 ///
 /// The keys of the JSON are the names of the properties here; `manifest` is the version of the format, 1.
 public struct Manifest: Sendable, Hashable {
     /// The name that connectors use: lower-case letters, digits and hyphens.
     public var id: String
-    /// Of two versions of one plugin the host takes the higher.
+    /// Among versions of one plugin, the host takes the highest.
     public var version: SemanticVersion
     /// The versions of the ABI that the plugin works with.
     public var abi: ClosedRange<UInt32>
     /// The exported function that returns the table of `connector/plugin.h`; nil only for a foreign library.
     public var entry: String?
-    /// One sentence for people.
+    /// A one-sentence description for readers.
     public var documentation: String
-    /// What it was written in: `c`, `rust`, `swift`, …
+    /// The language of the plugin's source: `c`, `rust`, `swift`, …
     public var language: String?
-    /// Whether operations may run at the same time.
+    /// Whether operations may run concurrently.
     public var thread: ThreadClass
-    /// What it can do, by capability.
+    /// The capabilities that the plugin offers.
     public var capabilities: [Capability]
-    /// What it wants to know.
+    /// The fields that the plugin takes from `config`.
     public var configuration: [ConfigurationField]
-    /// The host services without which it cannot work.
+    /// The host services that the plugin cannot work without.
     public var requiredServices: [String]
-    /// The host services that it uses if they are there.
+    /// The host services that the plugin uses where the host has them.
     public var optionalServices: [String]
-    /// The hosts it talks to: names, or `{field}` for the host of a configuration field's URL.
+    /// The network hosts that the plugin talks to: names, or `{field}` for the host of a configuration field's URL.
     public var egress: [String]
     /// The existing library that a sidecar describes: a path, or a name as the dynamic linker knows it.
     public var library: String?
-    /// Which operations of that library open and close a gate.
+    /// The operations of that library that open and close a gate.
     public var lifecycle: ForeignLifecycle?
     /// The Swift type that implements it, for generated code only.
     public var swiftType: String?
 
-    /// Which of its functions may run at once.
+    /// The functions that may run concurrently.
     public enum ThreadClass: String, Sendable, Hashable, CaseIterable {
-        /// Everything may run at once, on any thread.
+        /// All functions may run concurrently, on any thread.
         case any
         /// One operation of an instance at a time.
         case serial
@@ -47,12 +47,12 @@ public struct Manifest: Sendable, Hashable {
     /// The version of the format.
     public static let formatVersion: Int64 = 1
 
-    /// The most bytes a manifest may have.
+    /// The greatest size of a manifest, in bytes.
     public static let sizeLimit = 1 << 20
 }
 
 extension Manifest {
-    /// The operation of a name, with its capability; nil if the plugin has none such.
+    /// The operation of a name, with its capability; nil if the plugin has no such operation.
     ///
     /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
     public func operation(named name: String) -> (capability: Capability, operation: Operation)? {

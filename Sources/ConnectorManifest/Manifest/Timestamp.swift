@@ -3,7 +3,7 @@
 
 /// A moment in UTC, written as RFC 3339 with milliseconds: `2026-01-31T09:30:00.250Z`.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Since 1970-01-01T00:00:00Z, without leap seconds.
+    /// Nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
     public var nanoseconds: UInt64
 
     /// A moment by its distance from 1970.
@@ -91,6 +91,6 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Earlier is less.
+    /// Orders by time.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }

@@ -1,25 +1,25 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of an absolute `http` or `https` URL (RFC 3986), as far as the host must know them.
+/// The parts of an absolute `http` or `https` URL (RFC 3986), as far as the host needs them.
 public struct URLParts: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public var scheme: String
-    /// What stands before `@`, percent-encoded as it was; nil if nothing does.
+    /// The user information before `@`, still percent-encoded; nil if absent.
     public var user: String?
     /// A name or address in lower case, without the brackets of IPv6.
     public var host: String
-    /// The port, if one is written.
+    /// The port, if the URL gives one.
     public var port: UInt16?
     /// Path, query and fragment, from the first `/`, `?` or `#`.
     public var rest: String
 
-    /// Reads a URL; nil if it is relative, of another scheme, has no host, or contains what no URL may.
+    /// Reads a URL; nil if it is relative, of another scheme, without a host, or malformed.
     public init?(_ text: String) {
         guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
             return nil
         }
-        // All of it is ASCII from here on, so bytes are characters.
+        // From here on the text is ASCII, so bytes are characters.
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             return nil

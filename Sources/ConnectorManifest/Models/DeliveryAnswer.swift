@@ -1,20 +1,20 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of one event or report of a batch.
+/// The outcome of one event or report in a batch.
 public struct DeliveryAnswer: Sendable, Hashable {
-    /// Which of the three it is.
+    /// The kind of outcome.
     public var outcome: Outcome
-    /// Why it was not accepted, in the vendor's own words if there are any.
+    /// The reason for a refusal, in the vendor's own words where it gave any.
     public var reason: String?
-    /// When to try again, from now, if the vendor said so.
+    /// The wait before the next attempt, if the vendor gave one.
     public var retryAfter: Duration?
-    /// The kind of failure, if it was not accepted.
+    /// The kind of failure; nil if accepted.
     public var code: ConnectorError.Code?
-    /// The vendor's name for what it accepted.
+    /// The vendor's id for the accepted element.
     public var id: String?
 
-    /// What to do now.
+    /// The next step for the sender.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// Nothing: the vendor has it.
         case accepted
@@ -41,7 +41,7 @@ public struct DeliveryAnswer: Sendable, Hashable {
     /// The vendor has it.
     public static let accepted = DeliveryAnswer(.accepted)
 
-    /// The vendor has it, under a name of its own.
+    /// The vendor has it, under an id of its own.
     public static func accepted(id: String) -> DeliveryAnswer { DeliveryAnswer(.accepted, id: id) }
 
     /// The vendor will never take it.
@@ -75,7 +75,7 @@ extension DeliveryAnswer {
         )
     }
 
-    /// As an operation answers it.
+    /// The JSON form that an operation returns.
     public var json: JSONValue {
         var object: JSONObject = ["outcome": .string(outcome.rawValue)]
         object.set("code", code?.rawValue)
@@ -89,8 +89,8 @@ extension DeliveryAnswer {
     ///
     /// - Parameters:
     ///   - json: An array of answers.
-    ///   - count: How many events or reports the batch had.
-    /// - Throws: A ``ConnectorError`` of code `invalid` if there are more or fewer, or one cannot be read.
+    ///   - count: The number of events or reports in the batch.
+    /// - Throws: A ``ConnectorError`` of code `invalid` if the count differs or an answer cannot be read.
     public static func answers(json: JSONValue, count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let elements = json.array, elements.count == count else {
             throw ConnectorError(

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the JSON of a model apart, and says which member of which model does not fit.
+/// Reads the JSON of a model, and names the member that does not fit.
 package struct ModelReader {
     /// The members.
     package let object: JSONObject
-    /// What they are, for messages: `event`, `report.exceptions[0]`.
+    /// The path of the object in messages: `event`, `report.exceptions[0]`.
     package let path: String
 
     /// Starts with a value that must be an object.
@@ -17,7 +17,7 @@ package struct ModelReader {
         self.path = path
     }
 
-    /// Objects to members that mean nothing: for questions, where one that is overlooked would change the answer.
+    /// Throws for an unknown member: in a request, an overlooked member would change the result.
     package func checkNames(_ known: [String]) throws(ConnectorError) {
         for name in object.names where !known.contains(name) {
             let fix = suggestion(for: name, among: known)
@@ -25,12 +25,12 @@ package struct ModelReader {
         }
     }
 
-    /// A text; nil if absent or null.
+    /// Reads a string; nil if absent or null.
     package func string(_ name: String) throws(ConnectorError) -> String? {
         try value(name, "a string") { $0.string }
     }
 
-    /// A text that is not empty.
+    /// Reads a required string that is not empty.
     package func requiredString(_ name: String) throws(ConnectorError) -> String {
         guard let text = try string(name), !text.isEmpty else {
             throw ConnectorError(.invalid, "\(path).\(name) is missing; it must be a string that is not empty")
@@ -38,21 +38,21 @@ package struct ModelReader {
         return text
     }
 
-    /// A whole number within bounds; nil if absent or null.
+    /// Reads a whole number within bounds; nil if absent or null.
     package func integer(_ name: String, within range: ClosedRange<Int>) throws(ConnectorError) -> Int? {
         try value(name, "an integer from \(range.lowerBound) to \(range.upperBound)") { value in
             value.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    /// A number within bounds; nil if absent or null.
+    /// Reads a number within bounds; nil if absent or null.
     package func number(_ name: String, within range: ClosedRange<Double>) throws(ConnectorError) -> Double? {
         try value(name, "a number from \(range.lowerBound) to \(range.upperBound)") { value in
             value.number.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    /// A number within bounds that must be there.
+    /// Reads a required number within bounds.
     package func requiredNumber(_ name: String, within range: ClosedRange<Double>) throws(ConnectorError) -> Double {
         guard let number = try number(name, within: range) else {
             throw ConnectorError(.invalid, "\(path).\(name) is missing; it must be a number")
@@ -60,22 +60,22 @@ package struct ModelReader {
         return number
     }
 
-    /// A truth value; nil if absent or null.
+    /// Reads a boolean; nil if absent or null.
     package func bool(_ name: String) throws(ConnectorError) -> Bool? {
         try value(name, "true or false") { $0.bool }
     }
 
-    /// Members; empty if absent or null.
+    /// Reads an object; empty if absent or null.
     package func object(_ name: String) throws(ConnectorError) -> JSONObject {
         try value(name, "an object") { $0.object } ?? JSONObject()
     }
 
-    /// Elements; empty if absent or null.
+    /// Reads an array; empty if absent or null.
     package func array(_ name: String) throws(ConnectorError) -> [JSONValue] {
         try value(name, "an array") { $0.array } ?? []
     }
 
-    /// Texts; empty if absent or null.
+    /// Reads an array of strings; empty if absent or null.
     package func strings(_ name: String) throws(ConnectorError) -> [String] {
         try value(name, "an array of strings") { value in
             let texts = value.array?.compactMap(\.string)
@@ -83,12 +83,12 @@ package struct ModelReader {
         } ?? []
     }
 
-    /// A moment in RFC 3339; nil if absent or null.
+    /// Reads a time in RFC 3339; nil if absent or null.
     package func timestamp(_ name: String) throws(ConnectorError) -> Timestamp? {
         try value(name, "a time such as 2026-01-31T09:30:00Z") { $0.string.flatMap(Timestamp.init(parsing:)) }
     }
 
-    /// One of several words; nil if absent or null.
+    /// Reads one of several words; nil if absent or null.
     package func word<Word: RawRepresentable & CaseIterable>(
         _ name: String,
         as type: Word.Type
@@ -97,7 +97,7 @@ package struct ModelReader {
         return try value(name, "one of \(known)") { $0.string.flatMap(Word.init(rawValue:)) }
     }
 
-    /// Models in an array; empty if absent or null.
+    /// Reads an array of models; empty if absent or null.
     package func models<Model>(
         _ name: String,
         _ read: (JSONValue, String) throws(ConnectorError) -> Model
@@ -109,7 +109,7 @@ package struct ModelReader {
         return models
     }
 
-    /// A member of some type; nil if absent or null.
+    /// Reads a member of any type; nil if absent or null.
     package func value<Value>(
         _ name: String,
         _ kind: String,

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifiers that nobody else makes.
+/// Identifiers that are unique by chance.
 package enum RandomIdentifier {
     /// A random UUID (RFC 9562, version 4) in lower case with hyphens.
     package static func uuid() -> String {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The types that an operation takes and answers, as written in a manifest.
+/// The types that an operation takes and returns, as written in a manifest.
 ///
 /// ```
 /// signature  = parameters [ "async" ] [ "->" results ]
@@ -11,14 +11,14 @@
 /// type       = "i8" … "i64" | "u8" … "u64" | "f32" | "f64" | "handle" | "string" | "bytes" | "json" | "cstring"
 /// ```
 ///
-/// For example `(collection: string, record: json, id: string?) async -> json`. What each type is in C stands in
-/// `connector/operation.h`. Two texts that mean the same give equal signatures, and the same ``description``.
+/// For example `(collection: string, record: json, id: string?) async -> json`. `connector/operation.h` gives each
+/// type's C form. Texts with the same meaning yield equal signatures with the same ``description``.
 public struct Signature: Sendable, Hashable {
     /// What the caller passes, and the buffers it lends.
     package var parameters: [Parameter]
-    /// What the callee makes.
+    /// The values that the callee produces.
     package var results: [Result]
-    /// Whether the operation answers by completion instead of at once.
+    /// Whether the operation completes later instead of returning its result.
     public var isAsync: Bool
 
     /// Whether a parameter carries a value to the callee or back.
@@ -31,11 +31,11 @@ public struct Signature: Sendable, Hashable {
     package struct Parameter: Sendable, Hashable {
         /// Unique within the signature; the key in calls by name.
         package var name: String
-        /// What it is in C and in JSON.
+        /// The type in C and in JSON.
         package var type: ValueType
-        /// Which way it carries its value.
+        /// The direction of the value.
         package var direction: Direction
-        /// Whether there may be no value.
+        /// Whether the value may be absent.
         package var isOptional: Bool
     }
 
@@ -43,7 +43,7 @@ public struct Signature: Sendable, Hashable {
     package struct Result: Sendable, Hashable {
         /// The key in the answer if there are several; nil for a single one.
         package var name: String?
-        /// What it is in C and in JSON.
+        /// The type in C and in JSON.
         package var type: ValueType
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Signature {
-    /// How many parameters and results an operation may have in all.
+    /// The most parameters and results of an operation, together.
     package static let valueLimit = 32
 
     /// Reads a signature.
@@ -77,14 +77,14 @@ private struct SignatureParser {
         return type
     }
 
-    /// The rules that no production can express.
+    /// Checks the rules that the grammar cannot express.
     private func check(_ signature: Signature) throws(ConnectorError) {
         guard signature.parameters.count + signature.results.count <= Signature.valueLimit else {
             throw error("more than \(Signature.valueLimit) parameters and results")
         }
         let names = signature.parameters.map(\.name) + signature.results.compactMap(\.name)
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            throw error("the name \"\(name)\" stands twice")
+            throw error("the name \"\(name)\" occurs twice")
         }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {

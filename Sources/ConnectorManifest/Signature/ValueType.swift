@@ -6,15 +6,15 @@ package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomS
     case i8, i16, i32, i64
     case u8, u16, u32, u64
     case f32, f64
-    /// An opaque pointer that a library gave out and takes back.
+    /// An opaque pointer that a library hands out and takes back.
     case handle
-    /// UTF-8 text: pointer and length.
+    /// UTF-8 text, passed as pointer and length.
     case string
-    /// Any bytes: pointer and length.
+    /// Any bytes, passed as pointer and length.
     case bytes
     /// As `bytes`, with a length of 32 bits, for libraries that know nothing of connectors.
     case bytes32
-    /// JSON text: pointer and length.
+    /// JSON text, passed as pointer and length.
     case json
     /// UTF-8 text that ends with NUL, for libraries that know nothing of connectors.
     case cstring
@@ -22,7 +22,7 @@ package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomS
     /// The name in a signature.
     package var description: String { rawValue }
 
-    /// Whether it is passed as one number or pointer, without a length.
+    /// Whether the value is passed as one number or pointer, without a length.
     package var isScalar: Bool {
         switch self {
         case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .handle: true

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A content encoding that vendors' clients use on what they send.
+/// A content encoding that vendors' clients use.
 package enum ContentCoding: String, Sendable {
     /// RFC 1952; one or several members.
     case gzip
@@ -10,7 +10,7 @@ package enum ContentCoding: String, Sendable {
     /// Not encoded.
     case identity
 
-    /// Reads one name of `Content-Encoding`; `nil` for those that are not served here, such as `br` and `zstd`.
+    /// Reads one name of `Content-Encoding`; `nil` for unsupported ones, such as `br` and `zstd`.
     package init?(name: some StringProtocol) {
         switch name.trimmingBlanks().lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -20,9 +20,9 @@ package enum ContentCoding: String, Sendable {
         }
     }
 
-    /// Takes the encoding off `bytes`.
+    /// Decodes `bytes`.
     ///
-    /// - Parameter limit: the most bytes that may come out.
+    /// - Parameter limit: The most bytes of output.
     package func decode(_ bytes: [UInt8], limit: Int) throws(InflateError) -> [UInt8] {
         switch self {
         case .gzip:

@@ -5,19 +5,19 @@ internal import CZlib
 
 /// DEFLATE (RFC 1951) by the system's zlib.
 enum Inflate {
-    /// What stands around the compressed bytes, as zlib counts it: 15 is the whole window.
+    /// The framing of the compressed bytes, in zlib's numbers: 15 is the whole window.
     enum Frame: Int32 {
         /// RFC 1952, with its checksum and length.
         case gzip = 31
         /// RFC 1950, with its checksum.
         case zlib = 15
-        /// Nothing.
+        /// No framing.
         case bare = -15
     }
 
     /// Reads one stream from the front of `bytes`, and leaves what follows it.
     ///
-    /// - Parameter limit: The most bytes that may come out.
+    /// - Parameter limit: The most bytes of output.
     static func run(_ bytes: inout ArraySlice<UInt8>, _ frame: Frame, limit: Int) throws(InflateError) -> [UInt8] {
         guard !bytes.isEmpty else { throw .truncated }
         var stream = unsafe z_stream()
@@ -31,7 +31,7 @@ enum Inflate {
             unsafe stream.next_in = input.baseAddress
             unsafe stream.avail_in = UInt32(clamping: input.count)
             repeat {
-                // Grows with what comes out; one byte above the limit is enough to know that it is too much.
+                // Grows with the output; one byte above the limit proves that the output is too large.
                 let room = min(max(4096, 4 * input.count, output.count), limit + 1 - output.count)
                 output += unsafe [UInt8](unsafeUninitializedCapacity: room) { piece, count in
                     unsafe stream.next_out = piece.baseAddress
@@ -42,7 +42,7 @@ enum Inflate {
             } while unsafe status == Z_OK && output.count <= limit && stream.avail_out == 0
         }
         guard output.count <= limit else { throw .tooLarge }
-        // With room left, zlib stops before the end of a stream only if there is no more input.
+        // With room left, zlib stops before the end of a stream only for lack of input.
         guard status == Z_STREAM_END else { throw status == Z_OK || status == Z_BUF_ERROR ? .truncated : .corrupt }
         bytes = unsafe bytes.suffix(Int(stream.avail_in))
         return output

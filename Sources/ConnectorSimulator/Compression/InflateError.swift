@@ -1,12 +1,12 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why compressed bytes could not be read.
+/// The reason compressed bytes could not be read.
 package enum InflateError: Error, Equatable {
-    /// The bytes end in the middle.
+    /// The bytes end in the middle of the stream.
     case truncated
-    /// The bytes are not what the format allows, or the checksum does not match.
+    /// The bytes break the format, or the checksum does not match.
     case corrupt
-    /// More would come out than the caller allows.
+    /// The output exceeds the caller's limit.
     case tooLarge
 }

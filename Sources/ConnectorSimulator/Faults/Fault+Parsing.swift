@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 extension Fault {
-    /// Every setting there is, for messages.
+    /// Every setting, for messages.
     private static let settings = [
         "status=CODE", "code=CODE", "reset", "truncated", "garbage", "portal", "empty", "slow=DURATION",
         "header=NAME:VALUE", "retry-after=SECONDS", "times=N", "method=NAME", "path=PREFIX",
@@ -12,7 +12,7 @@ extension Fault {
 
     /// Reads a fault from its text.
     ///
-    /// - Parameter vendors: the names a target may have.
+    /// - Parameter vendors: The names a target may have.
     public init(_ specification: String, vendors: [String]) throws(FaultError) {
         let parts = specification.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
@@ -46,7 +46,7 @@ extension Fault {
         }
     }
 
-    /// What is wrong with one setting.
+    /// A problem with one setting.
     private struct SettingError: Error {
         var text: String
     }
@@ -93,7 +93,7 @@ extension Fault {
         }
     }
 
-    /// Adds `NAME:VALUE`; only what may stand in a header is let through.
+    /// Adds `NAME:VALUE`; refuses characters that a header may not have.
     private mutating func addHeader(_ text: String) throws(SettingError) {
         let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let isToken: (Unicode.Scalar) -> Bool = { scalar in

@@ -3,7 +3,7 @@
 
 public import ConnectorManifest
 
-/// A misbehaviour that a simulated vendor shows on purpose, so that a client can be tried against it.
+/// A deliberate fault of a simulated vendor, for testing a client against it.
 ///
 /// Written as text it reads `TARGET:SETTING,SETTING…`, for instance `segment:status=503,times=2,retry-after=1`,
 /// `kinto:slow=2s`, `google:reset` or `*:status=500`. The target is a vendor's name or `*` for all of them.
@@ -24,9 +24,9 @@ public import ConnectorManifest
 /// | `method=NAME` | only requests with that verb |
 /// | `path=PREFIX` | only requests whose path below the vendor's root begins so |
 public struct Fault: Sendable, Equatable {
-    /// What is sent instead of the vendor's true answer.
+    /// The answer in place of the vendor's true one.
     public enum Answer: Sendable, Equatable {
-        /// Nothing instead: the vendor answers, late or with more header fields.
+        /// The vendor's true answer, perhaps late or with more header fields.
         case unchanged
         /// An error of the vendor's, by HTTP status and by the vendor's own code.
         case failure(status: Int?, code: String?)
@@ -34,23 +34,23 @@ public struct Fault: Sendable, Equatable {
         case reset
         /// The beginning of the true answer.
         case truncated
-        /// Bytes that are no JSON, under status 200.
+        /// Bytes that are not JSON, under status 200.
         case garbage
-        /// The page that a captive portal answers everything with, under status 200.
+        /// The page of a captive portal, under status 200.
         case portal
-        /// Nothing, under status 200.
+        /// An empty body, under status 200.
         case empty
     }
 
-    /// The vendor it belongs to; `nil` for all.
+    /// The vendor that misbehaves; `nil` for all.
     public var vendor: String?
-    /// What is sent.
+    /// The answer to send.
     public var answer: Answer = .unchanged
-    /// How long to wait before anything is sent.
+    /// The wait before the answer.
     public var delay: Duration = .zero
-    /// Added to the answer.
+    /// The header fields to add to the answer.
     public var headers: HTTPFields = [:]
-    /// How many matching requests it applies to; `nil` for every one.
+    /// The number of matching requests it applies to; `nil` for all.
     public var times: Int?
     /// The only verb it applies to, in upper case; `nil` for all.
     public var method: String?
@@ -62,7 +62,7 @@ public struct Fault: Sendable, Equatable {
         self.vendor = vendor
     }
 
-    /// Tells whether a request is one this fault is about, however often it has applied already.
+    /// Whether the fault covers a request, regardless of how often it has applied.
     func matches(_ request: SimulatedRequest, of vendor: String) -> Bool {
         (self.vendor ?? vendor) == vendor
             && (method ?? request.method) == request.method

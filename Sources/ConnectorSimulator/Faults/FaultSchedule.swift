@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// The faults in force, and how often each may still apply.
+/// The active faults, and how often each may still apply.
 final class FaultSchedule: Sendable {
-    /// A fault and how many times it is left; `nil` for always.
+    /// A fault and its remaining applications; `nil` for no limit.
     private struct Entry {
         var fault: Fault
         var left: Int?
@@ -14,12 +14,12 @@ final class FaultSchedule: Sendable {
     /// In the order they were given: the first that matches applies.
     private let entries: Mutex<[Entry]>
 
-    /// Puts `faults` in force.
+    /// Activates `faults`.
     init(_ faults: [Fault]) {
         entries = Mutex(faults.map { Entry(fault: $0, left: $0.times) })
     }
 
-    /// Finds the fault that this request meets, and counts it.
+    /// Finds the fault for a request, and counts the application.
     func next(for request: SimulatedRequest, of vendor: String) -> Fault? {
         entries.withLock { entries in
             for index in entries.indices {
@@ -31,7 +31,7 @@ final class FaultSchedule: Sendable {
         }
     }
 
-    /// Replaces the faults in force; counting starts again.
+    /// Replaces the active faults; counting starts again.
     func replace(with faults: [Fault]) {
         entries.withLock { $0 = faults.map { Entry(fault: $0, left: $0.times) } }
     }

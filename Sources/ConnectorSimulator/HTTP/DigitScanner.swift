@@ -3,7 +3,7 @@
 
 /// Reads fixed-width numbers and separators from the front of a text.
 struct DigitScanner {
-    /// What is still to be read.
+    /// The unread text.
     private var rest: Substring.UTF8View
 
     /// Starts at the first byte of `text`.
@@ -11,7 +11,7 @@ struct DigitScanner {
         rest = Substring(text).utf8
     }
 
-    /// True once everything was read.
+    /// Whether the whole text was read.
     var isAtEnd: Bool { rest.isEmpty }
 
     /// Reads exactly `digits` decimal digits, or nothing.
@@ -50,7 +50,7 @@ struct DigitScanner {
         return minutes < 60 ? sign * (hours * 3600 + minutes * 60) : nil
     }
 
-    /// Tells a decimal digit from any other byte.
+    /// Whether a byte is a decimal digit.
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }

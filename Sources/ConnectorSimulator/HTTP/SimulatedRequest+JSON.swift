@@ -4,7 +4,7 @@
 package import ConnectorManifest
 
 extension SimulatedRequest {
-    /// The body as JSON, or why it is none.
+    /// The body as JSON; throws if it is not JSON.
     package func json() throws(ConnectorError) -> JSONValue {
         try JSONValue(parsing: body)
     }

@@ -3,32 +3,32 @@
 
 package import ConnectorManifest
 
-/// What a vendor sees of one HTTP request: decoded, complete, and detached from any connection.
+/// An HTTP request in the form that a vendor sees: decoded, complete, and detached from any connection.
 package struct SimulatedRequest: Sendable {
-    /// Upper-case verb; `HEAD` arrives here as `GET`, the server drops the body of the answer.
+    /// The upper-case verb; `HEAD` arrives as `GET`, and the server drops the answer's body.
     package var method: String
-    /// Whether only the head of the answer is wanted.
+    /// Whether the client wants only the head of the answer.
     package var isHead = false
     /// The path below the vendor's own root, still percent-encoded, always beginning with `/`.
     package var path: String
     /// Names and values after the `?`.
     package var query: QueryItems
-    /// As sent, `Content-Encoding` included although the body is already decoded.
+    /// The header as sent, including `Content-Encoding`, although the body is already decoded.
     package var headers: HTTPFields
     /// The body without its content encoding.
     package var body: [UInt8]
     /// Body size on the wire, before decoding, in bytes.
     package var encodedBodyCount: Int
-    /// What was removed in front of `path`: empty, or `/NAME` where several vendors share one port.
+    /// The prefix that was removed from `path`: empty, or `/NAME` where several vendors share one port.
     package var prefix: String
-    /// When the request was complete.
+    /// The time at which the request was complete.
     package var receivedAt: WallTime
 
     /// Builds a request as a client would send it.
     ///
     /// - Parameters:
-    ///   - target: path and, after a `?`, the query.
-    ///   - body: already free of any content encoding.
+    ///   - target: The path and, after a `?`, the query.
+    ///   - body: The body without content encoding.
     package init(
         _ method: String,
         _ target: String,
@@ -54,7 +54,7 @@ package struct SimulatedRequest: Sendable {
         path.split(separator: "/").map { PercentCoding.decode($0) }
     }
 
-    /// Path and query as they would be written in a request line.
+    /// Path and query as a request line has them.
     package var target: String {
         query.items.isEmpty ? path : "\(path)?\(query.encoded)"
     }

@@ -14,12 +14,12 @@ public struct WallTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; the type reaches from 1678 to 2262.
     public var nanoseconds: Int64
 
-    /// Names a moment by its distance from the epoch.
+    /// Makes a moment from nanoseconds since the epoch.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// Names a moment by whole milliseconds; one out of reach is moved to the nearest end.
+    /// Makes a moment from milliseconds since the epoch, clamped to the type's range.
     public init(milliseconds: Int64) {
         let (product, overflows) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         self.nanoseconds = overflows ? (milliseconds < 0 ? .min : .max) : product

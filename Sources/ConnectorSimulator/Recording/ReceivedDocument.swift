@@ -3,14 +3,14 @@
 
 internal import ConnectorManifest
 
-/// What `GET /_received` answers.
+/// The answer to `GET /_received`.
 struct ReceivedDocument {
-    /// Newest last.
+    /// The requests, newest last.
     var requests: [RecordedRequest]
-    /// How many earlier ones did not fit any more.
+    /// The number of earlier requests that were dropped.
     var dropped: Int
 
-    /// `{"version":1,"dropped":…,"requests":[…]}`; a body that is no text stands under `bodyBase64`.
+    /// `{"version":1,"dropped":…,"requests":[…]}`; a body that is not text appears under `bodyBase64`.
     var json: JSONValue {
         [
             "version": 1,

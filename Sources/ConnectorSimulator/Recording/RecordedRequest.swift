@@ -3,7 +3,7 @@
 
 public import ConnectorManifest
 
-/// One request a vendor received, without the credentials it carried.
+/// A request that a vendor received, without its credentials.
 public struct RecordedRequest: Sendable {
     /// The vendor's name.
     public var vendor: String
@@ -11,16 +11,16 @@ public struct RecordedRequest: Sendable {
     public var method: String
     /// Path and query below the vendor's root.
     public var path: String
-    /// As sent.
+    /// The header as sent.
     public var headers: HTTPFields
-    /// Without its content encoding.
+    /// The body without content encoding.
     public var body: [UInt8]
-    /// What was answered; 0 when a fault left the request without an answer.
+    /// The status of the answer; 0 when a fault suppressed it.
     public var status: Int
-    /// When the request was complete.
+    /// The time at which the request was complete.
     public var at: WallTime
 
-    /// About how much memory it holds, in bytes.
+    /// The approximate memory use, in bytes.
     var size: Int {
         headers.fields.reduce(path.utf8.count + body.count + 128) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The latest requests, kept within a bound.
 final class Recording: Sendable {
-    /// What is kept and what is not any more.
+    /// The kept requests, and the number of dropped ones.
     private struct State {
         var requests: [RecordedRequest] = []
         var size = 0
@@ -25,7 +25,7 @@ final class Recording: Sendable {
         self.maximumSize = maximumSize
     }
 
-    /// Adds the latest request and makes room for it.
+    /// Adds the latest request, and drops old ones to make room.
     func append(_ request: RecordedRequest) {
         state.withLock { state in
             state.requests.append(request)
@@ -42,14 +42,14 @@ final class Recording: Sendable {
         }
     }
 
-    /// What is kept, newest last, and how many earlier ones are gone.
+    /// The kept requests, newest last, and the number of dropped ones.
     func snapshot(of vendor: String? = nil) -> (requests: [RecordedRequest], dropped: Int) {
         state.withLock { state in
             (state.requests.filter { vendor == nil || $0.vendor == vendor }, state.dropped)
         }
     }
 
-    /// Forgets the requests of one vendor, or everything and the count of what was dropped.
+    /// Removes the requests of one vendor, or everything including the count of dropped ones.
     func clear(_ vendor: String? = nil) {
         state.withLock { state in
             guard let vendor else {

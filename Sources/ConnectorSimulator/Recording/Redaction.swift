@@ -3,9 +3,9 @@
 
 internal import ConnectorManifest
 
-/// Takes credentials out of what is recorded.
+/// Removes credentials from recorded requests.
 struct Redaction: Sendable {
-    /// What stands where a credential was.
+    /// The mark in place of a credential.
     static let mark = "•••"
 
     /// Header fields whose value is a credential as a whole.
@@ -22,7 +22,7 @@ struct Redaction: Sendable {
     /// The credentials this vendor accepts, longest first.
     private let secrets: [String]
 
-    /// Knows `secrets` wherever they occur; empty ones are ignored.
+    /// Redacts `secrets` wherever they occur; ignores empty ones.
     init(secrets: [String]) {
         self.secrets = Set(secrets).filter { !$0.isEmpty }.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
     }
@@ -32,7 +32,7 @@ struct Redaction: Sendable {
         secrets.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Self.mark) : $0 }
     }
 
-    /// The header fields without credentials; of `Authorization` the scheme stays.
+    /// The header fields without credentials; keeps the scheme of `Authorization`.
     func redact(_ headers: HTTPFields) -> HTTPFields {
         var redacted = HTTPFields()
         for field in headers {
@@ -56,7 +56,7 @@ struct Redaction: Sendable {
         return redact(query.items.isEmpty ? request.path : "\(request.path)?\(text)")
     }
 
-    /// The body without the known credentials; bytes that are no UTF-8 are kept as they are.
+    /// The body without the known credentials; keeps bytes that are not UTF-8.
     func redact(_ body: [UInt8]) -> [UInt8] {
         guard !secrets.isEmpty, let text = String(validating: body, as: UTF8.self) else { return body }
         let redacted = redact(text)

@@ -13,7 +13,7 @@ internal import NIOHTTP1
     internal import Glibc
 #endif
 
-/// Carries one request from a connection to the router and the answer back, or breaks the connection as a fault asks.
+/// Carries a request from a connection to the router and the answer back, or breaks the connection for a fault.
 struct SimulatorConnection: Sendable {
     /// The parts of requests, one after the other.
     typealias Parts = NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
@@ -29,7 +29,7 @@ struct SimulatorConnection: Sendable {
 
     /// Handles one request; called by the server for each, in order, on every connection.
     ///
-    /// - Returns: whether the connection stays open for another.
+    /// - Returns: Whether the connection stays open for another request.
     func respond(_ head: HTTPRequestHead, body parts: inout Parts, _ channel: any Channel) async throws -> Bool {
         var simulated = SimulatedRequest(
             head.method.rawValue,
@@ -103,12 +103,12 @@ struct SimulatorConnection: Sendable {
         try await channel.close().get()
     }
 
-    /// Writes a part, and awaits that it and those before it have reached the socket.
+    /// Writes a part, and returns once it and earlier parts have reached the socket.
     private static func send(_ part: HTTPServerResponsePart, _ channel: any Channel) async throws {
         try await channel.writeAndFlush(part).get()
     }
 
-    /// Status line and fields, with the length of the body unless there never is one.
+    /// The status line and fields, with a body length for every status that may have a body.
     private static func head(of response: HTTPResponse) -> HTTPResponseHead {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         if response.status != 204, response.status != 304 {
@@ -121,7 +121,7 @@ struct SimulatorConnection: Sendable {
         )
     }
 
-    /// Lets any page ask any vendor, as the vendors themselves do; `nil` when the request is not a preflight.
+    /// Allows requests from any web page, as the vendors do; `nil` when the request is not a preflight.
     private static func preflight(_ request: SimulatedRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil else { return nil }
         var headers: HTTPFields = [

@@ -9,15 +9,15 @@ internal import Synchronization
 
 /// Listens on the loopback interface and serves each connection until its client, a fault or ``stop()`` ends it.
 ///
-/// HTTP/1.1 without encryption, which is all that a simulator needs, straight on the transport that the host has anyway.
+/// Speaks HTTP/1.1 without encryption, directly on the transport that the host already links.
 final class SimulatorServer: Sendable {
-    /// Everything that is open.
+    /// The open channels.
     private struct Channels {
-        /// The listening one, while there is one.
+        /// The listening channel, while there is one.
         var listener: (any Channel)?
-        /// Those of the clients.
+        /// The clients' channels.
         var clients: [ObjectIdentifier: any Channel] = [:]
-        /// Whether nothing new may begin.
+        /// Whether the server refuses new connections.
         var isStopped = false
     }
 
@@ -37,8 +37,8 @@ final class SimulatorServer: Sendable {
 
     /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
-    /// - Parameter onRunning: called once with the port, as soon as clients can connect.
-    /// - Throws: what the system says when the port cannot be bound.
+    /// - Parameter onRunning: Called once with the port, as soon as clients can connect.
+    /// - Throws: The system's error if the port cannot be bound.
     @concurrent
     func run(onRunning: @Sendable (Int) -> Void) async throws {
         let listener = try await listen()
@@ -57,10 +57,10 @@ final class SimulatorServer: Sendable {
         } catch is CancellationError {}
     }
 
-    /// Accepts nobody any more, closes idle connections, and the others after the answer that they wait for.
+    /// Stops listening, and closes idle connections at once and the others after their current answer.
     func stop() {
         let open = channels.withLock { channels -> Channels in
-            // A connection is asked once: its pipeline takes a second time for a defect.
+            // Ask each connection only once: its pipeline treats a second request as a defect.
             guard !channels.isStopped else { return Channels() }
             channels.isStopped = true
             return channels
@@ -99,7 +99,7 @@ final class SimulatorServer: Sendable {
             return channels.isStopped
         }
         if isStopped { Self.quiesce(channel) }
-        // Whatever breaks a connection concerns its client alone, who sees it.
+        // A broken connection concerns only its client, which sees the break.
         try? await connection.executeThenClose { requests, _ in
             var parts = requests.makeAsyncIterator()
             while case .head(let head)? = try await parts.next() {

@@ -3,22 +3,22 @@
 
 package import ConnectorManifest
 
-/// What is to be sent for one request, and how.
+/// The answer to a request, and its delivery.
 package struct SimulatedExchange: Sendable {
-    /// How the answer travels.
+    /// Ways to deliver an answer.
     package enum Delivery: Sendable, Equatable {
         /// Completely.
         case complete
         /// The head announces all of it, half of the body follows, then the connection closes.
         case truncated
-        /// Not at all: the connection is reset.
+        /// No answer: the connection is reset.
         case reset
     }
 
-    /// The answer, also when little or nothing of it is sent.
+    /// The answer, even if little or nothing of it is sent.
     package var response: HTTPResponse
-    /// How much of it is sent.
+    /// How much of the answer to send.
     package var delivery: Delivery = .complete
-    /// How long to wait before sending it.
+    /// The wait before sending.
     package var delay: Duration = .zero
 }

@@ -5,9 +5,9 @@ public import ServiceLifecycle
 
 /// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
 ///
-/// One vendor alone is served at the root; several are served under `/NAME/`. Each answers as the real one does, its
-/// errors included, and remembers what it was sent for as long as the simulator runs. `GET /_received` returns the
-/// requests, without credentials; `DELETE /_received` forgets them.
+/// A single vendor is served at the root; several are served under `/NAME/`. Each answers as the real one does, errors
+/// included, and remembers its data for as long as the simulator runs. `GET /_received` returns the requests, without
+/// credentials; `DELETE /_received` forgets them.
 ///
 /// ```swift
 /// let simulator = try Simulator(SimulatorOptions())
@@ -19,10 +19,10 @@ public final class Simulator: Service, Sendable {
     private let router: SimulatorRouter
     /// Listens, and hands each request to the router.
     private let server: SimulatorServer
-    /// Where the server listens, once it does.
+    /// The address of the server, once it listens.
     private let address: SimulatorAddress
 
-    /// Prepares the vendors; nothing listens before ``run()``.
+    /// Prepares the vendors; the server listens only in ``run()``.
     public init(_ options: SimulatorOptions = SimulatorOptions()) throws(SimulatorError) {
         let router = try SimulatorRouter(options)
         let address = SimulatorAddress()
@@ -39,7 +39,7 @@ public final class Simulator: Service, Sendable {
 
     /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
-    /// - Throws: what the system says when the port cannot be bound.
+    /// - Throws: The system's error if the port cannot be bound.
     public func run() async throws {
         do {
             try await server.run { port in address.set(.success(port)) }
@@ -58,7 +58,7 @@ public final class Simulator: Service, Sendable {
     /// The vendors served, in the order they are listed.
     public var vendors: [String] { router.names }
 
-    /// The port, as soon as the server listens; waits until then.
+    /// The port; waits until the server listens.
     public var port: Int {
         get async throws(SimulatorError) { try await address.port().get() }
     }
@@ -76,12 +76,12 @@ public final class Simulator: Service, Sendable {
         return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
     }
 
-    /// What was received, newest last, by one vendor or by all.
+    /// The requests that one vendor or all received, newest last.
     public func received(by vendor: String? = nil) -> [RecordedRequest] {
         router.recording.snapshot(of: vendor).requests
     }
 
-    /// Puts other faults in force from the next request on.
+    /// Replaces the faults from the next request on.
     public func setFaults(_ faults: [Fault]) {
         router.faults.replace(with: faults)
     }

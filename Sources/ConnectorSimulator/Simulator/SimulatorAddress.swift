@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// The port a server listens on, for those who ask before it does.
+/// The port of a server, available to callers that ask before it listens.
 final class SimulatorAddress: Sendable {
-    /// Known for good once it is not `nil`, save that a stopped server has none any more.
+    /// Final once not `nil`, except that a stopped server loses its port.
     private struct State {
         var result: Result<Int, SimulatorError>?
         var waiting: [CheckedContinuation<Result<Int, SimulatorError>, Never>] = []
@@ -14,7 +14,7 @@ final class SimulatorAddress: Sendable {
     /// Guarded by one short critical section; continuations are resumed outside of it.
     private let state = Mutex(State())
 
-    /// Tells everyone who waits and everyone who asks from now on.
+    /// Sets the port for current and future callers.
     func set(_ result: Result<Int, SimulatorError>) {
         let waiting = state.withLock { state in
             state.result = result

@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a simulator cannot be set up or reached.
+/// The reason a simulator cannot be set up or reached.
 public enum SimulatorError: Error, Equatable, CustomStringConvertible {
-    /// A vendor was asked for that is not simulated.
+    /// No simulator exists for the vendor.
     case unknownVendor(String)
-    /// The server ended before it could answer where it listens.
+    /// The server stopped before its port was known.
     case notRunning(String)
 
     /// One line for people, with the remedy where there is one.
@@ -13,7 +13,7 @@ public enum SimulatorError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .unknownVendor(let name):
             "no vendor \"\(name)\" is simulated; there are \(VendorCatalogue.names.joined(separator: ", "))"
-        case .notRunning(let reason): "the simulator does not run: \(reason)"
+        case .notRunning(let reason): "the simulator is not running: \(reason)"
         }
     }
 }

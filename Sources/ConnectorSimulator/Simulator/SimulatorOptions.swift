@@ -1,21 +1,21 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a simulator is set up.
+/// The options of a simulator.
 public struct SimulatorOptions: Sendable {
     /// The vendors to serve, in the order they are listed.
     public var vendors: [String] = VendorCatalogue.names
-    /// What goes wrong on purpose; of several that match a request the first applies.
+    /// The deliberate faults; the first that matches a request applies.
     public var faults: [Fault] = []
-    /// By vendor, the sets of credentials to accept, keyed like the configuration of the vendor's adapter.
+    /// The sets of credentials that each vendor accepts, keyed like the configuration of the vendor's adapter.
     ///
     /// A vendor without an entry accepts its documented demonstration credentials.
     public var credentials: [String: [[String: String]]] = [:]
     /// The port on the loopback interface; 0 for any free one.
     public var port: Int = 0
-    /// Whether each vendor is served under `/NAME`; `nil` for as soon as there is more than one.
+    /// Whether each vendor is served under `/NAME`; `nil` means only if there are several.
     public var isPrefixed: Bool?
-    /// The most bytes of a request on the wire, and the most after its content encoding is taken off.
+    /// The most bytes of a request on the wire, and the most after decoding.
     public var bodyLimits: (encoded: Int, decoded: Int) = (32 << 20, 128 << 20)
     /// The clock that slow answers wait on.
     public var clock: any Clock<Duration> = ContinuousClock()

@@ -3,9 +3,9 @@
 
 internal import ConnectorManifest
 
-/// Finds the vendor a request is for, applies the fault it meets, and records it.
+/// Finds the vendor for a request, applies a matching fault, and records the request.
 struct SimulatorRouter: Sendable {
-    /// A vendor and what is needed around it.
+    /// A vendor with its redaction.
     private struct Mount: Sendable {
         var vendor: any Vendor
         var redaction: Redaction
@@ -15,9 +15,9 @@ struct SimulatorRouter: Sendable {
     private let mounts: [Mount]
     /// Whether a vendor is found by the first path component.
     let isPrefixed: Bool
-    /// What goes wrong.
+    /// The active faults.
     let faults: FaultSchedule
-    /// What was received.
+    /// The received requests.
     let recording: Recording
     /// The most bytes after decoding.
     private let decodedLimit: Int
@@ -42,7 +42,7 @@ struct SimulatorRouter: Sendable {
     /// The names of the vendors served, in order.
     var names: [String] { mounts.map(\.vendor.name) }
 
-    /// Answers a request as it came off the wire, its body still encoded.
+    /// Answers a request from the wire, with its body still encoded.
     func answer(_ request: SimulatedRequest) -> SimulatedExchange {
         if request.path == "/_received" {
             return SimulatedExchange(response: received(request, of: nil))
@@ -65,7 +65,7 @@ struct SimulatorRouter: Sendable {
         return answer(inner, at: mount)
     }
 
-    /// Answers for a body that is too large to be read.
+    /// The answer to a body that is too large to read.
     func refuseTooLarge(_ request: SimulatedRequest) -> HTTPResponse {
         let name = request.path.dropFirst().prefix { $0 != "/" }
         let mount = isPrefixed ? mounts.first { $0.vendor.name == name } : mounts.first
@@ -91,7 +91,7 @@ struct SimulatorRouter: Sendable {
             exchange.response = refusal ?? vendor.respond(to: request)
             if fault?.answer == .truncated {
                 exchange.delivery = .truncated
-                // An empty body cannot be cut short, so one is invented.
+                // An empty body cannot be cut short, so send an invented one.
                 if exchange.response.body.count < 2 { exchange.response.body = Array("{\"truncated\":".utf8) }
             }
         }
@@ -110,7 +110,7 @@ struct SimulatorRouter: Sendable {
         return exchange
     }
 
-    /// What a captive portal answers to whatever is asked.
+    /// A captive portal's answer to every request.
     private static let portal = HTTPResponse(
         text: """
             <!DOCTYPE html>
@@ -121,7 +121,7 @@ struct SimulatorRouter: Sendable {
         type: "text/html; charset=utf-8"
     )
 
-    /// Takes the content encodings off, last applied first; what cannot be decoded is refused by the vendor.
+    /// Removes the content encodings, last applied first; the vendor refuses a body that cannot be decoded.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
         guard let header = request.headers["Content-Encoding"], !request.body.isEmpty else { return nil }
         for name in header.split(separator: ",").reversed() {
@@ -139,7 +139,7 @@ struct SimulatorRouter: Sendable {
         return nil
     }
 
-    /// Serves what was received, or forgets it.
+    /// Returns the received requests, or clears them.
     private func received(_ request: SimulatedRequest, of vendor: String?) -> HTTPResponse {
         switch request.method {
         case "GET":
@@ -152,7 +152,7 @@ struct SimulatorRouter: Sendable {
         }
     }
 
-    /// Lists the vendors; also what an unknown path gets, then as 404.
+    /// Lists the vendors, with status 404 for an unknown path.
     private func index(_ request: SimulatedRequest) -> HTTPResponse {
         var vendors = JSONObject()
         for name in names { vendors[name] = .string("\(request.baseURL)/\(name)") }

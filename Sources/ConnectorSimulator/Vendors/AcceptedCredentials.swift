@@ -3,9 +3,9 @@
 
 /// The sets of credentials a vendor accepts, each keyed by the configuration keys of the vendor's adapter.
 ///
-/// There are several when several connectors use one vendor with different accounts.
+/// Several connectors may use one vendor with different accounts.
 package struct AcceptedCredentials: Sendable {
-    /// Each set alone is enough.
+    /// The accepted sets; each alone is enough.
     package var sets: [[String: String]]
 
     /// Accepts every one of `sets`.
@@ -24,7 +24,7 @@ package struct AcceptedCredentials: Sendable {
         sets.contains { set in values.allSatisfy { set[$0.key] == $0.value } }
     }
 
-    /// Tells whether any set has a value under `key`, so that it can be asked for.
+    /// Whether any set has a value under `key`, so that the vendor can require one.
     package func requires(_ key: String) -> Bool {
         sets.contains { !($0[key] ?? "").isEmpty }
     }

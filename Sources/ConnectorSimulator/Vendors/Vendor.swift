@@ -5,19 +5,19 @@ package import ConnectorManifest
 
 /// One vendor's HTTP API, as a function from a request to an answer.
 ///
-/// A vendor is asked from any number of connections at once; what it remembers is guarded by one mutex. It never sees a
-/// connection, a content encoding or the prefix it is mounted under, so it can be asked without a network.
+/// A vendor is asked from any number of connections at once; one mutex guards its data. It never sees a connection, a
+/// content encoding or the prefix it is mounted under, so it can be asked without a network.
 package protocol Vendor: Sendable {
-    /// What the vendor is called in commands, in paths and in `connectors.json`, for instance `segment`.
+    /// The vendor's name in commands, in paths and in `connectors.json`, for instance `segment`.
     static var name: String { get }
 
     /// The credentials accepted when none are given, by the configuration keys of the adapter of the same name.
     static var demoCredentials: [String: String] { get }
 
-    /// Those keys of the credentials whose values must not be shown.
+    /// The keys of the credentials whose values must stay hidden.
     static var secretKeys: [String] { get }
 
-    /// What must not be shown of these credentials, wherever it occurs.
+    /// The values of these credentials that must stay hidden wherever they occur.
     static func secrets(in credentials: AcceptedCredentials) -> [String]
 
     /// A configuration of the adapter of the same name that reaches this vendor with the demonstration credentials.
@@ -28,7 +28,7 @@ package protocol Vendor: Sendable {
     /// Starts with nothing stored.
     init(credentials: AcceptedCredentials)
 
-    /// Answers as the vendor does, and remembers what the vendor would.
+    /// Answers and stores data as the vendor does.
     func respond(to request: SimulatedRequest) -> HTTPResponse
 
     /// The vendor's answer to a failure that lies outside of its API's logic, such as an overload.

@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every vendor there is.
+/// Every simulated vendor.
 package enum VendorCatalogue {
-    /// In the order they are listed to people.
+    /// The vendors, in the order of listings.
     package static let types: [any Vendor.Type] = [
         SegmentVendor.self, PostHogVendor.self, InfluxDBVendor.self, SentryVendor.self, BugsnagVendor.self,
         ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,

@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a call went, once its completion was observed.
+/// The outcome of a call whose completion was observed.
 struct CallEnding<Value: Sendable>: Sendable {
-    /// What the observers were told.
+    /// The result that the observers received.
     let result: Result<Value, any Error>
 
-    /// Whether the call was cancelled or overtaken; then nothing follows it.
+    /// Whether the call was cancelled or superseded; such a call has no followers.
     let isCancelled: Bool
 }

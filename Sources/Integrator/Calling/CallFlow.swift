@@ -1,10 +1,10 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings a provider's data to those who want a model, under one policy for calls that overlap.
+/// Turns a provider's data into a model, under one policy for overlapping calls.
 ///
-/// Make one call flow per use case and keep it: the policy holds among the calls of one flow. It is safe to use
-/// from any thread. A call flow is a provider too, so it can be a member of a sequence or a group.
+/// Make one call flow per use case and keep it: the policy applies among the calls of one flow. A call flow is safe to
+/// use from any thread. It is a provider too, so it can be a member of a sequence or a group.
 ///
 /// ```swift
 /// let users = CallFlow(provider: UserProvider(), model: Users.self, execution: .latest)
@@ -17,13 +17,13 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
     /// Measures debounce and retry delays.
     let clock: any Clock<Duration>
 
-    /// Where calls arrive and leave.
+    /// The turnstile through which calls arrive and leave.
     let turnstile: Turnstile
 
     /// Answers calls with what a closure returns.
     ///
     /// - Parameters:
-    ///   - execution: What becomes of calls that overlap.
+    ///   - execution: The policy for overlapping calls.
     ///   - clock: Measures debounce and retry delays; tests inject one.
     ///   - produce: Answers one request.
     public init(
@@ -36,11 +36,11 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
         turnstile = Turnstile(execution)
     }
 
-    /// Answers calls with the output of a provider, as it is.
+    /// Answers calls with the unchanged output of a provider.
     ///
     /// - Parameters:
-    ///   - provider: Where the values come from.
-    ///   - execution: What becomes of calls that overlap.
+    ///   - provider: The source of the values.
+    ///   - execution: The policy for overlapping calls.
     ///   - clock: Measures debounce and retry delays; tests inject one.
     public convenience init<Provider: DataProvider<Parameters, Value>>(
         provider: Provider,
@@ -53,9 +53,9 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
     /// Answers calls with a model made from the output of a provider.
     ///
     /// - Parameters:
-    ///   - provider: Where the data come from.
-    ///   - model: What the data become.
-    ///   - execution: What becomes of calls that overlap.
+    ///   - provider: The source of the data.
+    ///   - model: The type that the data become.
+    ///   - execution: The policy for overlapping calls.
     ///   - clock: Measures debounce and retry delays; tests inject one.
     public convenience init<Provider: DataProvider>(
         provider: Provider,
@@ -68,17 +68,17 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
 
     /// Begins the chain that ends with ``DeferredCall/call()``.
     ///
-    /// - Parameter parameters: What the provider is asked with.
-    /// - Returns: A call that was not made yet.
+    /// - Parameter parameters: The provider's parameters.
+    /// - Returns: A call that is not yet made.
     public func prepare(_ parameters: Parameters) -> DeferredCall<Parameters, Value> {
         DeferredCall(self, parameters: parameters)
     }
 
-    /// Makes a call and waits for its value; cancelling the task cancels the call.
+    /// Makes a call and awaits its value; cancelling the task cancels the call.
     ///
-    /// - Parameter parameters: What the provider is asked with.
+    /// - Parameter parameters: The provider's parameters.
     /// - Returns: The value.
-    /// - Throws: The error of the provider or the model, `CancellationError` when the call was cancelled or overtaken,
+    /// - Throws: The error of the provider or the model, `CancellationError` when the call was cancelled or superseded,
     ///   ``IgnoredCallError`` when it was ignored.
     public func call(_ parameters: Parameters) async throws -> Value {
         try await prepare(parameters).value()
@@ -88,12 +88,12 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
 extension CallFlow where Parameters == Void {
     /// Begins the chain for a provider that needs no parameters.
     ///
-    /// - Returns: A call that was not made yet.
+    /// - Returns: A call that is not yet made.
     public func prepare() -> DeferredCall<Void, Value> {
         prepare(())
     }
 
-    /// Makes a call of a provider that needs no parameters, and waits for its value.
+    /// Makes a call without parameters and awaits its value.
     ///
     /// - Returns: The value.
     /// - Throws: As ``call(_:)`` does.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call that was made: to await, to cancel, or to forget.
+/// A handle on a call, to await it, cancel it or drop it.
 ///
 /// Dropping the handle does not cancel the call.
 public struct CallHandle<Value: Sendable>: Sendable {
@@ -11,7 +11,7 @@ public struct CallHandle<Value: Sendable>: Sendable {
     /// The calls that follow it; nil when there are none.
     private let following: Task<Void, Never>?
 
-    /// Holds on to a call, or to the fact that it was ignored.
+    /// Wraps a call, or the fact that it was ignored.
     init(_ call: Task<CallEnding<Value>, Never>?, following: Task<Void, Never>? = nil) {
         self.call = call
         self.following = following
@@ -22,7 +22,7 @@ public struct CallHandle<Value: Sendable>: Sendable {
 
     /// The value of the call, once its completion was observed.
     ///
-    /// Cancelling the task that waits here does not cancel the call.
+    /// Cancelling the awaiting task does not cancel the call.
     ///
     /// - Throws: The error of the call, `CancellationError` when it was cancelled, ``IgnoredCallError`` when ignored.
     public var value: Value {
@@ -34,15 +34,15 @@ public struct CallHandle<Value: Sendable>: Sendable {
 
     /// Cancels the call, and the calls that follow it.
     ///
-    /// The provider's task is cancelled; the call ends with `CancellationError` as its failure once the provider has
-    /// returned, whatever it returns. A call that waits for its turn ends at once. Cancelling twice, or after the end,
-    /// changes nothing.
+    /// Cancels the provider's task. Once the provider has returned, the call fails with `CancellationError`, whatever
+    /// the provider returned. A call that awaits its turn ends at once. Cancelling twice, or after the end, changes
+    /// nothing.
     public func cancel() {
         call?.cancel()
         following?.cancel()
     }
 
-    /// Waits until the call and every call that follows it have completed.
+    /// Awaits the completion of the call and of every call that follows it.
     public func finish() async {
         _ = await call?.value
         await following?.value
@@ -54,7 +54,7 @@ protocol StartedCall: Sendable {
     /// Cancels the call, and the calls that follow it.
     func cancel()
 
-    /// Waits until the call and every call that follows it have completed.
+    /// Awaits the completion of the call and of every call that follows it.
     func finish() async
 }
 

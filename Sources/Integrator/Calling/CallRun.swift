@@ -3,13 +3,13 @@
 
 /// One call on its way from its turn to its completion.
 struct CallRun<Value: Sendable>: Sendable {
-    /// The place of the call among the others.
+    /// The call's place among the others.
     let turn: Turn
 
-    /// Where the call leaves when it is over.
+    /// The turnstile that the call leaves through.
     let turnstile: Turnstile
 
-    /// Who is told.
+    /// The observers of the call.
     let observers: Observers<Value>
 
     /// Measures delays.
@@ -18,7 +18,7 @@ struct CallRun<Value: Sendable>: Sendable {
     /// The provider with parameters, model and retries.
     let produce: @Sendable () async throws -> Value
 
-    /// What the call ends with: the provider's outcome, or a supersession that does not wait for it.
+    /// The outcome of the call: the provider's, or a supersession that does not wait for the provider.
     private let outcome = OneShot<Result<Value, any Error>>()
 
     /// Describes a call that has taken its turn.
@@ -40,14 +40,14 @@ struct CallRun<Value: Sendable>: Sendable {
     func start() -> Task<CallEnding<Value>, Never> {
         let task = Task { await run() }
         turn.onSupersede {
-            // Cancelled first, so that the outcome is seen as a cancellation.
+            // Cancel first, so that the outcome counts as a cancellation.
             task.cancel()
             outcome.fulfil(.failure(CancellationError()))
         }
         return task
     }
 
-    /// Waits for the turn, and reports the phases in their order: one path, whatever happens.
+    /// Awaits the turn and reports the phases in order, on one path for every outcome.
     private func run() async -> CallEnding<Value> {
         let mayExecute = await turn.wait(on: clock)
         await observers.begin()
@@ -60,7 +60,7 @@ struct CallRun<Value: Sendable>: Sendable {
         return CallEnding(result: result, isCancelled: isCancelled)
     }
 
-    /// Asks the provider, in a task that can be left behind when a newer call takes over.
+    /// Asks the provider, in a task that the call can abandon when a newer call supersedes it.
     private func execute() async -> Result<Value, any Error> {
         let work = Task {
             do {

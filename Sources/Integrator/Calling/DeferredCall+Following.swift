@@ -4,9 +4,9 @@
 extension DeferredCall {
     /// Makes another call when this one has ended.
     ///
-    /// Next calls start when this call has completed and left its call flow: first those tied to success or failure,
-    /// then those tied to completion, in the order in which they were added. They do not wait for each other. A call
-    /// that was cancelled or ignored starts none.
+    /// Next calls start once this call has completed and left its call flow: first those tied to success or failure,
+    /// then those tied to completion, in the order in which they were added. They do not wait for each other. A
+    /// cancelled or ignored call starts none.
     ///
     /// - Parameters:
     ///   - end: The end that starts it.
@@ -51,10 +51,10 @@ extension DeferredCall {
 
     /// Repeats the call on another call flow with the same parameters and the same observers.
     ///
-    /// For a cache that is shown first and a server that is asked then: both report to the same observers, each its own
-    /// beginning, outcome and completion. It follows whatever the outcome. Several recalls follow one after the other.
+    /// Use it to show a cache first and then ask a server: both report to the same observers, each with its own
+    /// beginning, outcome and completion. The recall follows any outcome. Several recalls run one after the other.
     ///
-    /// - Parameter flow: The call flow that is asked next.
+    /// - Parameter flow: The call flow to ask next.
     /// - Returns: A call with one more follower.
     public func thenRecall(_ flow: CallFlow<Parameters, Value>) -> DeferredCall {
         thenRecall(flow.prepare(parameters))

@@ -4,7 +4,7 @@
 extension DeferredCall {
     /// Adds an observer of the beginning: the moment the provider is about to be asked.
     ///
-    /// A call that ends without that moment, cancelled while it waits, is still seen to begin before it fails.
+    /// A call that is cancelled before that moment still reports its beginning before its failure.
     ///
     /// - Parameter observer: Called once, before any other phase.
     /// - Returns: A call with one more observer.
@@ -20,7 +20,7 @@ extension DeferredCall {
         with { $0.observers.success.append(observer) }
     }
 
-    /// Adds an observer of failure, which cancellation is too.
+    /// Adds an observer of failure, including cancellation.
     ///
     /// - Parameter observer: Called with the error, after the beginning and before the completion.
     /// - Returns: A call with one more observer.
@@ -38,7 +38,7 @@ extension DeferredCall {
 
     /// Repeats a failing request.
     ///
-    /// - Parameter retry: How; it replaces an earlier one.
+    /// - Parameter retry: The retry policy; replaces an earlier one.
     /// - Returns: A call that retries.
     public func retry(_ retry: Retry) -> DeferredCall {
         with { $0.retry = retry }
@@ -47,8 +47,8 @@ extension DeferredCall {
     /// Repeats a failing request.
     ///
     /// - Parameters:
-    ///   - attempts: How many requests are made at most, the first included.
-    ///   - delay: How long to wait before the next attempt; none by default.
+    ///   - attempts: The most requests to make, including the first.
+    ///   - delay: The wait before the next attempt; none by default.
     ///   - condition: Whether an error is worth another attempt; by default every error but `CancellationError` is.
     /// - Returns: A call that retries.
     public func retry(

@@ -1,25 +1,25 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call that has everything it needs except the decision to make it.
+/// A call that is ready but not yet made.
 ///
 /// An immutable value: each step of the chain returns a new one, so a deferred call can be kept, extended in two ways
 /// and made any number of times. Observers may be asynchronous and may belong to an actor, `{ @MainActor in … }`; the
 /// next phase waits until they return.
 public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
-    /// Whose policy the call obeys.
+    /// The call flow whose policy the call obeys.
     let flow: CallFlow<Parameters, Value>
 
-    /// What the provider is asked with.
+    /// The provider's parameters.
     let parameters: Parameters
 
-    /// Who is told.
+    /// The observers of the call.
     var observers = Observers<Value>()
 
-    /// What follows.
+    /// The calls that follow this one.
     var followers = Followers<Value>()
 
-    /// Whether and how a failing request is repeated.
+    /// The retry policy for a failing request.
     var retry = Retry.never
 
     /// A call without observers, followers or retries.
@@ -30,7 +30,7 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
 
     /// Makes the call.
     ///
-    /// Its place among the calls of the flow is taken before this returns; everything else happens later.
+    /// The call takes its place in the flow before this returns; everything else happens later.
     ///
     /// - Returns: The handle of the call, to await or cancel it.
     @discardableResult
@@ -55,9 +55,9 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
         return CallHandle(call, following: following)
     }
 
-    /// Makes the call and waits for its value; cancelling the task cancels the call.
+    /// Makes the call and awaits its value; cancelling the task cancels the call.
     ///
-    /// - Returns: The value, once the completion was observed. The calls that follow are not waited for.
+    /// - Returns: The value, once the completion was observed. Does not await the calls that follow.
     /// - Throws: The error of the call, `CancellationError` when it was cancelled, ``IgnoredCallError`` when ignored.
     public func value() async throws -> Value {
         let handle = call()
@@ -68,7 +68,7 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// A copy with one thing changed.
+    /// A copy with one change.
     func with(_ change: (inout DeferredCall) -> Void) -> DeferredCall {
         var copy = self
         change(&copy)

@@ -6,7 +6,7 @@ struct Followers<Value: Sendable>: Sendable {
     /// Starts a call, or returns nil when the outcome is not the one it is tied to.
     typealias Next = @Sendable (Result<Value, any Error>) -> (any StartedCall)?
 
-    /// Calls the same observers again on another call flow, with the recalls that are left.
+    /// Repeats the call on another call flow with the same observers and the remaining recalls.
     typealias Recall = @Sendable (Observers<Value>, _ remaining: ArraySlice<Recalling>) -> any StartedCall
 
     /// One recall; a type of its own because a type alias cannot refer to itself.
@@ -29,9 +29,9 @@ struct Followers<Value: Sendable>: Sendable {
         afterOutcome.isEmpty && afterCompletion.isEmpty && recalls.isEmpty
     }
 
-    /// Starts what follows a call that ended with `result`, and waits for all of it.
+    /// Starts the calls that follow a call with this result, and awaits them all.
     ///
-    /// Cancelling the task cancels what was started.
+    /// Cancelling the task cancels the started calls.
     func run(after result: Result<Value, any Error>, observers: Observers<Value>) async {
         var calls = (afterOutcome + afterCompletion).compactMap { $0(result) }
         if let recall = recalls.first { calls.append(recall.start(observers, recalls.dropFirst())) }

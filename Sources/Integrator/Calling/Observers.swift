@@ -1,18 +1,18 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everyone who wants to know how a call goes, by phase and in the order of registration.
+/// The observers of a call, by phase and in the order of registration.
 struct Observers<Value: Sendable>: Sendable {
-    /// Told when the call begins.
+    /// Called when the call begins.
     var beginning: [@Sendable () async -> Void] = []
 
-    /// Told the value of a call that succeeded.
+    /// Called with the value of a successful call.
     var success: [@Sendable (Value) async -> Void] = []
 
-    /// Told the error of a call that failed or was cancelled.
+    /// Called with the error of a failed or cancelled call.
     var failure: [@Sendable (any Error) async -> Void] = []
 
-    /// Told last, whatever the outcome.
+    /// Called last, whatever the outcome.
     var completion: [@Sendable () async -> Void] = []
 
     /// These observers first, then others.

@@ -1,24 +1,24 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Several providers asked at once, each with its own parameters, answering together.
+/// Asks several providers at once, each with its own parameters, and combines their answers.
 ///
 /// Parameters and output are flat tuples in the order of the members. The first member to fail cancels the others; the
 /// group fails with its error once they have all returned.
 public struct GroupProvider<each Member: DataProvider>: DataProvider {
-    /// What each member is asked with, in order.
+    /// The parameters of each member, in order.
     public typealias Parameters = (repeat (each Member).Parameters)
 
-    /// What each member answered, in order.
+    /// The output of each member, in order.
     public typealias Output = (repeat (each Member).Output)
 
-    /// The group itself, which a chain makes longer instead of nesting it.
+    /// The group itself, so that a chain extends the group instead of nesting it.
     public var grouped: GroupProvider<repeat each Member> { self }
 
     /// The providers asked at once.
     private let members: (repeat each Member)
 
-    /// Puts providers side by side.
+    /// Groups providers.
     init(_ members: repeat each Member) {
         self.members = (repeat each members)
     }
@@ -28,7 +28,7 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
         GroupProvider<repeat each Member, Last>(repeat each members, member)
     }
 
-    /// Asks every member at once and waits for all of them.
+    /// Asks every member at once and awaits them all.
     public func request(_ parameters: Parameters) async throws -> Output {
         let answers = (repeat Self.answer(of: each members))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -59,7 +59,7 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
 
 /// Asks several providers at once; the operator `>><<` by name.
 ///
-/// - Parameter members: The providers, in the order in which their outputs are wanted.
+/// - Parameter members: The providers, in the order of their outputs.
 /// - Returns: A provider whose parameters and output are flat tuples.
 public func group<each Member: DataProvider>(_ members: repeat each Member) -> GroupProvider<repeat each Member> {
     GroupProvider(repeat each members)

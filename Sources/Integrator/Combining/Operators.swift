@@ -25,7 +25,7 @@ infix operator >><< : ProviderGroupPrecedence
 ///
 /// - Parameters:
 ///   - first: The provider asked first.
-///   - second: The provider asked with what `first` answered.
+///   - second: The provider asked with the output of `first`.
 /// - Returns: A provider with the parameters of `first` and the output of `second`.
 public func >>>> <First, Second>(first: First, second: Second) -> SequenceProvider<First, Second> {
     first.followed(by: second)
@@ -36,8 +36,8 @@ public func >>>> <First, Second>(first: First, second: Second) -> SequenceProvid
 /// A chain answers with a flat tuple: `a >><< b >><< c` with `(A, B, C)`. A group on the right side stays a member of its
 /// own: `a >><< (b >><< c)` answers with `(A, (B, C))`.
 ///
-/// Hand a chain of three or more to a constant or an argument before calling methods on it, and use the name in generic
-/// code whose left side is `some DataProvider`: the compiler cannot look up the members there.
+/// Assign a chain of three or more to a constant or an argument before calling methods on it. In generic code whose
+/// left side is `some DataProvider`, call ``group(_:)`` instead: the compiler cannot look up the members there.
 ///
 /// - Parameters:
 ///   - first: A provider, or the group so far.

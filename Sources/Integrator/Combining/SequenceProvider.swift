@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two providers in a row: the output of the first is what the second is asked with.
+/// Two providers in a row: the second takes the output of the first as its parameters.
 ///
-/// When the first fails the second is not asked. Longer sequences are sequences of sequences.
+/// If the first fails, the second is not asked. Longer sequences are sequences of sequences.
 public struct SequenceProvider<First: DataProvider, Second: DataProvider>: DataProvider
 where First.Output == Second.Parameters {
     /// The provider asked first.
@@ -27,7 +27,7 @@ where First.Output == Second.Parameters {
 }
 
 extension DataProvider {
-    /// Feeds what this provider answers to another one; the operator `>>>>` by name.
+    /// Feeds this provider's output to another one; the operator `>>>>` by name.
     ///
     /// - Parameter next: The provider asked with this one's output.
     /// - Returns: A provider with this one's parameters and the output of `next`.

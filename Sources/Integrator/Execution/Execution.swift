@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a call that arrives while an earlier call of the same flow is still running.
+/// The policy for a call that arrives while an earlier call of the same flow is running.
 public struct Execution: Sendable, Hashable {
     /// The closed set of policies behind the public names.
     enum Policy: Sendable, Hashable {
@@ -18,21 +18,22 @@ public struct Execution: Sendable, Hashable {
     /// The policy that the execution state follows.
     let policy: Policy
 
-    /// Runs every call at once, whatever else runs.
+    /// Runs every call at once.
     public static let independent = Execution(policy: .independent)
 
-    /// Runs one call and ignores those that arrive meanwhile: for a form that must not be submitted twice.
+    /// Runs one call and ignores calls that arrive meanwhile: for a form that must not be submitted twice.
     public static let only = Execution(policy: .only)
 
     /// Runs calls one at a time in the order of their arrival.
     public static let queue = Execution(policy: .queue)
 
-    /// Cancels earlier calls in favour of the one that just arrived: for a search that follows the typing.
+    /// Cancels earlier calls in favour of the newest: for a search as the user types.
     public static let latest = Execution(policy: .latest(debounce: .zero))
 
-    /// Cancels earlier calls, and runs the newest when no other has followed it for a while.
+    /// Cancels earlier calls, and runs the newest once no other has arrived for a while.
     ///
-    /// - Parameter debounce: How long a call waits for a newer one, on the call flow's clock; zero or less is no wait.
+    /// - Parameter debounce: The time that a call waits for a newer one, on the call flow's clock; zero or less means
+    ///   no wait.
     /// - Returns: The policy.
     public static func latest(debounce: Duration) -> Execution {
         Execution(policy: .latest(debounce: max(debounce, .zero)))

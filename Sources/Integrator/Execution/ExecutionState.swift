@@ -1,26 +1,26 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which call may run, as a value that does nothing itself.
+/// Decides which call may run, as a value without side effects.
 ///
-/// Each event returns what has to be done, in order; ``Turnstile`` does it. `Member` stands for a call: tests use
-/// numbers, the call flow uses ``Turn``.
-// Not `~Copyable`: Swift 6.3 crashes while it optimises a generic enum that is.
+/// Each event returns the actions to perform, in order; ``Turnstile`` performs them. `Member` stands for a call: tests
+/// use numbers, the call flow uses ``Turn``.
+// Not `~Copyable`: Swift 6.3 crashes when it optimises a noncopyable generic enum.
 enum ExecutionState<Member: Hashable> {
-    /// Nothing to keep: every call runs.
+    /// Every call runs, so there is no state.
     case independent
-    /// The one call that runs, if any.
+    /// The running call, if any.
     case only(running: Member?)
-    /// The one call that runs, and those behind it in order of arrival.
+    /// The running call, and the calls behind it in order of arrival.
     case queue(running: Member?, waiting: [Member])
-    /// The newest call while it waits, and every earlier one that has not left.
+    /// The newest call while it waits, and every earlier call that has not left.
     case latest(debounce: Duration, present: Set<Member>, newest: Member?)
 
-    /// What has to be done about a call.
+    /// An action on a call.
     enum Action: Equatable {
         /// The call may begin once the duration has passed.
         case start(Member, after: Duration)
-        /// The call was overtaken: it ends now.
+        /// The call is superseded and ends now.
         case supersede(Member)
         /// The call never runs and nobody observes it.
         case ignore(Member)
@@ -36,10 +36,10 @@ enum ExecutionState<Member: Hashable> {
         }
     }
 
-    /// Takes in a call that was just made.
+    /// Admits a new call.
     ///
     /// - Parameter member: The call, never seen before.
-    /// - Returns: What has to be done. Nothing means that the call waits.
+    /// - Returns: The actions to perform. An empty array means that the call waits.
     mutating func arrive(_ member: Member) -> [Action] {
         switch consume self {
         case .independent:
@@ -59,7 +59,7 @@ enum ExecutionState<Member: Hashable> {
             self = .queue(running: member, waiting: waiting)
             return [.start(member, after: .zero)]
         case .latest(let debounce, var present, let newest):
-            // The newest one is either the only call that nobody has overtaken yet, or absent.
+            // The newest call, if any, is the only one not yet superseded.
             let overtaken: [Action] = newest.map { [.supersede($0)] } ?? []
             let isAlone = present.isEmpty
             present.insert(member)
@@ -68,10 +68,10 @@ enum ExecutionState<Member: Hashable> {
         }
     }
 
-    /// Lets go of a call that has ended, whether it ever ran or gave up while it waited.
+    /// Releases a call that has ended, whether it ran or was cancelled while waiting.
     ///
-    /// - Parameter member: The call; one that is not here changes nothing.
-    /// - Returns: What has to be done.
+    /// - Parameter member: The call; an unknown one changes nothing.
+    /// - Returns: The actions to perform.
     mutating func leave(_ member: Member) -> [Action] {
         switch consume self {
         case .independent:

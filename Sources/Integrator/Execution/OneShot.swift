@@ -3,22 +3,22 @@
 
 import Synchronization
 
-/// A value that arrives once and that any number of tasks may wait for.
+/// A value that arrives once, for any number of awaiting tasks.
 ///
-/// Waiting does not end with cancellation: whoever must not wait fulfils the value from a cancellation handler.
+/// Cancellation does not end the wait. A task that must not wait fulfils the value from its cancellation handler.
 final class OneShot<Value: Sendable>: Sendable {
-    /// Whether the value is there, and who waits for it.
+    /// The value, or the tasks that await it.
     private enum State {
-        /// Not there yet.
+        /// Not yet fulfilled.
         case awaited(by: [CheckedContinuation<Value, Never>])
-        /// There for good.
+        /// Fulfilled for good.
         case fulfilled(Value)
     }
 
-    /// Held for a few instructions at a time; nobody is resumed inside.
+    /// Held for a few instructions at a time; tasks resume outside the lock.
     private let state = Mutex(State.awaited(by: []))
 
-    /// Delivers the value, unless one was delivered before: the first one stays.
+    /// Delivers the value; only the first delivery counts.
     func fulfil(_ value: Value) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>] in
             guard case .awaited(let waiting) = state else { return [] }
@@ -28,7 +28,7 @@ final class OneShot<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
-    /// The value, as soon as it is there.
+    /// The value, once delivered.
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in

@@ -3,25 +3,25 @@
 
 import Synchronization
 
-/// One call's place in the execution of its call flow.
+/// A call's place in the execution of its call flow.
 ///
-/// A reference, because the call and the turnstile share it; two turns are the same only if they are one.
+/// A reference type, because the call and the turnstile share it. Turns compare by identity.
 final class Turn: Sendable {
-    /// Whether the call was overtaken, and what ends it.
+    /// Whether the call was superseded, and the closure that ends it.
     private struct Supersession {
         /// Set once, never reset.
         var hasHappened = false
-        /// Ends the call; known a moment after the turn was taken.
+        /// Ends the call; set a moment after the turn is taken.
         var end: (@Sendable () -> Void)?
     }
 
-    /// Fulfilled when the call may begin after the duration, or with nil when it has given up.
+    /// Fulfilled with the delay before the call may begin, or with nil if the call was cancelled.
     private let permission = OneShot<Duration?>()
 
-    /// Held for a few instructions at a time; the call is ended outside.
+    /// Held for a few instructions at a time; the call ends outside the lock.
     private let supersession = Mutex(Supersession())
 
-    /// Lets the call begin after a while.
+    /// Lets the call begin after a delay.
     func start(after delay: Duration) {
         permission.fulfil(delay)
     }
@@ -35,7 +35,7 @@ final class Turn: Sendable {
         end?()
     }
 
-    /// Says how the call is ended; happens at once when it was overtaken already.
+    /// Sets the closure that ends the call; runs it at once if the call is already superseded.
     func onSupersede(_ end: @escaping @Sendable () -> Void) {
         let hasHappened = supersession.withLock { supersession in
             supersession.end = end
@@ -44,10 +44,10 @@ final class Turn: Sendable {
         if hasHappened { end() }
     }
 
-    /// Waits until the call may begin.
+    /// Awaits permission to begin.
     ///
     /// - Parameter clock: Measures the delay that comes with the permission.
-    /// - Returns: False when the task was cancelled before.
+    /// - Returns: False if the task was cancelled first.
     func wait(on clock: any Clock<Duration>) async -> Bool {
         let delay = await withTaskCancellationHandler {
             await permission.value
@@ -61,7 +61,7 @@ final class Turn: Sendable {
 }
 
 extension Turn: Hashable {
-    /// Identity: two turns are never alike.
+    /// Compares identity.
     static func == (left: Turn, right: Turn) -> Bool {
         left === right
     }

@@ -3,17 +3,18 @@
 
 import Synchronization
 
-/// Where the calls of one flow arrive and leave, and where the decisions of the execution state are carried out.
+/// Admits and releases the calls of one flow, and performs the actions of the execution state.
 final class Turnstile: Sendable {
-    /// Held for one decision at a time; what was decided is done outside, because it may run a provider's cancellation.
+    /// Held for one decision at a time. Actions run outside the lock, because they may run a provider's cancellation
+    /// handler.
     private let state: Mutex<ExecutionState<Turn>>
 
-    /// Opens without any call.
+    /// Starts without any call.
     init(_ execution: Execution) {
         state = Mutex(ExecutionState(execution))
     }
 
-    /// Takes in a call.
+    /// Admits a call.
     ///
     /// - Returns: The place of the call, or nil when the policy ignores it.
     func arrive() -> Turn? {
@@ -23,12 +24,12 @@ final class Turnstile: Sendable {
         return actions.contains(.ignore(turn)) ? nil : turn
     }
 
-    /// Lets go of a call that has ended.
+    /// Releases a call that has ended.
     func leave(_ turn: Turn) {
         perform(state.withLock { $0.leave(turn) })
     }
 
-    /// Does what was decided.
+    /// Performs actions in order.
     private func perform(_ actions: [ExecutionState<Turn>.Action]) {
         for action in actions {
             switch action {

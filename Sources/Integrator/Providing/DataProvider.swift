@@ -1,31 +1,31 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where data comes from: one asynchronous request, with a typed question and a typed answer.
+/// A source of data: one asynchronous request with typed parameters and a typed output.
 ///
-/// A provider knows a server, a file, a cache or a gate's operation; it knows neither who asks nor what becomes of the
-/// answer. ``CallFlow`` adds the rest. A closure becomes a provider through ``ClosureProvider``.
+/// A provider knows a server, a file, a cache or a gate's operation. It knows neither the caller nor the use of its
+/// output; ``CallFlow`` adds both. A closure becomes a provider through ``ClosureProvider``.
 public protocol DataProvider<Parameters, Output>: Sendable {
-    /// What a request asks for.
+    /// The input of a request.
     associatedtype Parameters: Sendable
 
-    /// What a request is answered with.
+    /// The output of a request.
     associatedtype Output: Sendable
 
-    /// The provider as a group, for `>><<`; nothing to declare, a group of one is the default.
+    /// The provider as a group, for `>><<`; by default a group of one.
     associatedtype Grouped = GroupProvider<Self>
 
-    /// The members that `>><<` adds another one to: the provider itself, or its members when it is a group.
+    /// The members that `>><<` adds another to: the provider itself, or the members of a group.
     var grouped: Grouped { get }
 
     /// Fetches the data that `parameters` ask for.
     ///
-    /// Called once per attempt, possibly many times at once. A request that is no longer wanted runs in a cancelled
-    /// task: stop, and throw `CancellationError`.
+    /// Called once per attempt, possibly many times at once. An unwanted request runs in a cancelled task: stop, and
+    /// throw `CancellationError`.
     ///
-    /// - Parameter parameters: What is asked for.
-    /// - Returns: The answer.
-    /// - Throws: Any error; it reaches the observers of the call as it is.
+    /// - Parameter parameters: The input.
+    /// - Returns: The output.
+    /// - Throws: Any error; the observers of the call receive it unchanged.
     func request(_ parameters: Parameters) async throws -> Output
 }
 

@@ -1,17 +1,17 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an application works with, made from what a provider delivers.
+/// An application's value, made from a provider's data.
 ///
-/// Fetching and understanding stay apart, so each is tested without the other: the provider returns the data as they
-/// came, the model says what they mean.
+/// Fetching and interpreting stay apart, so each is tested without the other: the provider returns raw data, and the
+/// model interprets them.
 public protocol Model: Sendable {
-    /// The form in which a provider delivers, before it means anything.
+    /// The raw form that a provider delivers.
     associatedtype ProvidedData: Sendable
 
-    /// Understands what a provider delivered.
+    /// Interprets a provider's data.
     ///
     /// - Parameter data: The provider's output.
-    /// - Throws: When the data do not describe such a model; the call then fails with this error.
+    /// - Throws: An error if the data do not describe a model; the call fails with it.
     init(from data: ProvidedData) throws
 }

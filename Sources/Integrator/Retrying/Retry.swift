@@ -1,14 +1,14 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a failing request is tried again, after which delay, and for which errors.
+/// A retry policy: the number of attempts, the delay between them, and the errors worth retrying.
 ///
-/// The attempts of one call are one call to its observers: they see one beginning and the last outcome.
+/// Observers see all attempts as one call, with one beginning and the last outcome.
 public struct Retry: Sendable {
-    /// How many requests are made at most, the first included; values below one count as one.
+    /// The most requests to make, including the first; values below one count as one.
     public var attempts: Int
 
-    /// How long to wait before the next attempt.
+    /// The wait before the next attempt.
     public var delay: RetryDelay
 
     /// Whether an error is worth another attempt.
@@ -17,11 +17,11 @@ public struct Retry: Sendable {
     /// Never tries again.
     public static let never = Retry(attempts: 1)
 
-    /// Describes how to retry.
+    /// Makes a retry policy.
     ///
     /// - Parameters:
-    ///   - attempts: How many requests are made at most, the first included.
-    ///   - delay: How long to wait before the next attempt; none by default.
+    ///   - attempts: The most requests to make, including the first.
+    ///   - delay: The wait before the next attempt; none by default.
     ///   - condition: Whether an error is worth another attempt; by default every error but `CancellationError` is.
     public init(
         attempts: Int,
@@ -33,12 +33,12 @@ public struct Retry: Sendable {
         self.condition = condition
     }
 
-    /// Runs `operation` until it succeeds, or fails for good, or the task is cancelled.
+    /// Runs `operation` until it succeeds, fails for good, or the task is cancelled.
     ///
     /// - Parameters:
     ///   - clock: Measures the delays.
     ///   - operation: One attempt.
-    /// - Returns: What the successful attempt returned.
+    /// - Returns: The result of the successful attempt.
     /// - Throws: The error of the last attempt, or `CancellationError` when cancelled before or between attempts.
     func run<Value>(on clock: any Clock<Duration>, _ operation: () async throws -> Value) async throws -> Value {
         var failures = 0

@@ -6,12 +6,12 @@ public struct RetryDelay: Sendable {
     /// Computes the wait from the number of failures so far, one or more, and the last error.
     private let compute: @Sendable (_ failures: Int, _ error: any Error) -> Duration
 
-    /// Computes each wait from what happened.
+    /// Computes each wait from the failures so far.
     ///
-    /// The place to honour a server that says when to come back.
+    /// Use it to honour a server's `Retry-After`.
     ///
-    /// - Parameter compute: Gets the number of failures so far, one or more, and the last error; a wait of zero or less
-    ///   is no wait.
+    /// - Parameter compute: Gets the number of failures so far, one or more, and the last error; zero or less means no
+    ///   wait.
     public init(_ compute: @escaping @Sendable (_ failures: Int, _ error: any Error) -> Duration) {
         self.compute = compute
     }
@@ -21,7 +21,7 @@ public struct RetryDelay: Sendable {
 
     /// The same wait every time.
     ///
-    /// - Parameter duration: How long, on the call flow's clock.
+    /// - Parameter duration: The wait, on the call flow's clock.
     /// - Returns: The delay.
     public static func constant(_ duration: Duration) -> RetryDelay {
         RetryDelay { _, _ in duration }
@@ -31,7 +31,7 @@ public struct RetryDelay: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The wait after the first failure.
-    ///   - factor: What each wait is multiplied with to get the next; two by default.
+    ///   - factor: The ratio of each wait to the one before; two by default.
     ///   - maximum: The longest wait; one minute by default.
     /// - Returns: The delay.
     public static func exponential(
@@ -41,14 +41,14 @@ public struct RetryDelay: Sendable {
     ) -> RetryDelay {
         RetryDelay { failures, _ in
             guard initial > .zero else { return .zero }
-            // In floating point and compared before it is a duration again: a factor that is huge, infinite or not a
-            // number ends at the maximum instead of overflowing.
+            // Compute in floating point and compare before converting to a duration: a huge, infinite or NaN factor
+            // ends at the maximum instead of overflowing.
             let seconds = (initial / .seconds(1)) * power(factor, max(failures, 1) - 1)
             return seconds < maximum / .seconds(1) ? .seconds(max(seconds, 0)) : maximum
         }
     }
 
-    /// Multiplies `base` with itself, in as many steps as `exponent` has bits.
+    /// Raises `base` to `exponent`, in as many steps as `exponent` has bits.
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         var (result, square, rest) = (1.0, base, exponent)
         while rest > 0 {

@@ -293,7 +293,7 @@ import Testing
         (#""signature": "() -> u32", "status": "errno""#, "needs a signed integer"),
         (#""signature": "()", "status": "nul""#, "did you mean \"null\"?"),
         (#""signature": "()", "codes": {"x": "failed"}"#, "codes maps numbers"),
-        (#""signature": "(a: handle)", "releases": ["b"]"#, "which is no handle"),
+        (#""signature": "(a: handle)", "releases": ["b"]"#, "which is not a handle"),
         (#""signature": "(a: out bytes)""#, "must be the result"),
     ])
     func `a sidecar that makes no sense is refused with the reason`(_ keys: String, _ reason: String) {

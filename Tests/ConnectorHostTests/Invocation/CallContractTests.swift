@@ -152,7 +152,10 @@ import Testing
         let error = try await failure { () throws(ConnectorError) in
             try await gate.call("answer", ["value": ["title": 1]], as: Note.self)
         }
-        #expect(error.description == "gate: the JSON is no Note: title: expected a string, found an integer [invalid]")
+        #expect(
+            error.description
+                == "gate: the JSON is not a valid Note: title: expected a string, found an integer [invalid]"
+        )
         let wrong = try await failure { () throws(ConnectorError) in
             try await gate.call("answer", [1], as: Note.self)
         }

@@ -21,8 +21,8 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (#"{}"#, "report.exceptions or report.message must be there"),
-        (#"{"message":""}"#, "report.exceptions or report.message must be there"),
+        (#"{}"#, "report.exceptions or report.message must be given"),
+        (#"{"message":""}"#, "report.exceptions or report.message must be given"),
         (#"{"message":"m","level":"bad"}"#, "report.level must be one of fatal"),
         (#"{"message":"m","id":"x"}"#, "report.id must be a UUID"),
         (#"{"message":"m","tags":{"a":1}}"#, "report.tags.a must be a string, not an integer"),

@@ -27,7 +27,7 @@ internal import Testing
 
     @Test(arguments: [
         (#"{"wher":{}}"#, "query has no member \"wher\""), (#"{"where":{"a":{"gr":1}}}"#, "no comparison \"gr\""),
-        (#"{"where":{"a":{}}}"#, "query.where.a compares with nothing"),
+        (#"{"where":{"a":{}}}"#, "query.where.a needs a comparison"),
         (#"{"where":{"a":[1]}}"#, "query.where.a is an array"),
         (#"{"where":{"a":{"in":[]}}}"#, "query.where.a.in must be an array"),
         (#"{"where":{"a":{"lt":{}}}}"#, "query.where.a.lt must be a number"), (#"{"limit":0}"#, "query.limit"),

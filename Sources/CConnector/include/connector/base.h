@@ -1,9 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * base.h: what every other header of the ABI needs: the version, linkage and nullability.
+ * base.h: the version, linkage and nullability that every other header of the ABI needs.
  *
- * Rules that hold for the whole ABI:
+ * Rules of the whole ABI:
  *
  *  - Only fixed-width integers, floats and pointers cross the line, and structs only behind a pointer.
  *  - Every struct starts with `struct_size`, set by the side that fills it in, and grows only at its end. A reader
@@ -11,14 +11,14 @@
  *  - Every function returns an int32_t status of error.h, unless it cannot fail. Results go out through pointers.
  *  - Text is UTF-8 with a length in bytes, never NUL-terminated, and may contain NUL.
  *  - `_borrowed` memory is valid until the call returns, `_static` until the process ends, `_owned` until its new
- *    owner calls the release function that came with it. Memory is never freed by the other side directly.
+ *    owner calls the release function that came with it. Neither side frees the other's memory directly.
  *  - Times are unsigned nanoseconds.
  *
- * Thread classes, written at every function:
+ * Thread classes, stated at every function:
  *
- *  [any]       from any thread, also from several at once
- *  [lifecycle] one at a time for one instance, on a thread of the host that may be a different one each time
- *  [gate]      [any] if the manifest says `"thread": "any"`; one at a time for one instance if it says "serial"
+ *  [any]       from any thread, even from several at once
+ *  [lifecycle] one call at a time for each instance, on any thread of the host
+ *  [gate]      [any] if the manifest says `"thread": "any"`; one call at a time for each instance if it says "serial"
  */
 #ifndef CONNECTOR_BASE_H
 #define CONNECTOR_BASE_H
@@ -37,7 +37,7 @@
 #define CONNECTOR_END_DECLS
 #endif
 
-/** Makes a function of a plugin visible to the host, also under -fvisibility=hidden. */
+/** Makes a function of a plugin visible to the host, even under -fvisibility=hidden. */
 #ifdef __cplusplus
 #define CONNECTOR_EXPORT extern "C" __attribute__((visibility("default")))
 #else
@@ -54,7 +54,7 @@
 #define CONNECTOR_NULLABLE
 #endif
 
-/** Whether the struct behind `pointer` was filled in by a side that knew of `field`. */
+/** Whether the side that filled in the struct at `pointer` knew of `field`. */
 #define CONNECTOR_HAS_FIELD(type, field, pointer)                                                                      \
     ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 

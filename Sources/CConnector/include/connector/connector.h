@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * connector.h: the whole ABI, for plugins that need no choice. Start reading at base.h and plugin.h.
+ * connector.h: the whole ABI, for plugins that need all of it. Start reading at base.h and plugin.h.
  */
 #ifndef CONNECTOR_H
 #define CONNECTOR_H

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * error.h: the statuses that functions return, and the object that explains one.
+ * error.h: the statuses that functions return, and the object that explains a failure.
  */
 #ifndef CONNECTOR_ERROR_H
 #define CONNECTOR_ERROR_H
@@ -11,7 +11,7 @@
 CONNECTOR_BEGIN_DECLS
 
 /**
- * Every status, once: number, name, meaning. Numbers are never reused; a reader treats one that it does not know as
+ * Every status, once: number, name, meaning. Numbers are never reused; a reader treats an unknown number as
  * CONNECTOR_FAILED.
  *
  * 0 is success, 1 to 99 are failures, 100 to 199 are the host's answers to a misused service or completion.
@@ -47,8 +47,8 @@ enum { CONNECTOR_STATUSES(CONNECTOR_STATUS_CONSTANT) CONNECTOR_STATUS_END = -1 }
 #define CONNECTOR_ERROR_MESSAGE_SIZE 968
 
 /**
- * Why a call failed. The caller of a function owns it, sets `struct_size`, and passes it in; the callee fills in the
- * rest only when it returns something else than CONNECTOR_OK.
+ * The reason a call failed. The caller owns the object, sets `struct_size`, and passes it in; the callee fills in the
+ * rest only when it returns a status other than CONNECTOR_OK.
  *
  * 1024 bytes. `domain` and `message` are UTF-8 and end at the first NUL or at the end of the array.
  */
@@ -60,9 +60,9 @@ typedef struct connector_error {
     uint32_t retryable;
     /** The vendor's or system's own number (HTTP status, errno), 0 if there is none. */
     int32_t detail;
-    /** When to try again, in nanoseconds from now; 0 if not known. */
+    /** The wait before the next attempt, in nanoseconds; 0 if unknown. */
     uint64_t retry_after_ns;
-    /** Who speaks: "http", "errno", a vendor's name. */
+    /** The source of the failure: "http", "errno", a vendor's name. */
     char domain[CONNECTOR_ERROR_DOMAIN_SIZE];
     /** One sentence for a person: what failed and what to do about it. Never a secret. */
     char message[CONNECTOR_ERROR_MESSAGE_SIZE];

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * host.h: what the host offers one instance of a plugin.
+ * host.h: the functions that the host offers to one instance of a plugin.
  */
 #ifndef CONNECTOR_HOST_H
 #define CONNECTOR_HOST_H
@@ -36,18 +36,18 @@ typedef struct connector_host {
 
     /**
      * Completes an asynchronous call, exactly once. `status` is CONNECTOR_OK, with the result in `result_borrowed`
-     * (null if the operation has none), or a failure, with `error_borrowed` to explain it (null if there is nothing to
-     * say). Both are copied before this returns.
+     * (null if the operation has none), or a failure, with `error_borrowed` to explain it (null without an
+     * explanation). The host copies both before it returns.
      *
-     * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is not pending any more (completed, cancelled, past its
-     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if it is another gate's. All of these are harmless. [any]
+     * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is no longer pending (completed, cancelled, past its
+     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call. All are harmless. [any]
      */
     int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
                                           const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,
                                           const connector_error *CONNECTOR_NULLABLE error_borrowed);
 
     /**
-     * Tells how far a pending call is, as JSON; any number of times before it completes. Returns as `complete` does. [any]
+     * Reports the progress of a pending call as JSON, any number of times before it completes. Returns as `complete`. [any]
      */
     int32_t (*CONNECTOR_NONNULL progress)(void *CONNECTOR_NONNULL context, uint64_t operation,
                                           const char *CONNECTOR_NONNULL json_borrowed, uint64_t json_length);

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * operation.h: how operations are called and how they complete.
+ * operation.h: how the host calls operations, and how they complete.
  *
  * An operation is an exported function named in the manifest. Its C prototype follows from its signature.
  *
@@ -17,14 +17,14 @@
  *   T?                      a null pointer stands for none; an optional scalar is passed by pointer to const
  *   x: out SCALAR           a pointer to the scalar, written by the callee
  *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: a buffer of the caller; the callee
- *                           always sets *length to what it has to say, and answers CONNECTOR_TOO_LARGE if that is
- *                           more than the capacity (also x: out string, x: out json, with char *)
+ *                           always sets *length to the length it needs, and returns CONNECTOR_TOO_LARGE if that
+ *                           exceeds the capacity (also x: out string, x: out json, with char *)
  *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *
- * An asynchronous operation returns CONNECTOR_OK once it has taken the call on, and then completes it exactly once
- * through connector_host.complete, from any thread, also before it returns. If it returns anything else the call is
- * over, and it must not complete it. It never blocks the calling thread.
+ * An asynchronous operation returns CONNECTOR_OK once it has accepted the call, and then completes the call exactly once
+ * through connector_host.complete, from any thread, even before it returns. If it returns any other status, the call is
+ * over and must not be completed. The operation never blocks the calling thread.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H
@@ -46,9 +46,9 @@ typedef struct connector_call {
     uint32_t struct_size;
     /** Reserved, 0. */
     uint32_t flags;
-    /** Names the call towards the host: complete, progress. Unique while the process lives. */
+    /** Identifies the call in `complete` and `progress`. Unique for the life of the process. */
     uint64_t operation;
-    /** When the host gives the call up, on the monotonic clock of clock/1; CONNECTOR_NO_DEADLINE if never. */
+    /** When the host times the call out, on the monotonic clock of clock/1; CONNECTOR_NO_DEADLINE if never. */
     uint64_t deadline_ns;
 } connector_call;
 
@@ -62,7 +62,7 @@ typedef struct connector_bytes_owned {
     uint64_t length;
     /** Passed to `release`. */
     void *CONNECTOR_NULLABLE context;
-    /** Gives the bytes back; null if there is nothing to give back. Called once, [any]. */
+    /** Frees the bytes; null if there is nothing to free. Called once, [any]. */
     void (*CONNECTOR_NULLABLE release)(void *CONNECTOR_NULLABLE context);
 } connector_bytes_owned;
 

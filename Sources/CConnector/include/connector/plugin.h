@@ -7,16 +7,16 @@
  *
  *   CONNECTOR_EXPORT const connector_plugin *my_plugin(void);
  *
- * It returns a static table and does nothing else. One plugin has any number of instances, one for each gate:
+ * The function returns a static table and does nothing else. A plugin has any number of instances, one for each gate:
  *
  *   create → open → (operations, probe)* → close → destroy
  *
- * `open`, `probe` and `close` are asynchronous operations. What `open` and `probe` complete with is their evidence, as
- * JSON: an array of objects, strongest last or in any order,
+ * `open`, `probe` and `close` are asynchronous operations. `open` and `probe` complete with their evidence as JSON: an
+ * array of objects in any order,
  *
  *   [{"kind": "configured" | "reachable" | "authenticated", "detail": "for a person"}]
  *
- * A plugin claims the strongest kind that it proved just now, never more, and leaves no trace at the vendor by it.
+ * A plugin claims the strongest kind that it has just proved, never more. The proof leaves no trace at the vendor.
  *
  * Forbidden to plugins: work in constructors, fork, signal handlers, setenv, chdir, exit, writing to standard output,
  * blocking the calling thread.
@@ -41,8 +41,8 @@ typedef struct connector_plugin {
 
     /**
      * Makes an instance from its configuration: a JSON object with every field of the manifest that has a value or a
-     * default, already checked against the manifest. A secret stands in it as {{secret:NAME}}, which the host replaces
-     * on the wire: see services/http.h.
+     * default, already checked against the manifest. It holds {{secret:NAME}} in place of a secret, which the host
+     * inserts on the wire: see services/http.h.
      *
      * Does no I/O. `*instance_owned` belongs to the host until `destroy`. [lifecycle]
      */
@@ -55,21 +55,21 @@ typedef struct connector_plugin {
     int32_t (*CONNECTOR_NONNULL open)(void *CONNECTOR_NULLABLE instance, const connector_call *CONNECTOR_NONNULL call_borrowed,
                                       connector_error *CONNECTOR_NONNULL error);
 
-    /** Proves again that the outside world is there, and completes with evidence. Null: never stale. [lifecycle] */
+    /** Proves again that the outside world answers, and completes with evidence. Null: never stale. [lifecycle] */
     int32_t (*CONNECTOR_NULLABLE probe)(void *CONNECTOR_NULLABLE instance,
                                         const connector_call *CONNECTOR_NONNULL call_borrowed,
                                         connector_error *CONNECTOR_NONNULL error);
 
-    /** Finishes what is under way and disconnects. Null: nothing to do. [lifecycle] */
+    /** Finishes pending work and disconnects. Null: nothing to do. [lifecycle] */
     int32_t (*CONNECTOR_NULLABLE close)(void *CONNECTOR_NULLABLE instance,
                                         const connector_call *CONNECTOR_NONNULL call_borrowed,
                                         connector_error *CONNECTOR_NONNULL error);
 
-    /** Frees the instance. After it returns nothing of the instance runs or calls the host any more. [lifecycle] */
+    /** Frees the instance. Once it returns, no code of the instance runs or calls the host. [lifecycle] */
     void (*CONNECTOR_NONNULL destroy)(void *CONNECTOR_NULLABLE instance);
 
     /**
-     * The host gave a call up: stop working on it soon. The completion that may still come is answered with
+     * The host cancelled a call: stop working on it soon. A later completion of the call returns
      * CONNECTOR_UNKNOWN_OPERATION. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
      */
     void (*CONNECTOR_NULLABLE cancel)(void *CONNECTOR_NULLABLE instance, uint64_t operation);

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One place of a JSON text that is being encoded, into which containers write in any order.
+/// One place in a JSON text under construction; containers write to it in any order.
 final class EncodedNode {
-    /// What stands in the place.
+    /// The kind of value in the place.
     enum Form {
         case nothing
         case value(JSONValue)
@@ -11,9 +11,9 @@ final class EncodedNode {
         case object
     }
 
-    /// What was written so far.
+    /// The value written so far.
     private(set) var form = Form.nothing
-    /// Whether something was written over something else of another form.
+    /// Whether a value overwrote one of another form.
     private(set) var isTorn = false
     private var nodes: [EncodedNode] = []
     private var names: [String] = []
@@ -27,7 +27,7 @@ final class EncodedNode {
         if case .nothing = form { form = .value(value) } else { isTorn = true }
     }
 
-    /// Makes the place an array, which it may be already.
+    /// Makes the place an array, unless it is one.
     func becomeArray() {
         switch form {
         case .nothing: form = .array
@@ -36,7 +36,7 @@ final class EncodedNode {
         }
     }
 
-    /// Makes the place an object, which it may be already.
+    /// Makes the place an object, unless it is one.
     func becomeObject() {
         switch form {
         case .nothing: form = .object
@@ -52,7 +52,7 @@ final class EncodedNode {
         return node
     }
 
-    /// A new place for a member; what stood there under the name before is gone.
+    /// A new place for a member, in place of an earlier one of the same name.
     func addMember(_ name: String) -> EncodedNode {
         let node = EncodedNode()
         if let place = places[name] {
@@ -65,7 +65,7 @@ final class EncodedNode {
         return node
     }
 
-    /// What was written, with an empty object in each place where nothing was.
+    /// The written value, with an empty object in each place that nothing was written to.
     var json: JSONValue {
         switch form {
         case .nothing: .object(JSONObject())

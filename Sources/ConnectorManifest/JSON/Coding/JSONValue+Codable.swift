@@ -30,7 +30,7 @@ extension JSONValue: Codable {
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? JSONValueEncoder {
             if case .number(let value) = self, !value.isFinite {
-                throw encoder.failure(value, "\(value) is no number in JSON")
+                throw encoder.failure(value, "\(value) is not a JSON number")
             }
             encoder.node.set(self)
             return

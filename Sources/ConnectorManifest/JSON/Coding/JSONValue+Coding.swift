@@ -14,13 +14,13 @@ extension JSONValue {
     /// let order = try json.decode(as: Order.self)
     /// ```
     ///
-    /// Needs no Foundation, and gives its types no form of their own: a `Date` becomes the seconds since 2001 that it encodes as,
-    /// a `Data` an array of numbers. Give times as ``Timestamp`` and bytes as a string, or choose their form in `encode(to:)`.
-    /// Members are in the order in which the value writes them. An integer beyond `Int64` becomes a string of its digits,
-    /// which ``decode(as:)`` reads again; as a JSON number most readers would round it.
+    /// Foundation's types get no special form: a `Date` becomes its seconds since 2001, a `Data` an array of numbers.
+    /// Give times as ``Timestamp`` and bytes as a string, or choose their form in `encode(to:)`. Members are in the
+    /// order in which the value writes them. An integer beyond `Int64` becomes a string of its digits, which
+    /// ``decode(as:)`` reads again; most readers would round it as a JSON number.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to what cannot be said in JSON: a number that is not
-    ///   finite, nesting deeper than ``JSONParser/depthLimit``, a value that writes nothing.
+    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that JSON cannot express: a number
+    ///   that is not finite, nesting deeper than ``JSONParser/depthLimit``, a value that writes nothing.
     public init(encoding value: some Encodable) throws(ConnectorError) {
         let node = EncodedNode()
         do {
@@ -35,15 +35,15 @@ extension JSONValue {
 
     /// Decodes a Swift value.
     ///
-    /// Numbers are exact: an integer that its type has no room for is an error, as is a fraction where a whole number belongs.
+    /// Numbers are exact: an integer that overflows its type is an error, and so is a fraction for an integer type.
     /// Foundation's types are read as they write themselves: see ``init(encoding:)``.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to what does not fit the type.
+    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that does not fit the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> Value {
         do {
             return try type.init(from: JSONValueDecoder(value: self, codingPath: []))
         } catch {
-            throw ConnectorError(coding: error, "the JSON is no \(type)")
+            throw ConnectorError(coding: error, "the JSON is not a valid \(type)")
         }
     }
 }
@@ -62,14 +62,14 @@ extension JSONObject {
 
     /// Decodes a Swift value: see ``JSONValue/decode(as:)``.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to what does not fit the type.
+    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that does not fit the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> Value {
         try JSONValue.object(self).decode(as: type)
     }
 }
 
 extension ConnectorError {
-    /// What an encoder or decoder threw, with the path to the value at fault.
+    /// Wraps an encoder's or decoder's error, with the path to the value at fault.
     fileprivate init(coding error: any Error, _ what: String) {
         switch error {
         case let error as ConnectorError: self = error

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets a `Decodable` value make itself of a ``JSONValue``.
+/// Decodes a `Decodable` value from a ``JSONValue``.
 struct JSONValueDecoder: Decoder {
     let value: JSONValue
     let codingPath: [any CodingKey]
@@ -19,7 +19,7 @@ struct JSONValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueDecoding(decoder: self) }
 
-    /// The error for a value of another kind than is asked for.
+    /// The error for a value of the wrong kind.
     func mismatch(_ type: Any.Type, _ kind: String) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath,
@@ -28,7 +28,7 @@ struct JSONValueDecoder: Decoder {
         return value == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The error for a value that its type has no room for.
+    /// The error for a value that does not fit its type.
     func corrupted(_ text: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: text))
     }
@@ -38,7 +38,7 @@ struct JSONValueDecoder: Decoder {
 private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let codingPath: [any CodingKey]
     private let object: JSONObject
-    /// The members by name, where there are too many to walk through for each.
+    /// The members by name, if there are too many for a linear search.
     private let index: [String: JSONValue]?
 
     init(_ object: JSONObject, codingPath: [any CodingKey]) {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes what an `Encodable` value says of itself into one place of a ``JSONValue``.
+/// Encodes an `Encodable` value into one place of a ``JSONValue``.
 struct JSONValueEncoder: Encoder {
     let node: EncodedNode
     let codingPath: [any CodingKey]
@@ -23,7 +23,8 @@ struct JSONValueEncoder: Encoder {
 
     /// Lets a value write itself.
     ///
-    /// - Throws: An `EncodingError` for two forms in one place and for nesting that no parser takes; whatever the value throws.
+    /// - Throws: An `EncodingError` for two forms in one place or nesting too deep to parse; otherwise the value's own
+    ///   error.
     func write(_ value: some Encodable) throws {
         guard codingPath.count <= JSONParser.depthLimit else {
             throw failure(value, "nests deeper than \(JSONParser.depthLimit) levels")

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A step of a coding path that no key of the value's own type stands for: an index, or `super`.
+/// A step of a coding path without a key of the value's own type: an index, or `super`.
 struct PathKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -26,7 +26,7 @@ struct PathKey: CodingKey {
 }
 
 extension JSONPath {
-    /// The same way as coding keys tell it.
+    /// Converts a coding path.
     init(_ keys: [any CodingKey]) {
         self.init()
         for key in keys {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value that is being decoded: where every number, text and truth value comes from.
+/// The decoder of one scalar: a number, a string or a boolean.
 struct SingleValueDecoding: SingleValueDecodingContainer {
     let decoder: JSONValueDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
@@ -52,7 +52,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
             return fitting
         }
         switch decoder.value {
-        case .number(let value): throw decoder.corrupted("\(value) is no whole number of at most 64 bits")
+        case .number(let value): throw decoder.corrupted("\(value) is not a whole number of at most 64 bits")
         case .string(let digits):
             // Beyond Int64 an integer is written as its digits: see SingleValueEncoding.
             if let value = UInt64(digits), value > Int64.max, let fitting = Value(exactly: value) { return fitting }

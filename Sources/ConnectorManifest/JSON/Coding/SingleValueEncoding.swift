@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value that is being encoded: where every number, text and truth value ends up.
+/// The encoder of one scalar: a number, a string or a boolean.
 struct SingleValueEncoding: SingleValueEncodingContainer {
     let node: EncodedNode
     let codingPath: [any CodingKey]
@@ -21,7 +21,7 @@ struct SingleValueEncoding: SingleValueEncodingContainer {
     func encode(_ value: UInt64) { integer(value) }
     func encode(_ value: Double) throws { try number(value, value) }
 
-    /// Writes the shortest decimal that means the number among all of `Float`, as JSON texts elsewhere do.
+    /// Writes the shortest decimal that reads back as the same `Float`.
     func encode(_ value: Float) throws {
         let short = Double("\(value)") ?? Double(value)
         try number(Float(short) == value ? short : Double(value), value)
@@ -31,7 +31,7 @@ struct SingleValueEncoding: SingleValueEncodingContainer {
         try JSONValueEncoder(node: node, codingPath: codingPath).write(value)
     }
 
-    /// Digits in a string where JSON readers, this one among them, would round the number.
+    /// Writes the digits as a string where JSON readers, including this one, would round the number.
     private func integer(_ value: some FixedWidthInteger) {
         node.set(Int64(exactly: value).map { .integer($0) } ?? .string("\(value)"))
     }
@@ -40,7 +40,7 @@ struct SingleValueEncoding: SingleValueEncodingContainer {
         guard number.isFinite else {
             throw EncodingError.invalidValue(
                 value,
-                EncodingError.Context(codingPath: codingPath, debugDescription: "\(value) is no number in JSON")
+                EncodingError.Context(codingPath: codingPath, debugDescription: "\(value) is not a JSON number")
             )
         }
         node.set(.number(number))

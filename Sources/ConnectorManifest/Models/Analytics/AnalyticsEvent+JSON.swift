@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AnalyticsEvent {
-    /// How many bytes a `messageId` may have.
+    /// The greatest length of a `messageId`, in bytes.
     public static let messageIdLimit = 200
 
-    /// Reads an event and checks that it says what its type needs. Members that the specification does not name are
-    /// dropped.
+    /// Reads an event and checks the members that its type needs. Members outside the specification are dropped.
     ///
     /// - Parameters:
     ///   - json: An object.
-    ///   - type: What the operation implies; nil if the event says it in `type`.
+    ///   - type: The type that the operation implies; nil if the event names it in `type`.
     ///   - path: Names the event in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as type: Kind? = nil, path: String = "event") throws(ConnectorError) {
@@ -36,7 +35,7 @@ extension AnalyticsEvent {
         try check(path)
     }
 
-    /// Objects to an event that does not say what its type needs.
+    /// Throws if the event lacks a member that its type needs.
     public func check(_ path: String = "event") throws(ConnectorError) {
         func require(_ value: String?, _ name: String) throws(ConnectorError) {
             guard value?.isEmpty != false else { return }
@@ -51,14 +50,14 @@ extension AnalyticsEvent {
         case .identify, .page, .screen: break
         }
         if distinctId.isEmpty {
-            throw ConnectorError(.invalid, "\(path).userId or \(path).anonymousId must be there, and not empty")
+            throw ConnectorError(.invalid, "\(path).userId or \(path).anonymousId must be given, and not be empty")
         }
         guard !messageId.isEmpty, messageId.utf8.count <= Self.messageIdLimit else {
             throw ConnectorError(.invalid, "\(path).messageId must have 1 to \(Self.messageIdLimit) bytes")
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["type": .string(type.rawValue), "messageId": .string(messageId)]
         object.set("timestamp", timestamp)

@@ -1,40 +1,40 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that a user did or is, in the terms of the Segment specification (segment.com/docs/connections/spec).
+/// A user's action or identity, in the terms of the Segment specification (segment.com/docs/connections/spec).
 public struct AnalyticsEvent: Sendable, Hashable {
-    /// Which call of the specification it is.
+    /// The call of the specification.
     public var type: Kind
-    /// Names the event towards the vendor: the same in every attempt to deliver it, so that it counts once.
+    /// The vendor's key to recognise duplicates; it stays the same in every delivery attempt, so the event counts once.
     public var messageId: String
-    /// When it happened; nil if that is when it is delivered.
+    /// The time of the event; nil means the time of delivery.
     public var timestamp: Timestamp?
-    /// The user as the application's database knows them. Either this or ``anonymousId`` is there.
+    /// The user's id in the application's database. Required unless ``anonymousId`` is given.
     public var userId: String?
-    /// The user, or their device, before they are known.
+    /// The id of a user, or of a device, that the application does not know yet.
     public var anonymousId: String?
-    /// What was done, such as `Order Completed`; only and always in a `track`.
+    /// The action, such as `Order Completed`; required in a `track`, absent elsewhere.
     public var event: String?
     /// The name of a page or screen.
     public var name: String?
     /// The category of a page.
     public var category: String?
-    /// The group that the user belongs to; only and always in a `group`.
+    /// The group that the user belongs to; required in a `group`, absent elsewhere.
     public var groupId: String?
-    /// The identity that ``userId`` replaces; only and always in an `alias`.
+    /// The identity that ``userId`` replaces; required in an `alias`, absent elsewhere.
     public var previousId: String?
-    /// What is to be said of a `track`, `page` or `screen`.
+    /// Facts about a `track`, `page` or `screen`.
     public var properties: JSONObject
-    /// What is to be said of a user (`identify`) or a group (`group`).
+    /// Facts about a user (`identify`) or a group (`group`).
     public var traits: JSONObject
-    /// Where it happened: `app`, `device`, `library`, `ip`, `locale` and so on.
+    /// The circumstances of the event: `app`, `device`, `library`, `ip`, `locale` and so on.
     public var context: JSONObject
 
     /// The calls of the specification.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The user did something.
         case track
-        /// The user is this one.
+        /// The application learned who the user is.
         case identify
         /// The user saw a screen of an application.
         case screen
@@ -42,7 +42,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
         case page
         /// The user belongs to a group.
         case group
-        /// The user was known by another identity.
+        /// The user had another identity before.
         case alias
     }
 
@@ -70,6 +70,6 @@ public struct AnalyticsEvent: Sendable, Hashable {
         return made
     }
 
-    /// The user that vendors with one identifier for everybody are told: ``userId``, or else ``anonymousId``.
+    /// The user's id for vendors that know only one kind: ``userId``, or else ``anonymousId``.
     public var distinctId: String { userId ?? anonymousId ?? "" }
 }

@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that happened before something went wrong.
+/// An event that preceded a failure.
 public struct Breadcrumb: Sendable, Hashable {
-    /// When it happened.
+    /// The time of the event.
     public var timestamp: Timestamp?
-    /// What kind of thing it was: `http`, `navigation`, …
+    /// The kind of event: `http`, `navigation`, …
     public var category: String?
-    /// What happened, in words.
+    /// A description of the event.
     public var message: String
-    /// How bad it was.
+    /// The severity.
     public var level: CrashReport.Level
     /// Further facts.
     public var data: JSONObject
@@ -41,7 +41,7 @@ public struct Breadcrumb: Sendable, Hashable {
         )
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["message": .string(message), "level": .string(level.rawValue)]
         object.set("category", category)

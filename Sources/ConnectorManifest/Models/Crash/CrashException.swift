@@ -3,11 +3,11 @@
 
 /// One exception of a chain of causes.
 public struct CrashException: Sendable, Hashable {
-    /// What kind it is, such as the name of its type.
+    /// The kind of exception, such as the name of its type.
     public var type: String
-    /// What it says.
+    /// The exception's own message.
     public var message: String?
-    /// Where it was thrown: first the function that threw, last the one that everything started from.
+    /// The stack: first the function that threw, last the outermost caller.
     public var frames: [CrashFrame]
 
     /// Makes an exception.
@@ -27,7 +27,7 @@ public struct CrashException: Sendable, Hashable {
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["type": .string(type)]
         object.set("message", message)

@@ -9,13 +9,13 @@ public struct CrashFrame: Sendable, Hashable {
     public var module: String?
     /// The source file.
     public var file: String?
-    /// From 1.
+    /// Counted from 1.
     public var line: Int?
-    /// From 1.
+    /// Counted from 1.
     public var column: Int?
-    /// The instruction, as `0x…`.
+    /// The address of the instruction, as `0x…`.
     public var address: String?
-    /// Whether it is the application's own code.
+    /// Whether the function belongs to the application.
     public var isInApplication: Bool
 
     /// Makes a frame.
@@ -54,7 +54,7 @@ public struct CrashFrame: Sendable, Hashable {
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object = JSONObject()
         object.set("function", function)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CrashReport {
-    /// What an operation demands of its report.
+    /// The content that an operation requires of its report.
     public enum Kind: Sendable {
         /// At least one exception.
         case exception
@@ -12,11 +12,11 @@ extension CrashReport {
         case any
     }
 
-    /// Reads a report and checks that it says what the operation needs. Members that the model does not name are dropped.
+    /// Reads a report and checks the members that the operation needs. Members outside the model are dropped.
     ///
     /// - Parameters:
     ///   - json: An object.
-    ///   - kind: What the operation implies.
+    ///   - kind: The content that the operation requires.
     ///   - path: Names the report in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as kind: Kind = .any, path: String = "report") throws(ConnectorError) {
@@ -57,12 +57,12 @@ extension CrashReport {
         case .message where !hasMessage:
             throw ConnectorError(.invalid, "\(path).message is missing")
         case .any where exceptions.isEmpty && !hasMessage:
-            throw ConnectorError(.invalid, "\(path).exceptions or \(path).message must be there")
+            throw ConnectorError(.invalid, "\(path).exceptions or \(path).message must be given")
         default: break
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id), "level": .string(level.rawValue)]
         object.set("timestamp", timestamp)

@@ -1,46 +1,46 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that went wrong: an exception with its causes, or a message.
+/// A failure: an exception with its causes, or a message.
 public struct CrashReport: Sendable, Hashable {
-    /// Names the report towards the vendor: 32 hexadecimal digits in lower case, the same in every attempt to deliver it.
+    /// 32 lower-case hexadecimal digits, the same in every delivery attempt, so the vendor recognises duplicates.
     public var id: String
-    /// When it happened; nil if that is when it is delivered.
+    /// The time of the failure; nil means the time of delivery.
     public var timestamp: Timestamp?
-    /// How bad it is.
+    /// The severity.
     public var level: Level
-    /// What happened, in words; always there if there are no exceptions.
+    /// A description of the failure; required without exceptions.
     public var message: String?
-    /// What was thrown: first what reached the top, then the cause of each one, so that the root cause stands last.
+    /// The chain of exceptions: first the outermost, each followed by its cause, last the root cause.
     public var exceptions: [CrashException]
-    /// Whether the application went on. An exception that ended it was not handled.
+    /// Whether the application survived the exception.
     public var isHandled: Bool
-    /// Short values to search by.
+    /// Short, searchable values by name.
     public var tags: [String: String]
-    /// To whom it happened.
+    /// The affected user.
     public var user: CrashUser?
-    /// What happened before, oldest first.
+    /// The preceding events, oldest first.
     public var breadcrumbs: [Breadcrumb]
     /// The application's version.
     public var release: String?
-    /// Where the application runs: `production`, `staging`, …
+    /// The application's environment: `production`, `staging`, …
     public var environment: String?
-    /// What makes reports the same problem, instead of what the vendor makes of the frames; empty leaves it to the vendor.
+    /// The key by which the vendor groups reports; empty lets the vendor group by stack frames.
     public var fingerprint: [String]
     /// Further facts, grouped: `{"device": {"model": "…"}}`.
     public var context: JSONObject
 
-    /// How bad it is, worst first.
+    /// Severities, worst first.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         /// The application ended.
         case fatal
-        /// Something failed.
+        /// An operation failed.
         case error
-        /// Something may fail.
+        /// A failure is likely.
         case warning
-        /// Something happened.
+        /// A normal event.
         case info
-        /// Something for whoever looks for a mistake.
+        /// Details for debugging.
         case debug
     }
 
@@ -57,11 +57,11 @@ public struct CrashReport: Sendable, Hashable {
         context = JSONObject()
     }
 
-    /// Reports an error that the application went on from.
+    /// Makes a report of an error that the application survived.
     ///
     /// - Parameters:
     ///   - error: Its type and description become the exception; Swift errors carry no stack.
-    ///   - tags: Short values to search by.
+    ///   - tags: Short, searchable values by name.
     public init(of error: any Error, tags: [String: String] = [:]) {
         self.init(level: .error, exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")])
         self.tags = tags

@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// To whom something went wrong.
+/// The user that a failure affected.
 public struct CrashUser: Sendable, Hashable {
-    /// The user as the application knows them.
+    /// The user's id in the application.
     public var id: String?
-    /// Where to write to them.
+    /// The user's e-mail address.
     public var email: String?
-    /// What they are called.
+    /// The user's name.
     public var name: String?
 
     /// Makes a user.
@@ -27,7 +27,7 @@ public struct CrashUser: Sendable, Hashable {
         )
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object = JSONObject()
         object.set("id", id)

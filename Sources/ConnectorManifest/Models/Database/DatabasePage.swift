@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a query found, as far as one page goes.
+/// One page of a query's records.
 public struct DatabasePage: Sendable, Hashable {
-    /// In the order that the query asked for.
+    /// The records in the order of the query.
     public var records: [DatabaseRecord]
-    /// Where the next page begins; nil if this is the last one. Opaque.
+    /// An opaque reference to the next page; nil on the last page.
     public var cursor: String?
 
     /// Makes a page.
@@ -32,7 +32,7 @@ public struct DatabasePage: Sendable, Hashable {
         return values
     }
 
-    /// As `query` answers it.
+    /// The JSON form that `query` returns.
     public var json: JSONValue {
         var object: JSONObject = ["records": .array(records.map(\.json))]
         object.set("cursor", cursor)

@@ -4,8 +4,8 @@
 extension DatabaseQuery {
     /// Reads a query.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` for anything that is not part of a query: a filter that is overlooked
-    ///   would change the answer.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member: an overlooked filter would change the
+    ///   result.
     public init(json: JSONValue, path: String = "query") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         try reader.checkNames(["where", "sort", "limit", "cursor"])
@@ -24,7 +24,7 @@ extension DatabaseQuery {
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object = JSONObject()
         var conditions = JSONObject()
@@ -66,7 +66,7 @@ extension DatabaseQuery {
             }
             filters.append(Filter(field, comparison, member.value))
         }
-        guard !filters.isEmpty else { throw ConnectorError(.invalid, "\(path) compares with nothing") }
+        guard !filters.isEmpty else { throw ConnectorError(.invalid, "\(path) needs a comparison") }
         return filters
     }
 }

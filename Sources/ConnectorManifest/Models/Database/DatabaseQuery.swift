@@ -1,31 +1,31 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A question for records of one collection: all filters hold, in order, page by page.
+/// A query for the records of one collection that pass every filter, sorted and in pages.
 ///
 /// ```json
 /// {"where": {"city": "Bern", "age": {"ge": 18, "lt": 65}}, "sort": ["name", "-age"], "limit": 20}
 /// ```
 public struct DatabaseQuery: Sendable, Hashable {
-    /// What must hold of a record; all of them.
+    /// The conditions that a record must meet, all of them.
     public var filters: [Filter]
-    /// By what records are ordered, most important first; empty leaves it to the vendor.
+    /// The sort order, most significant member first; empty lets the vendor choose.
     public var sort: [Order]
-    /// How many records a page has at most, 1 to ``limitRange``'s end.
+    /// The most records of a page, within ``limitRange``.
     public var limit: Int
-    /// Where the page begins: what the page before said; nil for the first one.
+    /// The cursor of the previous page; nil for the first page.
     public var cursor: String?
 
-    /// How many records a page may have.
+    /// The allowed page sizes.
     public static let limitRange = 1...1000
 
-    /// What must hold of one member.
+    /// A condition on one member.
     public struct Filter: Sendable, Hashable {
         /// The member's name.
         public var field: String
-        /// How it compares.
+        /// The comparison.
         public var comparison: Comparison
-        /// With what: a number, text, boolean or null; an array for ``Comparison/within``.
+        /// The value to compare with: a number, string, boolean or null; an array for ``Comparison/within``.
         public var value: JSONValue
 
         /// Makes a filter.
@@ -58,7 +58,7 @@ public struct DatabaseQuery: Sendable, Hashable {
     public struct Order: Sendable, Hashable {
         /// The member's name.
         public var field: String
-        /// Whether the greatest comes first.
+        /// Whether the greatest value comes first.
         public var isDescending: Bool
 
         /// Makes an order.

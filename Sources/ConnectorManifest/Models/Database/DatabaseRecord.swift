@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record as a database keeps it.
+/// A record of a database.
 public struct DatabaseRecord: Sendable, Hashable {
-    /// Names the record within its collection, for good.
+    /// The record's permanent name within its collection.
     public var id: String
-    /// Changes whenever the record does; nil if the vendor does not say. Give it back in `replace`, `update` or `delete` to
-    /// act only on what was read.
+    /// Changes with every change of the record; nil if the vendor has no versions. Pass it to `replace`, `update` or
+    /// `delete` to act only on the version that was read.
     public var version: String?
     /// The application's own members, without the vendor's.
     public var data: JSONObject
@@ -30,12 +30,12 @@ public struct DatabaseRecord: Sendable, Hashable {
 
     /// The members as a value of the application's own type: see ``JSONValue/decode(as:)``.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to what does not fit the type.
+    /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that does not fit the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> Value {
         try data.decode(as: type)
     }
 
-    /// As operations answer it.
+    /// The JSON form that operations return.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id)]
         object.set("version", version)

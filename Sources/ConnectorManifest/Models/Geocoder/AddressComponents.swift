@@ -3,7 +3,7 @@
 
 /// The parts of a place's address, as far as the geocoder knows them.
 public struct AddressComponents: Sendable, Hashable {
-    /// The number of the house.
+    /// The house number.
     public var houseNumber: String?
     /// The street.
     public var street: String?
@@ -22,7 +22,7 @@ public struct AddressComponents: Sendable, Hashable {
     /// The country as two letters of ISO 3166-1, in upper case.
     public var countryCode: String?
 
-    /// Knows nothing yet.
+    /// Makes an address without parts.
     public init() {}
 
     /// Reads the parts.
@@ -39,7 +39,7 @@ public struct AddressComponents: Sendable, Hashable {
         countryCode = try reader.string("countryCode")
     }
 
-    /// As operations answer them.
+    /// The JSON form that operations return.
     public var json: JSONValue {
         var object = JSONObject()
         object.set("houseNumber", houseNumber)

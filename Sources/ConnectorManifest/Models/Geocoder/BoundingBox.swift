@@ -12,7 +12,7 @@ public struct BoundingBox: Sendable, Hashable {
     /// The longitude of the eastern edge.
     public var east: Double
 
-    /// Makes an area; nil if a number is no latitude or longitude, or south lies north of north.
+    /// Makes an area; nil if a number is no latitude or longitude, or if `south` exceeds `north`.
     public init?(south: Double, west: Double, north: Double, east: Double) {
         guard (-90...90).contains(south), (-90...90).contains(north), south <= north,
             (-180...180).contains(west), (-180...180).contains(east)
@@ -36,7 +36,7 @@ public struct BoundingBox: Sendable, Hashable {
         self = box
     }
 
-    /// As operations answer it.
+    /// The JSON form that operations return.
     public var json: JSONValue {
         ["south": .number(south), "west": .number(west), "north": .number(north), "east": .number(east)]
     }

@@ -8,7 +8,7 @@ public struct Coordinate: Sendable, Hashable {
     /// East of Greenwich, -180 to 180.
     public var longitude: Double
 
-    /// Makes a point; nil if there is no such point.
+    /// Makes a point; nil if a number is out of range.
     public init?(latitude: Double, longitude: Double) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         self.latitude = latitude

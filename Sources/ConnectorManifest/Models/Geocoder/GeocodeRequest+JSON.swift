@@ -4,8 +4,8 @@
 extension GeocodeRequest {
     /// Reads a request.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` for anything that is not part of a request, and unless there is
-    ///   either a query or an address.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member, and unless the request has either a
+    ///   query or an address.
     public init(json: JSONValue, path: String = "request") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         try reader.checkNames(["query", "address", "limit", "language", "countries"])
@@ -31,7 +31,7 @@ extension GeocodeRequest {
         }
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object = JSONObject()
         switch subject {
@@ -72,7 +72,7 @@ extension GeocodeRequest.Address {
     }
 }
 
-/// The member `language`, which goes into headers and URLs: letters, digits and hyphens only.
+/// Reads the member `language`, which goes into headers and URLs: only letters, digits and hyphens.
 func languageTag(_ reader: ModelReader) throws(ConnectorError) -> String? {
     try reader.value("language", "a tag of BCP 47, such as \"de\" or \"pt-BR\"") { value in
         guard let tag = value.string, (2...35).contains(tag.utf8.count) else { return nil }

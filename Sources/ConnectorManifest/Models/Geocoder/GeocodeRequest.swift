@@ -1,33 +1,33 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A question for places: by free text, or by the parts of an address.
+/// A request for places by free text, or by the parts of an address.
 ///
 /// ```json
 /// {"query": "Bundesplatz 3, Bern", "limit": 1, "language": "de"}
 /// {"address": {"street": "Bundesplatz 3", "city": "Bern", "country": "Switzerland"}, "countries": ["CH"]}
 /// ```
 public struct GeocodeRequest: Sendable, Hashable {
-    /// What to look for.
+    /// The place to look for.
     public var subject: Subject
-    /// How many places to answer at most, 1 to 50.
+    /// The most places to return, 1 to 50.
     public var limit: Int
-    /// In which language, as a tag of BCP 47: `de`, `pt-BR`; nil leaves it to the vendor.
+    /// The language of the answer as a BCP 47 tag: `de`, `pt-BR`; nil lets the vendor choose.
     public var language: String?
-    /// Only in these countries, as two letters of ISO 3166-1 in upper case; empty is everywhere.
+    /// The countries to search, as upper-case ISO 3166-1 codes of two letters; empty means everywhere.
     public var countries: [String]
 
-    /// What to look for.
+    /// The place to look for.
     public enum Subject: Sendable, Hashable {
-        /// Whatever people type.
+        /// Free text, as people type it.
         case text(String)
         /// The parts of an address.
         case address(Address)
     }
 
-    /// The parts of an address; at least one is there.
+    /// The parts of an address; at least one is given.
     public struct Address: Sendable, Hashable {
-        /// House number and street, in the order of the country.
+        /// House number and street, in the country's order.
         public var street: String?
         /// City, town or village.
         public var city: String?
@@ -57,7 +57,7 @@ public struct GeocodeRequest: Sendable, Hashable {
             self.country = country
         }
 
-        /// The parts as one line, for vendors that take nothing else.
+        /// The parts as one line, for vendors that take only text.
         public var line: String {
             let place = [postalCode, city].compactMap(\.self).joined(separator: " ")
             return [street, place.isEmpty ? nil : place, county, state, country].compactMap(\.self).joined(

@@ -1,23 +1,23 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place as every geocoder describes it here.
+/// A place, described alike for every geocoder.
 public struct Place: Sendable, Hashable {
-    /// Where it is.
+    /// The location.
     public var coordinate: Coordinate
-    /// What it is called, if it has a name of its own.
+    /// The place's own name, if it has one.
     public var name: String?
-    /// Its address in one line, as the vendor formats it.
+    /// The address in one line, as the vendor formats it.
     public var formattedAddress: String?
-    /// The parts of its address.
+    /// The parts of the address.
     public var components: AddressComponents
-    /// The area that shows all of it.
+    /// The area that contains the whole place.
     public var boundingBox: BoundingBox?
-    /// Which geocoder says so: the plugin's id.
+    /// The plugin id of the geocoder that found the place.
     public var provider: String
-    /// What must be shown beside it, where the licence of the data demands that.
+    /// The notice to show beside the place, where the data's licence requires one.
     public var attribution: String?
-    /// The vendor's name for it.
+    /// The vendor's id for the place.
     public var id: String?
 
     /// Makes a place.
@@ -58,14 +58,14 @@ public struct Place: Sendable, Hashable {
         }
     }
 
-    /// Reads what `geocode` and `reverse` answer: an array, best first.
+    /// Reads the result of `geocode` or `reverse`: an array of places, best first.
     public static func places(json: JSONValue) throws(ConnectorError) -> [Place] {
         try ModelReader(["places": json], "answer").models("places") { json, path throws(ConnectorError) in
             try Place(json: json, path: path)
         }
     }
 
-    /// As operations answer it.
+    /// The JSON form that operations return.
     public var json: JSONValue {
         var object = JSONObject()
         coordinate.write(to: &object)

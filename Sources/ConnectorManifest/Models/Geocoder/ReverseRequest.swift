@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A question for what is at a point.
+/// A request for the places at a point.
 ///
 /// ```json
 /// {"latitude": 46.9466, "longitude": 7.4446, "language": "de"}
@@ -9,9 +9,9 @@
 public struct ReverseRequest: Sendable, Hashable {
     /// The point.
     public var coordinate: Coordinate
-    /// How many places to answer at most, 1 to 50, nearest first.
+    /// The most places to return, 1 to 50, nearest first.
     public var limit: Int
-    /// In which language, as a tag of BCP 47; nil leaves it to the vendor.
+    /// The language of the answer as a BCP 47 tag; nil lets the vendor choose.
     public var language: String?
 
     /// Makes a request.
@@ -23,7 +23,7 @@ public struct ReverseRequest: Sendable, Hashable {
 
     /// Reads a request.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` for anything that is not part of a request.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member.
     public init(json: JSONValue, path: String = "request") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         try reader.checkNames(["latitude", "longitude", "limit", "language"])
@@ -32,7 +32,7 @@ public struct ReverseRequest: Sendable, Hashable {
         language = try languageTag(reader)
     }
 
-    /// As operations take it.
+    /// The JSON form that operations take.
     public var json: JSONValue {
         var object = JSONObject()
         coordinate.write(to: &object)

@@ -6,8 +6,8 @@ package import ConnectorManifest
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
 ///
 /// The project's key comes in `Bugsnag-Api-Key` or, as older notifiers send it, in the body. A request that can be read
-/// is answered 200 and processed later; a missing or unknown key is refused with 401, what cannot be read with 400, what
-/// is larger than 1 MB with 413. Source: Bugsnag's documentation and its notifiers.
+/// is answered 200 and processed later. A missing or unknown key is refused with 401, an unreadable request with 400,
+/// one over 1 MB with 413. Source: Bugsnag's documentation and its notifiers.
 package struct BugsnagVendor: Vendor {
     package static let name = "bugsnag"
     package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
@@ -16,7 +16,7 @@ package struct BugsnagVendor: Vendor {
     /// The most bytes of a request.
     private static let limit = 1 << 20
 
-    /// What counts as a known key.
+    /// The keys that the vendor accepts.
     private let credentials: AcceptedCredentials
 
     package init(credentials: AcceptedCredentials) {
@@ -46,7 +46,7 @@ package struct BugsnagVendor: Vendor {
         return HTTPResponse(text: "OK")
     }
 
-    /// What a payload lacks.
+    /// The problems of a payload.
     private static func problems(in body: JSONValue) -> [String] {
         guard let events = body["events"]?.array else { return ["events is required and must be an array"] }
         var problems: [String] = []

@@ -5,7 +5,7 @@ package import ConnectorManifest
 
 /// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
 ///
-/// Whether it worked stands in `status` in the body; a wrong key is `REQUEST_DENIED` under HTTP 200, a request without
+/// The body's `status` tells success from failure; a wrong key is `REQUEST_DENIED` under HTTP 200, a request without
 /// anything to look for `INVALID_REQUEST` under 400. A fault with `code=OVER_QUERY_LIMIT` shows that status. Source:
 /// Google's documentation and its client libraries.
 package struct GoogleVendor: Vendor {
@@ -13,7 +13,7 @@ package struct GoogleVendor: Vendor {
     package static let demoCredentials = ["key": "AIza-demo-key"]
     package static let secretKeys = ["key"]
 
-    /// What counts as a known key.
+    /// The keys that the vendor accepts.
     private let credentials: AcceptedCredentials
 
     package init(credentials: AcceptedCredentials) {
@@ -84,7 +84,7 @@ package struct GoogleVendor: Vendor {
         return components
     }
 
-    /// What was found.
+    /// The answer with the places found.
     private func answer(_ places: [GazetteerPlace]) -> HTTPResponse {
         guard !places.isEmpty else { return answer("ZERO_RESULTS") }
         return HTTPResponse(

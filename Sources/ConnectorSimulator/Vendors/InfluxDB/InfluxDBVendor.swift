@@ -14,7 +14,7 @@ package final class InfluxDBVendor: Vendor {
     package static let demoCredentials = ["database": "demo"]
     package static let secretKeys = ["password"]
 
-    /// Who may come in.
+    /// The credentials that the server accepts.
     private let credentials: AcceptedCredentials
     /// The databases by name.
     private let databases: Mutex<[String: InfluxDatabase]>
@@ -48,7 +48,7 @@ package final class InfluxDBVendor: Vendor {
     /// The version this server says it is.
     private static let version = "1.8.10"
 
-    /// Tells that the server is there; asked for more, also which version.
+    /// Answers a ping, on request with the version.
     private func ping(_ request: SimulatedRequest) -> HTTPResponse {
         guard let verbose = request.query["verbose"], verbose != "", verbose != "0", verbose != "false" else {
             return HTTPResponse(status: 204)
@@ -73,7 +73,7 @@ package final class InfluxDBVendor: Vendor {
         return nil
     }
 
-    /// What a server with authentication answers to strangers.
+    /// The answer of a server with authentication to unknown users.
     private func unauthorized(_ message: String) -> HTTPResponse {
         var response = failure(status: 401, message: message)
         response.headers["WWW-Authenticate"] = "Basic realm=\"InfluxDB\""
@@ -96,7 +96,7 @@ package final class InfluxDBVendor: Vendor {
             guard var database = databases[name] else {
                 return failure(status: 404, message: "database not found: \"\(name)\"")
             }
-            // The one policy that there is; InfluxDB calls any other one an error of its own.
+            // Only one policy exists; InfluxDB answers 500 for any other.
             if let policy = request.query["rp"], !policy.isEmpty, policy != InfluxDatabase.retentionPolicy {
                 return failure(status: 500, message: "retention policy not found: \(policy)")
             }

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// What a client sends about an object.
+/// The body of a request about an object.
 struct KintoBody {
     /// Its fields; `nil` when they are not mentioned.
     var data: JSONObject?

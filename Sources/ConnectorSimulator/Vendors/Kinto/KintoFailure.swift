@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// Why Kinto refuses a request; the numbers are those of its protocol.
+/// A refusal of Kinto; the numbers are those of its protocol.
 struct KintoFailure: Error {
     /// The HTTP status.
     var status: Int
@@ -11,7 +11,7 @@ struct KintoFailure: Error {
     var errno: Int64
     /// In words; absent where Kinto gives none.
     var message: String?
-    /// What exactly.
+    /// The details of the refusal.
     var details: JSONValue?
     /// Added to the answer.
     var headers: HTTPFields = [:]
@@ -37,7 +37,7 @@ struct KintoFailure: Error {
         )
     }
 
-    /// What this user may not see, and a bucket that does not exist.
+    /// An object that this user may not see, or a bucket that does not exist.
     static var forbidden: KintoFailure {
         KintoFailure(status: 403, errno: 121, message: "This user cannot access this resource.")
     }
@@ -48,7 +48,7 @@ struct KintoFailure: Error {
         return KintoFailure(status: 404, errno: isParent ? 111 : 110, details: details)
     }
 
-    /// A path nothing is served under.
+    /// A path that nothing is served under.
     static var unknownPath: KintoFailure {
         KintoFailure(status: 404, errno: 111, message: "The resource you are looking for could not be found.")
     }

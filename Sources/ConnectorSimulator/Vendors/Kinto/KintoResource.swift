@@ -5,16 +5,16 @@ internal import ConnectorManifest
 
 /// Answers one request about a list or an object.
 struct KintoResource {
-    /// What is asked.
+    /// The request.
     let request: SimulatedRequest
-    /// What it is about.
+    /// The list or object that the request names.
     let path: KintoPath
-    /// Who asks.
+    /// The user who sent the request.
     let user: String
-    /// What is stored, changed by the answer.
+    /// The stored objects, which the request may change.
     var store: KintoStore
 
-    /// Answers, or says why not.
+    /// Answers the request, or throws the refusal.
     mutating func respond() throws(KintoFailure) -> HTTPResponse {
         try checkParents()
         if let id = path.id {
@@ -34,7 +34,7 @@ struct KintoResource {
         }
     }
 
-    /// Refuses what lies in a bucket or a collection that does not exist.
+    /// Refuses a path in a bucket or a collection that does not exist.
     private func checkParents() throws(KintoFailure) {
         if let bucket = path.parents.first, store.object(bucket, in: "/buckets") == nil { throw .forbidden }
         guard path.parents.count == 2 else { return }
@@ -146,7 +146,7 @@ struct KintoResource {
         return answer(["data": .object(tombstone)], tombstone["last_modified"]?.integer ?? 0)
     }
 
-    /// The object, or that there is none; a bucket that is not there is not told apart from one that is not for you.
+    /// The object; throws if it does not exist. A missing bucket looks like a forbidden one.
     private func existing(_ id: String) throws(KintoFailure) -> KintoStore.Stored {
         guard let object = store.object(id, in: path.list) else {
             throw path.parents.isEmpty ? .forbidden : .missing(id, path.resource)

@@ -14,7 +14,7 @@ struct KintoStore: Sendable {
     /// The objects of one list.
     private struct List: Sendable {
         var objects: [String: Stored] = [:]
-        /// What remains of deleted objects, so that clients can synchronise.
+        /// The remains of deleted objects, so that clients can synchronise.
         var tombstones: [String: JSONObject] = [:]
         /// When something last changed, in milliseconds; every change gets a later one.
         var timestamp: Int64 = 0

@@ -14,9 +14,9 @@ package final class KintoVendor: Vendor {
     package static let demoCredentials = ["bucket": "demo", "username": "demo", "password": "demo-password"]
     package static let secretKeys = ["password"]
 
-    /// Who may come in.
+    /// The credentials that the server accepts.
     let credentials: AcceptedCredentials
-    /// What is stored.
+    /// The stored objects.
     let store: Mutex<KintoStore>
 
     package init(credentials: AcceptedCredentials) {
@@ -77,7 +77,7 @@ package final class KintoVendor: Vendor {
         }
     }
 
-    /// What the server is, and who the client is.
+    /// The server's description and the client's identity.
     private func root(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         guard request.method == "GET" else { throw .method(allowed: "GET, HEAD, OPTIONS") }
         var document: JSONObject = [
@@ -109,7 +109,7 @@ package final class KintoVendor: Vendor {
         return given.username
     }
 
-    /// Points to where the same thing is found.
+    /// Redirects to another path for the same object.
     private func redirect(to path: String, _ request: SimulatedRequest) -> HTTPResponse {
         let query = request.query.items.isEmpty ? "" : "?\(request.query.encoded)"
         return HTTPResponse(
@@ -119,7 +119,7 @@ package final class KintoVendor: Vendor {
         )
     }
 
-    /// Makes the user's own bucket, and its collection, before they are used.
+    /// Creates the user's own bucket, and its collection, before they are used.
     private static func prepare(
         _ path: KintoPath,
         bucket: String,
@@ -136,7 +136,7 @@ package final class KintoVendor: Vendor {
         _ = store.put(JSONObject(), permissions: permissions, id: path.parents[1], in: collections, now: now)
     }
 
-    /// What a user may do with what he made.
+    /// The permissions of a user on objects that the user created.
     static func permissions(of user: String) -> JSONObject {
         ["write": [.string("account:\(user)")]]
     }

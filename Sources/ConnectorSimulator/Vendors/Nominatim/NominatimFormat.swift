@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// How Nominatim writes what it found.
+/// The formats of Nominatim's answers.
 enum NominatimFormat: String {
     case json
     case jsonv2
@@ -11,7 +11,7 @@ enum NominatimFormat: String {
     case geocodejson
     case xml
 
-    /// What stands under `licence` in every answer.
+    /// The `licence` of every answer.
     static let licence = "Data © OpenStreetMap contributors, ODbL 1.0. http://osm.org/copyright"
 
     /// Several places.
@@ -62,7 +62,7 @@ enum NominatimFormat: String {
         return object
     }
 
-    /// What a place is, under the name this format has for its category.
+    /// The kind of a place, under this format's name for a category.
     private func kind(of place: GazetteerPlace, category: String) -> JSONObject {
         [
             category: .string(place.tag.key),

@@ -106,7 +106,7 @@ package struct NominatimVendor: Vendor {
         return answer(format.document(places, details: details), request.query, format)
     }
 
-    /// How the server is.
+    /// The server's health.
     private func status(_ request: SimulatedRequest) -> HTTPResponse {
         guard request.query["format"] == "json" else { return HTTPResponse(text: "OK") }
         return HTTPResponse(json: [
@@ -115,7 +115,7 @@ package struct NominatimVendor: Vendor {
         ])
     }
 
-    /// Writes a document, in XML or for a script where that is asked for.
+    /// Writes a document, on request in XML or as JSONP.
     private func answer(_ document: JSONValue, _ query: QueryItems, _ format: NominatimFormat) -> HTTPResponse {
         if format == .xml {
             return HTTPResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
@@ -179,7 +179,7 @@ package struct NominatimVendor: Vendor {
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
-        // 429 is what the public service answers to those who ask too often; it is not Nominatim that writes it.
+        // The public service answers 429 to clients that ask too often; Nominatim itself does not.
         guard status < 500, status != 429 else {
             return HTTPResponse(
                 status: status,

@@ -3,12 +3,12 @@
 
 internal import ConnectorManifest
 
-/// The `where` of a query: which objects it is about.
+/// The `where` of a query, which selects objects.
 struct ParseConstraint {
     /// The most levels of `$or`, `$and` and `$nor`.
     private static let depthLimit = 16
 
-    /// As sent.
+    /// The constraint as sent.
     private let fields: JSONObject
 
     /// Takes an object, or a text with one in it; `nil` selects everything.

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// Why Parse Server refuses a request; the codes are those of `Parse.Error`.
+/// A refusal of Parse Server; the codes are those of `Parse.Error`.
 struct ParseFailure: Error {
     /// Parse's own code.
     var code: Int64
@@ -16,7 +16,7 @@ struct ParseFailure: Error {
     /// A query that cannot be answered.
     static func query(_ message: String) -> ParseFailure { ParseFailure(code: 102, message: message) }
 
-    /// A body or a query that is no JSON.
+    /// A body or a query that is not JSON.
     static func json(_ message: String) -> ParseFailure { ParseFailure(code: 107, message: message) }
 
     /// 404 for a missing object, 500 for an internal error, 400 for anything else.

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// What of an object is answered: some fields, and the objects its pointers point to.
+/// The part of an object to return: some fields, and the objects its pointers point to.
 struct ParseProjection {
     /// The fields wanted; empty for all.
     private let keys: [String]

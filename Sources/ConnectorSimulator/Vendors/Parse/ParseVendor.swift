@@ -30,9 +30,9 @@ package final class ParseVendor: Vendor {
         (header: "X-Parse-Javascript-Key", key: "javascriptKey", field: "_JavaScriptKey"),
     ]
 
-    /// Who may come in.
+    /// The credentials that the server accepts.
     private let credentials: AcceptedCredentials
-    /// What is stored.
+    /// The stored objects.
     private let store = Mutex(ParseStore())
 
     package init(credentials: AcceptedCredentials) {
@@ -77,7 +77,7 @@ package final class ParseVendor: Vendor {
         return answer(call, of: request, isMaster: isMaster)
     }
 
-    /// Whether the credentials are good, and those of the master; `nil` when they are not.
+    /// Whether the credentials include the master key; `nil` if they are invalid.
     private func authorize(_ request: SimulatedRequest, _ body: JSONObject) -> Bool? {
         let application = request.headers["X-Parse-Application-Id"] ?? body["_ApplicationId"]?.string
         let master = request.headers["X-Parse-Master-Key"] ?? body["_MasterKey"]?.string
@@ -93,7 +93,7 @@ package final class ParseVendor: Vendor {
         return nil
     }
 
-    /// Answers a call whose credentials are good.
+    /// Answers a call with valid credentials.
     private func answer(_ call: ParseCall, of request: SimulatedRequest, isMaster: Bool) -> HTTPResponse {
         switch call.path.first {
         case "serverInfo":
@@ -126,7 +126,7 @@ package final class ParseVendor: Vendor {
         }
     }
 
-    /// What a stranger gets.
+    /// The answer to wrong credentials.
     private static func unauthorized(_ message: String) -> HTTPResponse {
         HTTPResponse(status: 403, json: ["error": .string(message)])
     }

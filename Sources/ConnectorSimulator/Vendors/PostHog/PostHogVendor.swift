@@ -18,7 +18,7 @@ package struct PostHogVendor: Vendor {
     /// First path components that take events.
     private static let captures: Set = ["batch", "capture", "e", "track", "engage", "s"]
 
-    /// What counts as a known key.
+    /// The keys that the vendor accepts.
     private let credentials: AcceptedCredentials
 
     package init(credentials: AcceptedCredentials) {
@@ -84,7 +84,7 @@ package struct PostHogVendor: Vendor {
         }
     }
 
-    /// What the browser library fetches by key.
+    /// The settings that the browser library fetches by key.
     private func configuration(of key: String) -> HTTPResponse {
         guard credentials.accepts("apiKey", key) else { return HTTPResponse(status: 404) }
         return HTTPResponse(json: ["token": .string(key), "supportedCompression": ["gzip", "gzip-js"]])
@@ -95,7 +95,7 @@ package struct PostHogVendor: Vendor {
         var response: HTTPResponse
     }
 
-    /// Reads the JSON of a request, also when it is compressed without saying so or wrapped in a form.
+    /// Reads the JSON of a request, even if it is compressed without a `Content-Encoding` or wrapped in a form.
     private func payload(of request: SimulatedRequest) -> Result<JSONValue, Refusal> {
         let malformed = "Malformed request data: Invalid JSON"
         do {

@@ -5,10 +5,10 @@ package import ConnectorManifest
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
 ///
-/// The real one answers 200 to nearly everything, an unknown write key included, and drops what it does not like later.
-/// It answers 400 for what it can see at once: no write key, no JSON, too many bytes. The settings of a source, which
-/// the browser and mobile libraries fetch by write key, are the one place where an unknown key shows: 404.
-/// Source: Segment's documentation of the HTTP API and its client libraries.
+/// The real API answers 200 to nearly everything, even to an unknown write key, and later drops invalid events. It
+/// answers 400 for an obvious defect: no write key, no JSON, too many bytes. The settings of a source, which the
+/// browser and mobile libraries fetch by write key, are the only place where an unknown key shows: 404. Source:
+/// Segment's documentation of the HTTP API and its client libraries.
 package struct SegmentVendor: Vendor {
     package static let name = "segment"
     package static let demoCredentials = ["writeKey": "demo-write-key"]

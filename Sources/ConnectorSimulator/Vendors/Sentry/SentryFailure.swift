@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why Sentry refuses a submission.
+/// A refusal of Sentry.
 enum SentryFailure: Error {
     /// No credentials, malformed ones, or several.
     case unauthenticated(String)
-    /// What a request cannot mean.
+    /// An invalid request.
     case badRequest(String)
     /// The envelope cannot be read.
     case invalidEnvelope(String)

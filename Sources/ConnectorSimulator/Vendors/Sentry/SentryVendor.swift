@@ -5,8 +5,8 @@ package import ConnectorManifest
 
 /// Sentry's ingestion as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///
-/// The public key of the DSN comes in `X-Sentry-Auth`, in the query, or in the DSN of the envelope's header. A key that
-/// is no key is refused with 400, an unknown one with 403. An envelope without items is accepted before the key is
+/// The public key of the DSN comes in `X-Sentry-Auth`, in the query, or in the DSN of the envelope's header. A
+/// malformed key is refused with 400, an unknown one with 403. An envelope without items is accepted before the key is
 /// looked up, as Relay does, so it proves nothing about the key. Source: Sentry's developer documentation and Relay.
 package struct SentryVendor: Vendor {
     package static let name = "sentry"
@@ -145,7 +145,7 @@ package struct SentryVendor: Vendor {
         guard accounts.contains(where: { $0.publicKey == key && $0.project == project }) else { throw .rejected }
     }
 
-    /// Refuses what no item could be meant to fill.
+    /// Refuses a request larger than any item may be.
     private func checkSize(of request: SimulatedRequest) throws(SentryFailure) {
         guard request.encodedBodyCount <= Self.limits.encoded, request.body.count <= Self.limits.decoded else {
             throw .tooLarge("payload reached size limit")

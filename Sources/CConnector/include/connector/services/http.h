@@ -3,27 +3,27 @@
  *
  * services/http.h: "http/1", HTTP requests to the hosts that the connector may reach.
  *
- * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses hosts that are not allowed before it
- * connects, and on every redirect.
+ * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses a forbidden host before it connects,
+ * and on every redirect.
  *
- * Where the host has a proxy for a URL, by default of the variables https_proxy, http_proxy and no_proxy of its environment, the
- * request goes through a tunnel (CONNECT) that the proxy is asked for; the plugin sees no difference. A proxy that is not
- * there or refuses is CONNECTOR_UNAVAILABLE, and the message names it. A server's certificate must be valid, for the host of the
- * URL, and of an authority that the system trusts or the host was told of, by default in SSL_CERT_FILE.
+ * A URL may have a proxy, by default from the environment variables https_proxy, http_proxy and no_proxy. The host then asks the
+ * proxy for a tunnel (CONNECT); the plugin sees no difference. If the proxy is absent or refuses, the status is
+ * CONNECTOR_UNAVAILABLE and the message names the proxy. A server's certificate must be valid for the URL's host, and come from an
+ * authority that the system trusts or that the host was given, by default in SSL_CERT_FILE.
  *
- * It follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 as they were. Towards another
- * scheme, host or port the request loses Authorization, Cookie and every header with a secret, and a body with a secret
- * is not sent there. Compressed responses are decompressed. Host, Content-Length and what else belongs to the connection
- * is the host's to set: such headers of a plugin are left out.
+ * The host follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 unchanged. For another
+ * scheme, host or port it drops Authorization, Cookie and every header with a secret, and never sends a body with a
+ * secret. It decompresses responses. It sets Host, Content-Length and the other headers of the connection itself, and
+ * drops a plugin's.
  *
- * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host puts in the value of the
+ * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
- * (application/json or +json), as it is otherwise. {{base64:TEXT}} is the Base64 (RFC 4648, section 4) of TEXT, in which
- * secrets are replaced first, as they are, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic
+ * (application/json or +json), verbatim otherwise. {{base64:TEXT}} becomes the Base64 (RFC 4648, section 4) of TEXT, in
+ * which the host first inserts secrets verbatim, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic
  * authentication; in a URL the Base64 is percent-encoded. A NAME without a value is an error in a URL or a header, and stays
- * as it is in a body.
- * Text from elsewhere that an adapter sends on is safe: only the fields declared secret in its own manifest are known,
- * and only to hosts that its connector may reach; an adapter that forwards text of others sets
+ * unchanged in a body.
+ * An adapter may forward foreign text safely: the host inserts only fields that the adapter's own manifest declares secret,
+ * and sends them only to hosts that the connector may reach. An adapter that forwards foreign text still sets
  * CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
  */
 #ifndef CONNECTOR_SERVICES_HTTP_H
@@ -40,12 +40,12 @@ CONNECTOR_BEGIN_DECLS
 
 #define CONNECTOR_HTTP_SERVICE "http/1"
 
-/** The body is sent as it is: nothing in it is replaced. */
+/** The host sends the body verbatim, without inserting secrets. */
 #define CONNECTOR_HTTP_VERBATIM_BODY 1u
-/** The body is compressed with gzip (RFC 1952) by the host, which adds Content-Encoding. */
+/** The host compresses the body with gzip (RFC 1952) and adds Content-Encoding. */
 #define CONNECTOR_HTTP_GZIP_BODY 2u
 
-/** One header field; the name is compared without regard to case. Borrowed as part of its request or response. */
+/** One header field; comparisons of the name ignore case. Borrowed as part of its request or response. */
 typedef struct connector_http_header {
     const char *CONNECTOR_NONNULL name;
     uint64_t name_length;
@@ -68,7 +68,7 @@ typedef struct connector_http_request {
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
     uint64_t body_length;
-    /** When to give up, on the monotonic clock; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
+    /** When the request times out, on the monotonic clock; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
     uint64_t deadline_ns;
 } connector_http_request;
 
@@ -102,8 +102,8 @@ typedef struct connector_http {
     void *CONNECTOR_NONNULL context;
 
     /**
-     * Sends a request. Returns CONNECTOR_OK, and `done(user, …)` will run once, or a failure, and it will not. Everything is
-     * copied before this returns. `*request_id` names the request for `cancel` and is set before `done` can run. [any]
+     * Sends a request. After CONNECTOR_OK, `done(user, …)` runs once; after a failure, it never runs. The host copies everything
+     * before it returns. `*request_id` names the request for `cancel` and is set before `done` can run. [any]
      */
     int32_t (*CONNECTOR_NONNULL request)(void *CONNECTOR_NONNULL context,
                                          const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -111,7 +111,7 @@ typedef struct connector_http {
                                          uint64_t *CONNECTOR_NONNULL request_id,
                                          connector_error *CONNECTOR_NONNULL error);
 
-    /** Gives a request up: `done` runs soon with CONNECTOR_CANCELLED, unless it has run already. Idempotent. [any] */
+    /** Cancels a request: `done` runs soon with CONNECTOR_CANCELLED, unless it has run already. Idempotent. [any] */
     void (*CONNECTOR_NONNULL cancel)(void *CONNECTOR_NONNULL context, uint64_t request_id);
 } connector_http;
 

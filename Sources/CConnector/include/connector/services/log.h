@@ -29,15 +29,15 @@ CONNECTOR_BEGIN_DECLS
 /** The table of log/1. */
 typedef struct connector_log {
     uint32_t struct_size;
-    /** The lowest level that the application records at the moment the table is asked for; below it, save the work. */
+    /** The lowest level that the application records when the host hands out the table; skip lines below it. */
     int32_t level;
     /** Passed back as the first argument. */
     void *CONNECTOR_NONNULL context;
 
     /**
      * Writes one line. An unknown level counts as the nearest known one. `fields_borrowed` is a JSON object of further
-     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE for text that is not UTF-8, too long (64 KiB) or not JSON: it is logged
-     * all the same, repaired. [any]
+     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE for text that is not UTF-8, too long (64 KiB) or not JSON: the host
+     * repairs and logs it anyway. [any]
      */
     int32_t (*CONNECTOR_NONNULL log)(void *CONNECTOR_NONNULL context, int32_t level,
                                      const char *CONNECTOR_NONNULL message_borrowed, uint64_t message_length,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * services/storage.h: "storage/1", a few values that survive a restart: a cursor, a token, a setting. Every gate has its
- * own, by its path in the tree; instances of one gate that follow each other see the same values.
+ * own, by its path in the tree; successive instances of one gate see the same values.
  *
  * Not for events on their way to a vendor, and not for secrets of the configuration.
  */
@@ -20,20 +20,20 @@ CONNECTOR_BEGIN_DECLS
 
 #define CONNECTOR_STORAGE_SERVICE "storage/1"
 
-/** How long a key may be, in bytes; at least 1. */
+/** The greatest length of a key, in bytes; the least is 1. */
 #define CONNECTOR_STORAGE_KEY_LIMIT 128
-/** How long a value may be, in bytes. */
+/** The greatest length of a value, in bytes. */
 #define CONNECTOR_STORAGE_VALUE_LIMIT 65536
-/** How long all keys and values of one gate may be together, in bytes. */
+/** The greatest length of all keys and values of one gate together, in bytes. */
 #define CONNECTOR_STORAGE_TOTAL_LIMIT 1048576
 
 /**
  * The table of storage/1. Keys are UTF-8 and compared byte by byte.
  *
- * The first call reads a file, `set` and `remove` write one and return when it is on the disk, which takes
- * milliseconds; other reads come from memory. A change is made whole or not at all, whatever happens meanwhile.
+ * The first call reads a file; later reads come from memory. `set` and `remove` write the file and return once it is on
+ * the disk, which takes milliseconds. A change is atomic, even across a crash.
  *
- * Besides what is said below, all return CONNECTOR_INVALID for a key that breaks the rules, CONNECTOR_MISUSE for null or
+ * Besides the statuses below, all return CONNECTOR_INVALID for a key that breaks the rules, CONNECTOR_MISUSE for null or
  * a struct_size that is too small, and CONNECTOR_UNAVAILABLE if the file cannot be read or written.
  */
 typedef struct connector_storage {
