@@ -48,7 +48,7 @@ package final class OneShot<Value: Sendable>: Sendable {
             return unsafe waiters
         }
         guard let waiters = unsafe waiters else { return false }
-        for unsafewaiter in unsafe waiters { unsafe waiter.resume(returning: value) }
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: value) }
         return true
     }
 
