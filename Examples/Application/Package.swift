@@ -24,10 +24,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Application",
-            dependencies: [
-                .product(name: "ConnectorHost", package: "connector-host"),
-                .product(name: "ConnectorManifest", package: "connector-host"),
-            ],
+            dependencies: [.product(name: "ConnectorHost", package: "connector-host")],
             swiftSettings: strict
         ),
         .target(
@@ -43,7 +40,6 @@ let package = Package(
             name: "ApplicationTests",
             dependencies: [
                 .product(name: "ConnectorHost", package: "connector-host"),
-                .product(name: "ConnectorManifest", package: "connector-host"),
                 .product(name: "ConnectorSimulator", package: "connector-host"),
             ],
             swiftSettings: strict

@@ -3,9 +3,9 @@
 
 internal import ArgumentParser
 
-/// The whole program, so that the executable is nothing but its entry point.
+/// The whole program; the executable is only its entry point.
 public enum CommandLineProgram {
-    /// Runs the command that the process's arguments name; exits unless that command succeeded.
+    /// Runs the command that the process's arguments name, and exits unless it succeeds.
     public static func main() async {
         await ConnectorHostCommand.main()
     }

@@ -9,15 +9,15 @@ struct ConnectorHostCommand: AsyncParsableCommand {
     /// Name, help and subcommands.
     static let configuration = CommandConfiguration(
         commandName: "connector-host",
-        abstract: "Opens the connections to the outside world that a file names, and reports each one truthfully.",
+        abstract: "Open an application's connections to the outside world, and report each one truthfully.",
         discussion: """
             The file is connectors.json in the working directory, unless --config names another one.
 
             Examples:
-              connector-host validate               say what is wrong with the file, opening nothing
-              connector-host status --simulate      open every gate against the simulators in this process
+              connector-host validate               report every fault of the file, without opening a gate
+              connector-host status --simulate      open every gate against simulators in this process
               connector-host status                 open every gate for real
-              connector-host plugins                show every plugin there is, usable or not
+              connector-host plugins                list every plugin, usable or not
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
             """,

@@ -3,10 +3,10 @@
 
 internal import ArgumentParser
 
-/// What the process says with its exit status; wrong usage is 64, as sysexits.h has it.
+/// The exit statuses of the process; wrong usage is 64, as in sysexits.h.
 enum ExitStatus {
-    /// A required gate is not open, a file would not load, a port is taken.
+    /// A required gate is not open, an operation failed, a file would not load, or a port is taken.
     static let failed = ExitCode(1)
-    /// The configuration is invalid; nothing was opened.
+    /// The configuration is invalid; no gate was opened.
     static let invalidConfiguration = ExitCode(2)
 }

@@ -82,7 +82,8 @@ import Testing
 
     /// A status that a call ends with, and what to do about it; nil for nothing.
     static let remedies: [(status: Int, remedy: String?)] = [
-        (5, "check the names and ids among the arguments"), (6, "read it again, and make the change to what is there"),
+        (5, "check the names and ids among the arguments"),
+        (6, "read it again, and repeat the change on the current version"),
         (9, "see why the server is slow, or raise --timeout"), (1, nil),
     ]
 

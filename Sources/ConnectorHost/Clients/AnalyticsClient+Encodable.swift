@@ -4,7 +4,7 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// The same calls with values of the application's own types.
+/// The same calls, with values of the application's own types.
 extension AnalyticsClient {
     /// Records that the user did something, as ``track(_:_:options:)`` does.
     ///
@@ -18,10 +18,10 @@ extension AnalyticsClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - event: What was done.
-    ///   - properties: A value that becomes an object: see `JSONValue.init(encoding:)` for how.
-    ///   - options: How long the call may take.
-    /// - Throws: `invalid` for properties that cannot be written as an object, before anything is sent.
+    ///   - event: The action of the user.
+    ///   - properties: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
+    ///   - options: The timeout of the call.
+    /// - Throws: `invalid` for properties that do not encode as an object, before anything is sent.
     public func track(
         _ event: String,
         properties: some Encodable,
@@ -30,8 +30,8 @@ extension AnalyticsClient {
         try await track(event, JSONObject(encoding: properties), options: options)
     }
 
-    /// Says who the user is, from now on, with traits that become an object.
-    @_disfavoredOverload  // A literal stays a JSONObject, in the order in which it is written.
+    /// Identifies the user from now on, with traits that encode as an object.
+    @_disfavoredOverload  // A literal stays a JSONObject, in the order it is written in.
     public func identify(
         _ userId: String,
         traits: some Encodable,
@@ -40,7 +40,7 @@ extension AnalyticsClient {
         try await identify(userId, traits: JSONObject(encoding: traits), options: options)
     }
 
-    /// Records that the user saw a screen of an application, with properties that become an object.
+    /// Records that the user saw a screen of an application, with properties that encode as an object.
     public func screen(
         _ name: String,
         properties: some Encodable,
@@ -49,7 +49,7 @@ extension AnalyticsClient {
         try await screen(name, JSONObject(encoding: properties), options: options)
     }
 
-    /// Records that the user saw a page of a site, with properties that become an object.
+    /// Records that the user saw a page of a site, with properties that encode as an object.
     public func page(
         _ name: String,
         category: String? = nil,
@@ -59,7 +59,7 @@ extension AnalyticsClient {
         try await page(name, category: category, JSONObject(encoding: properties), options: options)
     }
 
-    /// Puts the user into a group, with traits that become an object.
+    /// Adds the user to a group, with traits that encode as an object.
     @_disfavoredOverload
     public func group(
         _ groupId: String,

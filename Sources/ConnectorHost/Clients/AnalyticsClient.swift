@@ -5,24 +5,25 @@ public import ConnectorInvocation
 public import ConnectorManifest
 internal import Synchronization
 
-/// Records what users do, wherever `connectors.json` says, in the terms of the Segment specification.
+/// Records what users do, in the terms of the Segment specification, through the connector that `connectors.json`
+/// names.
 ///
 /// ```swift
 /// let analytics = try host.analytics("analytics")
 /// try await analytics.track("Order Completed", ["total": 42.5])
 /// ```
 ///
-/// Every call returns when the vendor has taken the event, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `invalid` for an event that breaks the
-/// specification; `not-open`, `timed-out`; `cancelled` if the caller's own task was. The `timeout` of the options covers all of
-/// that, a wait for the gate's turn and the adapter's retries included. It returns how each vendor fared, also those whose failure
-/// is forgiven.
+/// A call returns once the vendor has taken the event, with the outcome of each vendor, tolerated failures included. It
+/// throws a `ConnectorError` otherwise: the vendor's own in the codes of <doc:Errors>; `partial` if only some vendors
+/// of a composite took the event; `invalid` for an event that breaks the specification; `not-open`; `timed-out`;
+/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including the
+/// wait for the gate's turn and the adapter's retries.
 ///
-/// What is said of an event is JSON, or any `Encodable` value that becomes an object: see ``track(_:properties:options:)``.
+/// Properties are JSON, or any `Encodable` value that encodes as an object: see ``track(_:properties:options:)``.
 ///
-/// To try again, make the event once and send it as often as it takes: ``stamped(_:)``.
+/// To retry, make the event once with ``stamped(_:)``, and send it as often as needed.
 ///
-/// Remembers who the user is between calls; make one client for each user. From any thread.
+/// The client remembers its user between calls; make one client for each user. Use it from any thread.
 public final class AnalyticsClient: Sendable {
     private let target: ClientTarget
     private let identity: Mutex<Identity>
@@ -37,19 +38,19 @@ public final class AnalyticsClient: Sendable {
         identity = Mutex(Identity(userId: nil, anonymousId: RandomIdentifier.uuid()))
     }
 
-    /// The user that events are tied to: nil until ``identify(_:traits:)``, or until it is set.
+    /// The user of the events: nil until ``identify(_:traits:)`` or an assignment sets it.
     public var userId: String? {
         get { identity.withLock(\.userId) }
         set { identity.withLock { $0.userId = newValue } }
     }
 
-    /// What ties events together while nobody knows the user: random, until it is set.
+    /// The identity of the events while the user is unknown: random, unless it is set.
     public var anonymousId: String {
         get { identity.withLock(\.anonymousId) }
         set { identity.withLock { $0.anonymousId = newValue } }
     }
 
-    /// Records that the user did something.
+    /// Records an action of the user.
     @discardableResult
     public func track(
         _ event: String,
@@ -59,7 +60,7 @@ public final class AnalyticsClient: Sendable {
         try await send(stamped(.track(event, properties)), options: options)
     }
 
-    /// Says who the user is, from now on.
+    /// Identifies the user from now on.
     @discardableResult
     public func identify(
         _ userId: String,
@@ -100,7 +101,7 @@ public final class AnalyticsClient: Sendable {
         return try await send(stamped(event), options: options)
     }
 
-    /// Puts the user into a group.
+    /// Adds the user to a group.
     @discardableResult
     public func group(
         _ groupId: String,
@@ -113,7 +114,7 @@ public final class AnalyticsClient: Sendable {
         return try await send(stamped(event), options: options)
     }
 
-    /// Says that the user was known by another identity before.
+    /// Links the user to an earlier identity.
     @discardableResult
     public func alias(
         _ userId: String,
@@ -126,9 +127,9 @@ public final class AnalyticsClient: Sendable {
         return try await send(stamped(event), options: options)
     }
 
-    /// An event as this client would send it now: with its user unless it names one, and the time unless it has one.
+    /// Fills in this client's user and the current time, where the event has none of its own.
     ///
-    /// Such an event is the same however often it is sent, so that it counts once:
+    /// A stamped event stays the same event however often it is sent, so that it counts once:
     ///
     /// ```swift
     /// let event = analytics.stamped(.track("Order Completed", ["total": 42.5]))
@@ -150,12 +151,12 @@ public final class AnalyticsClient: Sendable {
         return event
     }
 
-    /// Sends one event as it is; its `messageId` tells the vendor that two are the same.
+    /// Sends an event as it is. Its `messageId` lets the vendor recognise a repetition.
     ///
-    /// Through a composite of the policy `all` every child gets it again, those that took it before, too: vendors drop what they
-    /// know by its `messageId`.
+    /// Through a composite of the policy `all` every child gets the event again, even those that took it before:
+    /// vendors drop a `messageId` they know.
     ///
-    /// - Returns: How each vendor fared.
+    /// - Returns: The outcome of each vendor.
     @discardableResult
     public func send(
         _ event: AnalyticsEvent,
@@ -166,10 +167,10 @@ public final class AnalyticsClient: Sendable {
         return try await target.call(event.type.rawValue, arguments, options).outcomes
     }
 
-    /// Delivers a batch, and answers for each event in its order.
+    /// Delivers a batch, with one answer for each event, in order.
     ///
-    /// Through a composite of the policy `all` an event is accepted if every required child accepted it, or as many as the quorum
-    /// says.
+    /// A composite of the policy `all` accepts an event if every required child accepts it, or as many children as the
+    /// quorum demands.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions = CallOptions()
@@ -177,9 +178,9 @@ public final class AnalyticsClient: Sendable {
         try await target.deliver(events.map(\.json), as: "events", options)
     }
 
-    /// Sends whatever adapters still hold.
+    /// Sends the events that adapters still hold.
     ///
-    /// - Returns: How each vendor fared.
+    /// - Returns: The outcome of each vendor.
     @discardableResult
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
         try await target.call("flush", CallArguments(texts: []), options).outcomes

@@ -5,19 +5,19 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// The connector that a client calls: a path in whatever tree is current, and all that a client holds of the host.
+/// The connector that a client calls, and all that a client holds of the host: a path in the current tree.
 struct ClientTarget: Sendable {
     /// The connector's path.
     let path: String
     private let tree: CurrentTree
     private let clock: any HostClock
-    /// What the path meant in the snapshot of the number.
+    /// The node of the path, and the number of its snapshot.
     private let found: (node: Node, number: UInt64)
 
     /// Finds a connector.
     ///
-    /// - Parameter capability: What it, or something below it, must be able to do; nil for anything.
-    /// - Throws: `unknown-connector` if there is none of the path, `unsupported` if it has another capability.
+    /// - Parameter capability: The capability that it, or a connector below it, must offer; nil for any.
+    /// - Throws: `unknown-connector` if no connector has the path, `unsupported` if it lacks the capability.
     init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ clock: any HostClock) throws(ConnectorError)
     {
         self.path = path
@@ -33,9 +33,10 @@ struct ClientTarget: Sendable {
         )
     }
 
-    /// What the path means in the current snapshot. As long as that is the one where the client was made, nothing is looked up.
+    /// The node of the path in the current snapshot. While the snapshot is the one the client was made on, this looks
+    /// up nothing.
     ///
-    /// - Throws: `unknown-connector` if the connector has disappeared.
+    /// - Throws: `unknown-connector` if the connector is gone.
     var node: Node {
         get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
     }
@@ -43,7 +44,7 @@ struct ClientTarget: Sendable {
     /// The time of day.
     var now: Timestamp { clock.wallTime() }
 
-    /// What the connector, or something below it, can do; nothing once it has disappeared.
+    /// The capabilities of the connector and everything below it; none once it is gone.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
     /// The error with the connector's path, if it has none yet.
@@ -65,8 +66,8 @@ struct ClientTarget: Sendable {
     /// Calls an operation whose parameters are all texts and whose result is JSON.
     ///
     /// - Parameters:
-    ///   - texts: In the form in which they cross the line.
-    ///   - read: Makes the model of the result; what it throws is the plugin's mistake.
+    ///   - texts: The arguments, encoded for the plugin.
+    ///   - read: Decodes the result; its errors are the plugin's fault.
     func call<Model>(
         _ operation: String,
         texts: [(name: String, text: [UInt8]?)],
@@ -81,7 +82,7 @@ struct ClientTarget: Sendable {
 
     /// Delivers a batch.
     ///
-    /// - Returns: What became of each event or report, in the order of the batch.
+    /// - Returns: The fate of each event or report, in the order of the batch.
     func deliver(
         _ batch: [JSONValue],
         as parameter: String,
@@ -101,7 +102,7 @@ struct ClientTarget: Sendable {
         } catch {
             throw ConnectorError(
                 .misbehaved,
-                "the answer to \(operation) is not what the capability says: \(error.message)",
+                "the answer to \"\(operation)\" breaks the capability's rules: \(error.message)",
                 connector: path,
                 position: error.position,
                 cause: error.description

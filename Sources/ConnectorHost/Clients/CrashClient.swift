@@ -4,36 +4,37 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// Reports what goes wrong, wherever `connectors.json` says.
+/// Reports crashes and errors through the connector that `connectors.json` names.
 ///
 /// ```swift
 /// let crash = try host.crash("crash")
 /// do { try work() } catch { try await crash.report(error) }
 /// ```
 ///
-/// Every call returns when the vendor has taken the report, and throws a `ConnectorError` otherwise: what the vendor said, in the
-/// codes of <doc:Errors>; `partial` if only some of the vendors of a composite took it; `not-open`, `timed-out`; `cancelled` if the
-/// caller's own task was. The `timeout` of the options covers all of that, a wait for the gate's turn and the adapter's retries included.
+/// A call returns once the vendor has taken the report, and throws a `ConnectorError` otherwise: the vendor's own in
+/// the codes of <doc:Errors>; `partial` if only some vendors of a composite took the report; `not-open`; `timed-out`;
+/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including the
+/// wait for the gate's turn and the adapter's retries.
 ///
-/// To try again, make the `CrashReport` once, and ``send(_:options:)`` it as often as it takes: vendors know it by its `id`.
+/// To retry, make the `CrashReport` once, and ``send(_:options:)`` it as often as needed: vendors know it by its `id`.
 ///
-/// A value that holds nothing else of the host. From any thread.
+/// A client gives access to its connector alone. Use it from any thread.
 public struct CrashClient: Sendable {
     private let target: ClientTarget
-    /// Filled into every report that says nothing else: release, environment, tags, user.
+    /// Fills in what a report leaves out: release, environment, tags, user.
     public var defaults = CrashReport(level: .error)
 
     init(_ target: ClientTarget) {
         self.target = target
     }
 
-    /// Reports an error that the application went on from.
+    /// Reports an error that the application survived.
     ///
     /// - Parameters:
-    ///   - error: Its type and description become the exception; Swift errors carry no stack.
+    ///   - error: The error; its type and description become the exception. Swift errors carry no stack.
     ///   - tags: Short values to search by.
-    ///   - options: How long the call may take.
-    /// - Returns: What the vendor answered, with its name for the report if it gives one.
+    ///   - options: The timeout of the call.
+    /// - Returns: The outcome of each vendor, with its name for the report if it gives one.
     @discardableResult
     public func report(
         _ error: any Error,
@@ -62,7 +63,7 @@ public struct CrashClient: Sendable {
         try await answer("message", CrashReport(level: level, message: text), options)
     }
 
-    /// Delivers a batch, and answers for each report in its order.
+    /// Delivers a batch, with one answer for each report, in order.
     public func deliver(
         _ reports: [CrashReport],
         options: CallOptions = CallOptions()
@@ -72,7 +73,7 @@ public struct CrashClient: Sendable {
 
     /// Sends a report, as an exception if it has one and as a message otherwise.
     ///
-    /// - Returns: How each vendor fared, also those whose failure a composite forgives.
+    /// - Returns: The outcome of each vendor, including failures that a composite tolerates.
     @discardableResult
     public func send(
         _ report: CrashReport,
@@ -82,9 +83,9 @@ public struct CrashClient: Sendable {
         return try await target.call(report.exceptions.isEmpty ? "message" : "exception", arguments, options).outcomes
     }
 
-    /// Sends whatever adapters still hold.
+    /// Sends the reports that adapters still hold.
     ///
-    /// - Returns: How each vendor fared.
+    /// - Returns: The outcome of each vendor.
     @discardableResult
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
         try await target.call("flush", CallArguments(texts: []), options).outcomes

@@ -4,9 +4,9 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// The same calls with values of the application's own types.
+/// The same calls, with values of the application's own types.
 ///
-/// Where JSON and an `Encodable` value stand in one place, a literal is JSON, in the order in which it is written.
+/// Where both JSON and an `Encodable` value fit, a literal is JSON, in the order it is written in.
 extension DatabaseClient {
     /// Stores a value as a new record.
     ///
@@ -21,13 +21,13 @@ extension DatabaseClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: Becomes the members of the record: see `JSONValue.init(encoding:)` for how.
-    ///   - collection: Where it goes; vendors that need collections to exist say `missing`.
-    ///   - id: Its name, for vendors that let the caller choose it; nil lets the vendor choose.
-    ///   - options: How long the call may take.
-    /// - Returns: The record as it was stored.
-    /// - Throws: `invalid` for a value that cannot be written as an object, before anything is sent; `conflict` if there is a
-    ///   record of that name.
+    ///   - value: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
+    ///   - collection: The collection to store it in; a vendor that creates none says `missing`.
+    ///   - id: The record's id, for vendors that let the caller choose it; nil lets the vendor choose.
+    ///   - options: The timeout of the call.
+    /// - Returns: The record as stored.
+    /// - Throws: `invalid` for a value that does not encode as an object, before anything is sent; `conflict` if the id
+    ///   is taken.
     @_disfavoredOverload
     public func create(
         _ value: some Encodable,
@@ -41,11 +41,12 @@ extension DatabaseClient {
     /// Reads a record as a value.
     ///
     /// - Parameters:
-    ///   - id: Its name.
-    ///   - collection: Where it is.
-    ///   - type: What the record's members make.
-    ///   - options: How long the call may take.
-    /// - Throws: `missing` if there is none; `invalid` with the path to the member that does not fit the type.
+    ///   - id: The record's id.
+    ///   - collection: The record's collection.
+    ///   - type: The type to decode the record's members as.
+    ///   - options: The timeout of the call.
+    /// - Throws: `missing` if the record does not exist; `invalid`, with the path to the member that does not fit the
+    ///   type.
     public func get<Value: Decodable>(
         _ id: String,
         in collection: String,
@@ -60,9 +61,9 @@ extension DatabaseClient {
         }
     }
 
-    /// Puts a value in the place of a record.
+    /// Replaces a record with a value.
     ///
-    /// - Throws: `invalid` for a value that cannot be written as an object; `conflict` and `unsupported` as with JSON.
+    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as with JSON.
     @_disfavoredOverload
     public func replace(
         _ id: String,
@@ -74,9 +75,9 @@ extension DatabaseClient {
         try await replace(id, with: JSONObject(encoding: value), in: collection, version: version, options: options)
     }
 
-    /// Merges what a value writes into a record; an optional that is nil writes nothing.
+    /// Merges the members of a value into a record; a nil optional encodes no member.
     ///
-    /// - Throws: `invalid` for a value that cannot be written as an object; `conflict` and `unsupported` as with JSON.
+    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as with JSON.
     @_disfavoredOverload
     public func update(
         _ id: String,

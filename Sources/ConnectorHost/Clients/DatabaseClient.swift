@@ -4,20 +4,20 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// Stores and finds records, wherever `connectors.json` says.
+/// Stores and finds records through the connector that `connectors.json` names.
 ///
 /// ```swift
 /// let database = try host.database("database")
 /// let record = try await database.create(["name": "Ada"], in: "people")
 /// ```
 ///
-/// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
-/// cannot do; `not-open`, `timed-out`; `cancelled` if the caller's own task was. The `timeout` of the options covers all of that, a
-/// wait for the gate's turn and the adapter's retries included.
+/// A call that fails throws a `ConnectorError`: the vendor's own in the codes of <doc:Errors>; `unsupported` for a
+/// feature that the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. The
+/// `timeout` of the options covers the whole call, including the wait for the gate's turn and the adapter's retries.
 ///
 /// Records are JSON, or values of the application's own `Codable` types: see ``get(_:in:as:options:)``.
 ///
-/// A value that holds nothing else of the host. From any thread.
+/// A client gives access to its connector alone. Use it from any thread.
 public struct DatabaseClient: Sendable {
     let target: ClientTarget
 
@@ -29,11 +29,11 @@ public struct DatabaseClient: Sendable {
     ///
     /// - Parameters:
     ///   - data: The members of the record.
-    ///   - collection: Where it goes; vendors that need collections to exist say `missing`.
-    ///   - id: Its name, for vendors that let the caller choose it; nil lets the vendor choose.
-    ///   - options: How long the call may take.
-    /// - Returns: The record as it was stored, with its id, and its version if the vendor knows any.
-    /// - Throws: `conflict` if there is one of that name.
+    ///   - collection: The collection to store it in; a vendor that creates none says `missing`.
+    ///   - id: The record's id, for vendors that let the caller choose it; nil lets the vendor choose.
+    ///   - options: The timeout of the call.
+    /// - Returns: The record as stored, with its id, and its version if the vendor has versions.
+    /// - Throws: `conflict` if the id is taken.
     public func create(
         _ data: JSONObject,
         in collection: String,
@@ -50,10 +50,10 @@ public struct DatabaseClient: Sendable {
     /// Reads a record.
     ///
     /// - Parameters:
-    ///   - id: Its name.
-    ///   - collection: Where it is.
-    ///   - options: How long the call may take.
-    /// - Throws: `missing` if there is none.
+    ///   - id: The record's id.
+    ///   - collection: The record's collection.
+    ///   - options: The timeout of the call.
+    /// - Throws: `missing` if the record does not exist.
     public func get(
         _ id: String,
         in collection: String,
@@ -62,15 +62,15 @@ public struct DatabaseClient: Sendable {
         try await record("get", [("collection", utf8(collection)), ("id", utf8(id))], options)
     }
 
-    /// Puts a record in the place of another.
+    /// Replaces a record.
     ///
     /// - Parameters:
-    ///   - id: The record's name.
-    ///   - data: All of its members from now on.
-    ///   - collection: Where it is.
-    ///   - version: The version that it must still have, from `DatabaseRecord.version`; nil takes any.
-    ///   - options: How long the call may take.
-    /// - Throws: `conflict` if it has another, `unsupported` if the vendor knows no versions.
+    ///   - id: The record's id.
+    ///   - data: The members of the record from now on.
+    ///   - collection: The record's collection.
+    ///   - version: The version that the record must still have, from `DatabaseRecord.version`; nil accepts any.
+    ///   - options: The timeout of the call.
+    /// - Throws: `conflict` if the record has another version, `unsupported` if the vendor has no versions.
     public func replace(
         _ id: String,
         with data: JSONObject,
@@ -81,14 +81,14 @@ public struct DatabaseClient: Sendable {
         try await record("replace", change(id, data, collection, version), options)
     }
 
-    /// Merges members into a record; those that are not given stay.
+    /// Merges members into a record; the others stay.
     ///
     /// - Parameters:
-    ///   - id: The record's name.
-    ///   - data: The members that change.
-    ///   - collection: Where it is.
+    ///   - id: The record's id.
+    ///   - data: The members to change.
+    ///   - collection: The record's collection.
     ///   - version: As in ``replace(_:with:in:version:options:)``.
-    ///   - options: How long the call may take.
+    ///   - options: The timeout of the call.
     /// - Throws: As ``replace(_:with:in:version:options:)`` does.
     public func update(
         _ id: String,
@@ -100,14 +100,14 @@ public struct DatabaseClient: Sendable {
         try await record("update", change(id, data, collection, version), options)
     }
 
-    /// Removes a record.
+    /// Deletes a record.
     ///
     /// - Parameters:
-    ///   - id: The record's name.
-    ///   - collection: Where it is.
+    ///   - id: The record's id.
+    ///   - collection: The record's collection.
     ///   - version: As in ``replace(_:with:in:version:options:)``.
-    ///   - options: How long the call may take.
-    /// - Throws: `missing` if there is none, and as ``replace(_:with:in:version:options:)`` does.
+    ///   - options: The timeout of the call.
+    /// - Throws: `missing` if the record does not exist; otherwise as ``replace(_:with:in:version:options:)`` does.
     public func delete(
         _ id: String,
         in collection: String,
@@ -126,9 +126,9 @@ public struct DatabaseClient: Sendable {
     /// Finds records, one page at a time.
     ///
     /// - Parameters:
-    ///   - query: Filters, order, limit, and the cursor of the page before; by default everything.
-    ///   - collection: Where to look.
-    ///   - options: How long the call may take.
+    ///   - query: Filters, order, limit, and the cursor of the previous page; everything by default.
+    ///   - collection: The collection to search.
+    ///   - options: The timeout of the call.
     /// - Returns: A page, with the cursor of the next one if there is one.
     public func query(
         _ query: DatabaseQuery = DatabaseQuery(),

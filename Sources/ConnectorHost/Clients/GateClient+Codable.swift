@@ -4,7 +4,7 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// The same calls with values of the application's own types.
+/// The same calls, with values of the application's own types.
 extension GateClient {
     /// Calls an operation and decodes its result.
     ///
@@ -17,11 +17,12 @@ extension GateClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: Its name; `capability/operation` where two capabilities share one.
-    ///   - arguments: By parameter.
-    ///   - type: What the result makes: see `JSONValue.decode(as:)` for how.
-    ///   - options: How long it may take.
-    /// - Throws: `invalid` with the path to what does not fit the type; otherwise as ``call(_:_:options:)`` does.
+    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - arguments: The arguments by parameter.
+    ///   - type: The type to decode the result as, as `JSONValue.decode(as:)` describes.
+    ///   - options: The timeout of the call.
+    /// - Throws: `invalid`, with the path to the part that does not fit the type; otherwise as ``call(_:_:options:)``
+    ///   does.
     public func call<Value: Decodable>(
         _ operation: String,
         _ arguments: JSONObject = [:],
@@ -38,12 +39,13 @@ extension GateClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: Its name; `capability/operation` where two capabilities share one.
+    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
     ///   - first: The first value.
-    ///   - rest: The others; parameters at the end that are optional may be left out.
-    ///   - type: What the result makes.
-    ///   - options: How long it may take.
-    /// - Throws: `invalid` with the path to what does not fit the type; otherwise as ``call(_:_:options:)`` does.
+    ///   - rest: The other values; optional parameters at the end may be left out.
+    ///   - type: The type to decode the result as.
+    ///   - options: The timeout of the call.
+    /// - Throws: `invalid`, with the path to the part that does not fit the type; otherwise as ``call(_:_:options:)``
+    ///   does.
     public func call<First: OperationValue, each Rest: OperationValue, Value: Decodable>(
         _ operation: String,
         _ first: First,
@@ -54,16 +56,16 @@ extension GateClient {
         try decoded(await call(operation, first, repeat each rest, options: options), as: type)
     }
 
-    /// Calls an operation with the members of a value by parameter, and decodes its result.
+    /// Calls an operation with the members of a value as arguments, and decodes its result.
     ///
     /// - Parameters:
-    ///   - operation: Its name; `capability/operation` where two capabilities share one.
-    ///   - arguments: A value that becomes an object: see `JSONValue.init(encoding:)` for how.
-    ///   - type: What the result makes; `JSONValue` takes any.
-    ///   - options: How long it may take.
-    /// - Throws: `invalid` for arguments that cannot be written as an object, before anything is called; otherwise as
-    ///   the other form does.
-    @_disfavoredOverload  // A literal stays a JSONObject, in the order in which it is written.
+    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - arguments: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
+    ///   - type: The type to decode the result as; `JSONValue` accepts any.
+    ///   - options: The timeout of the call.
+    /// - Throws: `invalid` for arguments that do not encode as an object, before any call; otherwise as the other form
+    ///   does.
+    @_disfavoredOverload  // A literal stays a JSONObject, in the order it is written in.
     public func call<Value: Decodable>(
         _ operation: String,
         _ arguments: some Encodable,

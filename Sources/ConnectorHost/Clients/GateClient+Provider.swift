@@ -13,10 +13,10 @@ extension GateClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: Its name.
-    ///   - options: How long each request may take.
-    /// - Returns: A provider that takes the arguments by parameter and answers with the result. A cancelled request cancels the
-    ///   plugin's call.
+    ///   - operation: The operation's name.
+    ///   - options: The timeout of each request.
+    /// - Returns: A provider that takes the arguments by parameter and answers with the result. Cancelling a request
+    ///   cancels the plugin's call.
     public func provider(
         _ operation: String,
         options: CallOptions = CallOptions()

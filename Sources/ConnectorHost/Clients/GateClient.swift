@@ -4,13 +4,13 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// Calls any operation of a connector by name, also of capabilities that nobody knew of when this was compiled.
+/// Calls any operation of a connector by name, even of a capability unknown when the application was compiled.
 ///
 /// ```swift
 /// let answer = try await host.gate("calculator").call("add", ["a": 1, "b": 2])
 /// ```
 ///
-/// A value that holds nothing else of the host: hand it to whoever needs this connector and no other. From any thread.
+/// A client gives access to its connector alone. Use it from any thread.
 public struct GateClient: Sendable {
     let target: ClientTarget
 
@@ -21,22 +21,24 @@ public struct GateClient: Sendable {
     /// The connector's path.
     public var path: String { target.path }
 
-    /// What the connector, or something below it, can do, from the plugins' manifests.
+    /// The capabilities of the connector and everything below it, from the plugins' manifests.
     public var capabilities: [Capability] { target.capabilities }
 
     /// Calls an operation.
     ///
-    /// Costs some microseconds beside the operation itself: the values are checked against the signature and laid out for
-    /// libffi, which was prepared at the operation's first call.
+    /// A call costs a few microseconds on top of the operation: the values are checked against the signature and laid
+    /// out for libffi, which was prepared at the operation's first call.
     ///
     /// - Parameters:
-    ///   - operation: Its name; `capability/operation` where two capabilities share one.
-    ///   - arguments: By parameter. `bytes` are `{"base64": "…"}` or a string, a handle is what an earlier call answered.
-    ///   - options: How long it may take.
-    /// - Returns: The result; null if there is none, an object if there are several. A composite of the policy `all` answers
-    ///   with every child's result or error by path.
-    /// - Throws: A `ConnectorError`: `invalid` with the signature and `not-open` with the state before any plugin code runs;
-    ///   what the plugin says after that; `timed-out`. `cancelled` if, and only if, the caller's own task is: see <doc:Errors>.
+    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - arguments: The arguments by parameter. `bytes` are `{"base64": "…"}` or a string; a handle is one that an
+    ///     earlier call answered.
+    ///   - options: The timeout of the call.
+    /// - Returns: The result: null if there is none, an object if there are several. A composite of the policy `all`
+    ///   answers every child's result or error by path.
+    /// - Throws: A `ConnectorError`. Before any plugin code runs: `invalid` with the signature, `not-open` with the
+    ///   state. After that: the plugin's own error, or `timed-out`. `cancelled` only if the caller's own task is: see
+    ///   <doc:Errors>.
     @discardableResult
     public func call(
         _ operation: String,
@@ -46,16 +48,16 @@ public struct GateClient: Sendable {
         try await target.call(operation, CallArguments(arguments), options).json()
     }
 
-    /// Calls an operation, and tells how each leaf that was asked fared.
+    /// Calls an operation, and returns the outcome of each leaf that was asked.
     ///
     /// ```swift
     /// let outcomes = try await host.gate("analytics").outcomes(of: "flush")
     /// let lost = outcomes.filter { !$0.isSuccess }
     /// ```
     ///
-    /// - Returns: One for a leaf. For a composite every leaf below it that its policy asked, among them those whose failure the
-    ///   policy forgives.
-    /// - Throws: As ``call(_:_:options:)`` does; ``ConnectorError/outcomes`` of the error says the same.
+    /// - Returns: One outcome for a leaf. For a composite, one for every leaf below it that its policy asked, including
+    ///   failures that the policy tolerates.
+    /// - Throws: As ``call(_:_:options:)`` does; the error's ``ConnectorError/outcomes`` holds the same outcomes.
     public func outcomes(
         of operation: String,
         _ arguments: JSONObject = [:],
@@ -70,14 +72,15 @@ public struct GateClient: Sendable {
     /// let sum = try await host.gate("calculator").call("add", 1, 2).number
     /// ```
     ///
-    /// As ``call(_:_:options:)``, and the fastest way to call what nobody knew of when this was compiled: an operation that answers
-    /// at once costs some hundred nanoseconds beside itself.
+    /// This is ``call(_:_:options:)`` at its fastest: an operation that answers at once costs a few hundred nanoseconds
+    /// on top of itself.
     ///
     /// - Parameters:
-    ///   - operation: Its name; `capability/operation` where two capabilities share one.
+    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
     ///   - first: The first value.
-    ///   - rest: The others; parameters at the end that are optional may be left out.
-    ///   - options: How long it may take, a wait for its turn included. An operation that answers at once is not interrupted.
+    ///   - rest: The other values; optional parameters at the end may be left out.
+    ///   - options: The timeout of the call, including the wait for its turn. An operation that answers at once is not
+    ///     interrupted.
     /// - Throws: As ``call(_:_:options:)`` does.
     @inlinable
     @discardableResult
@@ -118,7 +121,7 @@ public struct GateClient: Sendable {
         try await target.call(operation, CallArguments(positional: values), options).json()
     }
 
-    /// Lends an operation for any number of calls in a row, at what libffi takes for each, and keeps the gate open meanwhile.
+    /// Lends an operation for many calls in a row at the cost of libffi alone, and keeps the gate open meanwhile.
     ///
     /// ```swift
     /// let total = try await gate.withPrepared("add") { add throws(ConnectorError) in
@@ -133,14 +136,14 @@ public struct GateClient: Sendable {
     /// }
     /// ```
     ///
-    /// The gate does not close before the body returns, so keep it short; on a `serial` gate nobody else is let in meanwhile.
+    /// The gate cannot close before the body returns, so keep it short. On a `serial` gate no other caller is let in.
     ///
     /// - Parameters:
-    ///   - operation: Its name.
-    ///   - options: How long to wait for a turn on a `serial` gate; the body and its calls are not interrupted.
+    ///   - operation: The operation's name.
+    ///   - options: The longest wait for a turn on a `serial` gate. The body and its calls are not interrupted.
     ///   - body: Calls the operation.
-    /// - Throws: `unsupported` for a composite, a foreign library's operation, and one that answers by completion; `not-open`;
-    ///   `timed-out` and `cancelled` while it waits for its turn; what the body throws.
+    /// - Throws: `unsupported` for a composite, for a foreign library's operation, and for one that completes later;
+    ///   `not-open`; `timed-out` and `cancelled` while waiting for a turn; the body's own errors.
     public func withPrepared<Result>(
         _ operation: String,
         options: CallOptions = CallOptions(),
@@ -149,13 +152,14 @@ public struct GateClient: Sendable {
         try await leaf().withPrepared(operation, options, body)
     }
 
-    /// An operation to be called through its own C type, for a typed client of a capability of one's own.
+    /// Makes an operation callable through its own C type, for a typed client of your own capability.
     ///
     /// - Parameters:
-    ///   - operation: Its name.
-    ///   - signature: What the client was written for; it must be the manifest's.
-    ///   - function: The C type that the signature means: see `connector/operation.h`.
-    /// - Throws: `signature-mismatch` naming both, `unsupported` for a composite, `invalid` for an unknown operation.
+    ///   - operation: The operation's name.
+    ///   - signature: The signature that the client was written for; it must equal the manifest's.
+    ///   - function: The C type of the signature: see `connector/operation.h`.
+    /// - Throws: `signature-mismatch` with both signatures, `unsupported` for a composite, `invalid` for an unknown
+    ///   operation.
     public func typed<Function>(
         _ operation: String,
         _ signature: String,
@@ -168,7 +172,8 @@ public struct GateClient: Sendable {
         if let gate = try target.node.gate { return gate }
         throw ConnectorError(
             .unsupported,
-            "a composite has no functions of its own: name one of its leaves",
+            "a composite has no functions of its own",
+            fix: "name one of its leaves",
             connector: path
         )
     }

@@ -4,17 +4,18 @@
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// Finds places by name and names by coordinate, wherever `connectors.json` says.
+/// Finds places by name, and names by coordinate, through the connector that `connectors.json` names.
 ///
 /// ```swift
 /// let places = try await host.geocoder("geocoder").geocode("Brandenburg Gate, Berlin")
 /// ```
 ///
-/// Every call throws a `ConnectorError`: what the vendor said, in the codes of <doc:Errors>; `unsupported` for what the vendor
-/// cannot do; `not-open`, `timed-out`; `cancelled` if the caller's own task was. That nothing was found is no error. The `timeout` of
-/// the options covers all of a call, a wait for the gate's turn and the adapter's retries included.
+/// A call that fails throws a `ConnectorError`: the vendor's own in the codes of <doc:Errors>; `unsupported` for a
+/// feature that the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. Finding
+/// nothing is not an error. The `timeout` of the options covers the whole call, including the wait for the gate's turn
+/// and the adapter's retries.
 ///
-/// A value that holds nothing else of the host. From any thread.
+/// A client gives access to its connector alone. Use it from any thread.
 public struct GeocoderClient: Sendable {
     private let target: ClientTarget
 
@@ -22,15 +23,15 @@ public struct GeocoderClient: Sendable {
         self.target = target
     }
 
-    /// Finds places by what people type.
+    /// Finds places by free text.
     ///
     /// - Parameters:
     ///   - text: An address, a name, or both.
-    ///   - limit: How many places at most, 1 to 50.
-    ///   - language: As a tag of BCP 47; nil leaves it to the vendor.
-    ///   - countries: Two letters of ISO 3166-1 each; empty is everywhere.
-    ///   - options: How long the call may take.
-    /// - Returns: The best first; empty if there is nothing.
+    ///   - limit: The most places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - countries: Two letters of ISO 3166-1 each; empty means everywhere.
+    ///   - options: The timeout of the call.
+    /// - Returns: The places, best first; empty if none match.
     public func geocode(
         _ text: String,
         limit: Int = 10,
@@ -50,14 +51,14 @@ public struct GeocoderClient: Sendable {
         try await places("geocode", request.json, options)
     }
 
-    /// Finds what is at a coordinate.
+    /// Finds places at a coordinate.
     ///
     /// - Parameters:
     ///   - coordinate: In degrees of WGS 84.
-    ///   - limit: How many places at most, 1 to 50.
-    ///   - language: As a tag of BCP 47; nil leaves it to the vendor.
-    ///   - options: How long the call may take.
-    /// - Returns: The nearest first; empty if there is nothing.
+    ///   - limit: The most places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - options: The timeout of the call.
+    /// - Returns: The places, nearest first; empty if none are there.
     public func reverse(
         _ coordinate: Coordinate,
         limit: Int = 1,

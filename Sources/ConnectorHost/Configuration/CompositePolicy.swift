@@ -5,13 +5,13 @@
 package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
     /// Every child takes every call, and every required one must succeed; with a quorum, that many.
     case all(quorum: Int?)
-    /// The first child that works takes the call, in order.
+    /// The first working child, in order, takes the call.
     case first
     /// One child after the other.
     case sequence
-    /// All at once, and the first answer counts.
+    /// Every child takes the call at once, and the first answer counts.
     case fastest
-    /// The first child answers, and the others' answers are compared with its own.
+    /// The first child answers, and the others' answers are compared with it.
     case compare
 
     /// The names in the file.
@@ -40,10 +40,10 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether each child waits for the one before it to have opened.
+    /// Whether each child opens only after the one before it.
     package var opensInOrder: Bool { self == .sequence }
 
-    /// Whether a child is required if its connector does not say: not where one can stand in for another.
+    /// Whether children are required unless they say otherwise: not where one can stand in for another.
     package var requiresChildren: Bool {
         switch self {
         case .all(quorum: nil), .sequence, .compare: true
@@ -51,21 +51,21 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What a child is for the composite: whether it works, and whether the composite cannot do without it.
+    /// Whether a child works, and whether the composite requires it.
     package typealias Child = (isWorking: Bool, isRequired: Bool)
 
-    /// Whether enough children work: each that is required, as many as the quorum says, and one at least.
+    /// Whether enough children work: every required one, as many as the quorum demands, and at least one.
     ///
-    /// The one rule for what a call of `all` needs, for what the state of a composite follows from, and for readiness.
+    /// This one rule decides the calls of `all`, the state of a composite, and readiness.
     package func isSatisfied(by children: [Child]) -> Bool {
         guard children.allSatisfy({ $0.isWorking || !$0.isRequired }) else { return false }
         return children.count(where: \.isWorking) >= fewest
     }
 
-    /// How few children may work.
+    /// The least number of children that must work.
     package var fewest: Int { max(1, quorum ?? 1) }
 
-    /// The quorum of `all`, if there is one.
+    /// The quorum of `all`, if it has one.
     package var quorum: Int? {
         if case .all(let quorum) = self { quorum } else { nil }
     }

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 extension Configuration {
-    /// Makes a configuration in Swift, without any file.
+    /// Makes a configuration in Swift, without a file.
     ///
     /// ```swift
     /// let configuration = try Configuration(
@@ -20,15 +20,15 @@ extension Configuration {
     /// let host = try ConnectorHost(configuration)
     /// ```
     ///
-    /// What a file may not say is refused here, too, with the same codes. There are no lines to point to: an error names the
-    /// connector by its path.
+    /// The rules and error codes are those of the file. Without lines to point to, an error names the connector by its
+    /// path.
     ///
     /// - Parameters:
     ///   - connectors: The roots of the tree.
-    ///   - plugins: Directories with plugins; they take `${NAME}`.
+    ///   - plugins: Directories with plugins; each may contain `${NAME}`.
     ///   - directory: Where relative paths of plugins and secrets start.
-    ///   - environment: What `${NAME}` means in `plugins` and in the names of plugins.
-    /// - Throws: Everything that is wrong.
+    ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
+    /// - Throws: Every fault of the configuration.
     public init(
         connectors: [Connector],
         plugins: [String] = [],
@@ -56,7 +56,8 @@ extension Configuration {
 }
 
 extension Connector {
-    /// As the file would say it, but for what ``takingTimes(of:)`` adds: the file has no fractions of a millisecond.
+    /// The connector as the file would say it. ``takingTimes(of:)`` adds fractions of a millisecond, which the file
+    /// lacks.
     fileprivate var json: JSONValue {
         var object: JSONObject = [
             "name": .string(name), "enabled": .bool(isEnabled),
@@ -76,7 +77,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// The same connector with the times, and the hosts, of the one that it was read from.
+    /// The same connector with the given one's exact times and hosts.
     fileprivate func takingTimes(of given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
@@ -91,7 +92,7 @@ extension Connector {
         return connector
     }
 
-    /// Objects to times that the file could not say either.
+    /// Reports times and counts that the file could not express either.
     fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
         let path = (parent.map { $0 + "/" } ?? "") + name
         func object(_ message: String) {
@@ -107,7 +108,7 @@ extension Connector {
         if let retry, !(1...1000).contains(retry.attempts) {
             object("retry.attempts is \(retry.attempts), outside 1 to 1000")
         }
-        let isShort = "the longest wait is shorter than the initial one"
+        let isShort = "the longest wait is shorter than the first one"
         if let retry, retry.max < retry.initial { object("retry: \(isShort)") }
         if let heal, heal.max < heal.initial { object("heal: \(isShort)") }
         for child in children { child.check(under: path, problems: &problems) }

@@ -3,26 +3,26 @@
 
 package import ConnectorManifest
 
-/// What `connectors.json` says, checked for its form but not yet against the plugins that it names.
+/// The content of `connectors.json`, checked for its form but not yet against the plugins it names.
 ///
-/// Making a ``ConnectorHost/ConnectorHost`` of it checks it against the plugins.
+/// Making a ``ConnectorHost/ConnectorHost`` from it checks it against the plugins.
 public struct Configuration: Sendable {
-    /// The file as the user named it; empty if the text came from no file.
+    /// The file as the user named it; empty for a text without a file.
     public let file: String
-    /// The directory that paths in the file start from.
+    /// The directory where relative paths start.
     public let directory: String
-    /// Where the file says that plugins are, in order.
+    /// The directories with plugins that the file lists, in order.
     public let pluginDirectories: [String]
     /// The roots of the tree, in the order of the file.
     public let connectors: [Connector]
-    /// The text itself, for the positions of what is found wrong later.
+    /// The text itself, to locate faults found later.
     package let text: [UInt8]
 
     /// The version of the format.
     public static let formatVersion: Int64 = 1
-    /// How many bytes a file may have.
+    /// The largest file, in bytes.
     public static let sizeLimit = 4 << 20
-    /// How deep connectors may nest.
+    /// The deepest nesting of connectors.
     public static let depthLimit = 32
 }
 
@@ -30,7 +30,7 @@ extension Configuration {
     /// Every connector, each before its children, in the order of the file.
     package var allConnectors: [Connector] { connectors.flatMap(\.selfAndDescendants) }
 
-    /// The leaves that are to be opened: those that are enabled themselves and in no disabled composite.
+    /// The leaves to open: enabled ones outside disabled composites.
     package var enabledLeaves: [(connector: Connector, leaf: Connector.Leaf)] {
         connectors.flatMap(\.enabledLeaves)
     }
@@ -38,9 +38,9 @@ extension Configuration {
 
 /// Reading.
 extension Configuration {
-    /// Reads a file, without looking at any plugin.
+    /// Reads a file without looking at any plugin.
     ///
-    /// - Throws: Everything that is wrong with the form of the file.
+    /// - Throws: Every fault in the form of the file.
     public static func read(
         file: String,
         environment: Environment = .process
@@ -50,14 +50,14 @@ extension Configuration {
         return configuration
     }
 
-    /// Takes the text of a file.
+    /// Reads the text of a file.
     ///
     /// - Parameters:
     ///   - text: JSON.
-    ///   - directory: The directory that paths in the text start from.
-    ///   - file: Named in the position of errors.
-    ///   - environment: What `${NAME}` means in the list of plugin directories.
-    /// - Throws: Everything that is wrong with its form.
+    ///   - directory: The directory where relative paths start.
+    ///   - file: The name of the file in errors.
+    ///   - environment: The variables that `${NAME}` reads in the list of plugin directories.
+    /// - Throws: Every fault in the form of the text.
     public init(
         parsing text: String,
         directory: String = ".",
@@ -70,7 +70,7 @@ extension Configuration {
         self = configuration
     }
 
-    /// Reads a file as far as it can be read, with everything that is wrong with it.
+    /// Reads as much of a file as possible, and collects every fault.
     package static func examine(
         file: String,
         environment: Environment
@@ -83,7 +83,7 @@ extension Configuration {
         }
     }
 
-    /// Reads a text as far as it can be read, with everything that is wrong with it.
+    /// Reads as much of a text as possible, and collects every fault.
     package static func examine(
         _ text: [UInt8],
         file: String,

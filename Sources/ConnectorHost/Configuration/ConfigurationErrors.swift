@@ -3,12 +3,12 @@
 
 public import ConnectorManifest
 
-/// Everything that is wrong with a configuration, found in one pass.
+/// Every fault of a configuration, found in one pass.
 public struct ConfigurationErrors: Error, Sendable, CustomStringConvertible {
-    /// In the order of the file; never empty.
+    /// The faults in the order of the file; never empty.
     public let errors: [ConnectorError]
 
-    /// Puts errors into the order of the file.
+    /// Sorts errors into the order of the file.
     package init(_ errors: [ConnectorError]) {
         self.errors = errors.sorted { first, second in
             guard let first = first.position else { return second.position != nil }
@@ -17,6 +17,6 @@ public struct ConfigurationErrors: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One line for each.
+    /// One line for each fault.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }

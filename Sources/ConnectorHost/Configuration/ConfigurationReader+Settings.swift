@@ -4,9 +4,9 @@
 import ConnectorManifest
 internal import ConnectorServices
 
-/// The members of a connector besides its name and what is below it.
+/// Reads a connector's members, except its name and its children.
 extension ConfigurationReader {
-    /// What a connector turns out to be.
+    /// The kind of a connector.
     enum KindOfConnector {
         case leaf
         case composite
@@ -16,7 +16,7 @@ extension ConfigurationReader {
     private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow"]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
-    /// Tells a leaf from a composite; nil, and reported, if it is both or neither.
+    /// Tells a leaf from a composite; nil, with an error, for a connector that is both or neither.
     mutating func kind(of object: JSONObject, at path: JSONPath) -> KindOfConnector? {
         switch (object["plugin"], object["connectors"]) {
         case (.some, nil): return .leaf
@@ -30,7 +30,7 @@ extension ConfigurationReader {
                 .name
             )
         case (nil, nil):
-            // A misspelt key is reported as such; that it leaves the connector without one goes without saying.
+            // A misspelt key gets an error of its own, which also explains why the connector has no kind.
             let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
             let isMisspelt = object.names.contains { name in
                 !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
@@ -45,7 +45,7 @@ extension ConfigurationReader {
         return nil
     }
 
-    /// Reports members that the format does not know, and those that belong to the other kind.
+    /// Reports keys that the format does not know, and keys that belong to the other kind.
     mutating func checkKeys(of object: JSONObject, _ kind: KindOfConnector?, at path: JSONPath) {
         let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
         let foreign: [String] =
@@ -70,7 +70,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// The policy with what belongs to it.
+    /// The policy and its quorum.
     mutating func policy(in object: JSONObject, at path: JSONPath, of children: [Connector]) -> CompositePolicy {
         let here = path.appending("policy")
         let name = json.string("policy", in: object, at: path) ?? "all"
@@ -114,7 +114,7 @@ extension ConfigurationReader {
         return version
     }
 
-    /// A time longer than none.
+    /// A duration longer than zero.
     mutating func duration(_ name: String, in object: JSONObject, at path: JSONPath) -> Duration? {
         let kind = "a duration such as \"250ms\" or \"5s\""
         guard let text = json.value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
@@ -129,7 +129,7 @@ extension ConfigurationReader {
         return duration
     }
 
-    /// Whether and how opening is tried again.
+    /// How many attempts opening has, and the waits between them.
     mutating func retry(in object: JSONObject, at path: JSONPath) -> RetryPolicy? {
         guard let value = object["retry"] else { return nil }
         let here = path.appending("retry")
@@ -144,7 +144,7 @@ extension ConfigurationReader {
         return policy
     }
 
-    /// Whether and how a gate that failed to open is tried again.
+    /// How a failed gate is tried again.
     mutating func heal(in object: JSONObject, at path: JSONPath) -> HealPolicy? {
         let policy = HealPolicy()
         guard let value = object["heal"] else { return policy }
@@ -164,7 +164,7 @@ extension ConfigurationReader {
         return HealPolicy(initial: initial, max: longest)
     }
 
-    /// The first wait and the longest one; one that is not given keeps its default as far as the other lets it.
+    /// The first and the longest wait. A wait that is left out keeps its default where the other allows.
     private mutating func waits(
         in members: JSONObject,
         at path: JSONPath,
@@ -175,7 +175,7 @@ extension ConfigurationReader {
         if let initial, let longest, longest < initial {
             json.report(
                 .invalidValue,
-                "the longest wait is shorter than the initial one",
+                "the longest wait is shorter than the first one",
                 at: path.appending("max")
             )
             return defaults
@@ -184,7 +184,7 @@ extension ConfigurationReader {
         return (first, longest ?? max(defaults.max, first))
     }
 
-    /// How often an open gate is probed.
+    /// How often an open gate is proved.
     mutating func probeInterval(in object: JSONObject, at path: JSONPath) -> Duration? {
         guard object["probe"]?.string != "off" else { return nil }
         guard let text = json.value("probe", in: object, at: path, kind: "a duration or \"off\"", { $0.string }) else {
@@ -219,7 +219,7 @@ extension ConfigurationReader {
             guard let rule = HostRule(text) else {
                 json.report(
                     .invalidValue,
-                    "\"\(text)\" is no host",
+                    "\"\(text)\" is not a host",
                     fix: "write a name such as \"api.example.com\", \"*.example.com\" or \"example.com:8080\"",
                     at: place
                 )

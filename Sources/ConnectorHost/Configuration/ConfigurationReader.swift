@@ -3,13 +3,13 @@
 
 import ConnectorManifest
 
-/// Reads the form of a configuration file: everything that can be said of it without looking at a plugin.
+/// Reads the form of a configuration file, without looking at any plugin.
 struct ConfigurationReader {
-    /// Collects what is wrong.
+    /// Collects faults.
     var json: JSONReader
     private let base: BaseDirectory
     private let environment: Configuration.Environment
-    /// Whether the connector that is read now takes no part, by its own `enabled` or by one above it.
+    /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
 
     /// Reads nothing yet.
@@ -65,7 +65,7 @@ struct ConfigurationReader {
             }
             guard let directory = json.filled(text, from: environment, at: path)?.text else { continue }
             guard !directory.isEmpty, !directory.utf8.contains(0) else {
-                json.report(.invalidValue, "\(path) names no directory", at: path)
+                json.report(.invalidValue, "\(path) does not name a directory", at: path)
                 continue
             }
             directories.append(base.resolve(directory))
@@ -99,7 +99,7 @@ struct ConfigurationReader {
         return connectors
     }
 
-    /// Reads one connector and what is below it; nil if it is no object.
+    /// Reads one connector and everything below it; nil if it is not an object.
     private mutating func connector(_ value: JSONValue, at path: JSONPath, under parent: String?) -> Connector? {
         json.connector = parent
         json.origin = JSONPath()
@@ -138,7 +138,7 @@ struct ConfigurationReader {
         )
     }
 
-    /// What the connector is; where that is at fault, an empty composite, so that others can refer to the connector.
+    /// Reads a connector's kind. A faulty one becomes an empty composite, so that others can still refer to it.
     private mutating func leafOrComposite(
         _ kind: KindOfConnector?,
         _ object: JSONObject,
@@ -167,7 +167,7 @@ struct ConfigurationReader {
         return name
     }
 
-    /// Whether a connector takes part, as the file or the environment says.
+    /// Whether a connector is enabled, as the file or the environment says.
     private mutating func isEnabled(in object: JSONObject, at path: JSONPath) -> Bool {
         guard let text = object["enabled"]?.string, text.utf8.contains(UInt8(ascii: "$")) else {
             return json.bool("enabled", in: object, at: path) ?? true
@@ -177,7 +177,7 @@ struct ConfigurationReader {
             json.report(
                 .invalidValue,
                 "enabled must be true or false, and \(text) is \"\(value)\"",
-                fix: "the value comes from outside the file",
+                fix: "set the environment variable to \"true\" or \"false\"",
                 at: path.appending("enabled")
             )
             return true
@@ -185,11 +185,11 @@ struct ConfigurationReader {
         return value == "true"
     }
 
-    /// A text with its variables; nil, and reported unless nobody needs it, if one is missing.
+    /// A text with its variables filled in; nil if one is missing, with an error unless the connector is disabled.
     private mutating func filled(_ text: String, at path: JSONPath) -> String? {
         let before = json.problems
         let value = json.filled(text, from: environment, at: path)?.text
-        // As everywhere in a connector that takes no part, variables need not be set.
+        // The variables of a disabled connector need not be set.
         if isDisabled, json.problems.last?.code == .missingVariable { json.problems = before }
         return value
     }
@@ -207,7 +207,7 @@ struct ConfigurationReader {
             json.report(
                 .invalidValue,
                 "\"\(name)\" is neither the id of a plugin nor, with a slash, the path of one",
-                fix: name == text ? nil : "the value comes from outside the file",
+                fix: name == text ? nil : "correct the environment variable in \(text)",
                 at: path.appending("plugin")
             )
             return nil
@@ -242,9 +242,9 @@ struct ConfigurationReader {
 }
 
 extension JSONReader {
-    /// A text with its variables filled in; nil, and reported, if one is missing or the text is malformed.
+    /// A text with its variables filled in; nil, with an error, if one is missing or the text is malformed.
     ///
-    /// - Returns: The text, and whether nothing but one variable stands there.
+    /// - Returns: The text, and whether it was a single variable and nothing else.
     mutating func filled(
         _ text: String,
         from environment: Configuration.Environment,

@@ -4,21 +4,21 @@
 import ConnectorManifest
 internal import ConnectorServices
 
-/// Gives the configuration of each leaf its values, and checks them against the plugin's manifest.
+/// Gives each leaf's configuration its values, and checks them against the plugin's manifest.
 struct ConfigurationResolver {
-    /// Collects what is wrong.
+    /// Collects faults.
     var json: JSONReader
-    /// Every secret met so far.
+    /// Every secret read so far.
     private(set) var secrets: [Secret] = []
     private let base: BaseDirectory
     private let environment: Configuration.Environment
 
-    /// What a member of `config` turns out to hold.
+    /// The value of a member of `config`.
     private struct Evaluated {
         var value: JSONValue
-        /// Whether it, or a part of it, comes from `{"secret": …}`.
+        /// Whether the value, or a part of it, comes from `{"secret": …}`.
         var isSecret = false
-        /// Whether it is the text of one variable, which may mean a number or a truth value.
+        /// Whether the text was a single variable, whose value may be a number or a Boolean.
         var isOneVariable = false
     }
 
@@ -29,7 +29,7 @@ struct ConfigurationResolver {
         self.environment = environment
     }
 
-    /// What opening a leaf takes, or why its plugin cannot be used; nil, and reported, if the file is at fault.
+    /// What to open for a leaf, or why its plugin cannot be used; nil, with an error, if the file is at fault.
     mutating func plan(
         for connector: Connector,
         _ leaf: Connector.Leaf,
@@ -71,7 +71,7 @@ struct ConfigurationResolver {
             json.report(
                 .unknownKey,
                 "the plugin \(manifest.id) takes no \"\(name)\"",
-                fix: known.isEmpty ? "it takes nothing" : suggestion(for: name, among: known),
+                fix: known.isEmpty ? "remove it" : suggestion(for: name, among: known),
                 at: place.appending(name),
                 .name
             )
@@ -100,7 +100,7 @@ struct ConfigurationResolver {
         )
     }
 
-    /// The checked value of a field, or its default; nil if there is none, or a wrong one.
+    /// The checked value of a field, or its default; nil if it has neither, or is wrong.
     private mutating func value(
         of field: ConfigurationField,
         _ manifest: Manifest,
@@ -122,7 +122,7 @@ struct ConfigurationResolver {
             json.report(
                 field.isOfOtherType(evaluated.value) ? .wrongType : .invalidValue,
                 "\(field.name) \(objection)",
-                fix: evaluated.isOneVariable ? "the value comes from outside the file" : nil,
+                fix: evaluated.isOneVariable ? "correct the environment variable that holds the value" : nil,
                 at: here
             )
             return nil
@@ -138,7 +138,7 @@ struct ConfigurationResolver {
     }
 
     private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {
-        // The object that lacks it, or, without one, the plugin that asks for it.
+        // Point to the object that lacks the field, or else to the plugin that requires it.
         let hasConfig = json.has(connector.location.appending("config"))
         json.report(
             .missingValue,
@@ -150,7 +150,7 @@ struct ConfigurationResolver {
 
     // MARK: Values
 
-    /// The value with variables and secrets put in; nil, and reported, if that fails.
+    /// The value with variables and secrets filled in; nil, with an error, if that fails.
     private mutating func evaluate(_ value: JSONValue, at path: JSONPath) -> Evaluated? {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
@@ -187,10 +187,10 @@ struct ConfigurationResolver {
         }
         guard let filled = json.filled(text, from: environment, at: path) else { return nil }
         guard let reference = SecretReference(filled.text) else {
-            // The text is not shown: it may be the secret itself.
+            // Do not show the text: it may be the secret itself.
             json.report(
                 .invalidValue,
-                "a secret is taken from \"env:NAME\" or \"file:PATH\"",
+                "a secret must be \"env:NAME\" or \"file:PATH\"",
                 at: path
             )
             return nil
@@ -207,7 +207,7 @@ struct ConfigurationResolver {
 }
 
 extension ConfigurationField {
-    /// The value of a variable as the type that is declared, if it can be read as one.
+    /// A variable's value, read as the declared type where possible.
     fileprivate func converted(_ value: JSONValue) -> JSONValue {
         guard let text = value.string, let parsed = try? JSONValue(parsing: text) else { return value }
         return switch type {
@@ -218,7 +218,7 @@ extension ConfigurationField {
         }
     }
 
-    /// Whether a value is of another JSON type than the field's values are written in.
+    /// Whether a value has another JSON type than the field requires.
     fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
         switch type {
         case .url, .duration: value.string == nil
@@ -226,14 +226,14 @@ extension ConfigurationField {
         }
     }
 
-    /// What the plugin says of the field, as a remedy.
+    /// The field's documentation, as a remedy.
     fileprivate var documentationFix: String? {
-        documentation.isEmpty ? nil : "\(name): \(documentation)"
+        documentation.isEmpty ? nil : "set \"\(name)\": \(documentation)"
     }
 }
 
 extension JSONReader {
-    /// Whether the last step of a path leads to something.
+    /// Whether a path leads to a value.
     fileprivate func has(_ path: JSONPath) -> Bool {
         position(of: path) != position(of: path.parent)
     }

@@ -3,27 +3,27 @@
 
 import ConnectorManifest
 
-/// What the schema says whatever the plugins are.
+/// The parts of the schema that do not depend on plugins.
 extension ConfigurationSchema {
-    /// The members of a connector but for `plugin`.
+    /// The keys of a connector, except `plugin`.
     static let connectorProperties: JSONObject = [
         "name": [
             "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
-            "description": "Unique among its siblings; paths are made of it.",
+            "description": "Unique among its siblings; paths consist of names.",
         ],
         "plugin": true,
         "version": [
             "type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$",
-            "description": "The only version of the plugin that will do; the highest without it.",
+            "description": "The only version of the plugin to accept; the highest by default.",
         ],
-        "config": ["type": "object", "description": "What the plugin wants to know."],
+        "config": ["type": "object", "description": "The plugin's own fields."],
         "policy": [
             "enum": .array(CompositePolicy.names.map { .string($0) }), "default": "all",
             "description": "How a call passes through the connectors below.",
         ],
         "quorum": [
             "type": "integer", "minimum": 1,
-            "description": "With the policy \"all\": how many must succeed; every required one without it.",
+            "description": "With the policy \"all\": how many connectors must succeed; every required one by default.",
         ],
         "connectors": [
             "type": "array", "minItems": 1, "items": reference("connector"),
@@ -32,22 +32,22 @@ extension ConfigurationSchema {
         "required": [
             "type": "boolean",
             "description":
-                "Whether what is above it fails without it; the default is false below \"first\", \"fastest\" and a quorum.",
+                "Whether the connector above fails without it; false by default below \"first\", \"fastest\" and a quorum.",
         ],
         "enabled": [
             "anyOf": [["type": "boolean"], reference("variable")], "default": true,
-            "description": "Whether it takes part at all.",
+            "description": "Whether the connector takes part at all.",
         ],
         "after": [
             "type": "array", "items": ["type": "string"],
-            "description": "Siblings, or connectors by path, that have opened, or failed to, before this one starts.",
+            "description": "Siblings, or connectors by path, that finish opening, or fail to, before this one starts.",
         ],
         "timeout": described(reference("duration"), "How long opening may take."),
         "retry": retry,
         "heal": heal,
         "probe": [
             "anyOf": [["const": "off"], reference("duration")], "default": "60s",
-            "description": "How often an open gate proves that it still works.",
+            "description": "How often an open gate is proved.",
         ],
         "allow": allow,
     ]
@@ -57,14 +57,17 @@ extension ConfigurationSchema {
         "properties": [
             "attempts": [
                 "type": "integer", "minimum": 1, "maximum": 1000, "default": 3,
-                "description": "Attempts in all, the first one included.",
+                "description": "All attempts, including the first.",
             ],
-            "initial": described(reference("duration"), "The longest wait before the second attempt; it doubles."),
-            "max": described(reference("duration"), "No wait is longer."),
+            "initial": described(
+                reference("duration"),
+                "The longest wait before the second attempt; it doubles each time."
+            ),
+            "max": described(reference("duration"), "The longest wait of all."),
         ],
         "patternProperties": annotations,
         "additionalProperties": false,
-        "description": "Whether and how opening is tried again.",
+        "description": "How many attempts opening has before the gate fails.",
     ]
 
     private static let heal: JSONValue = [
@@ -75,15 +78,15 @@ extension ConfigurationSchema {
                 "properties": [
                     "initial": described(
                         reference("duration"),
-                        "The longest wait before the first attempt to heal; it doubles; 1s without it."
+                        "The least bound of a random wait, which otherwise is half of the outage; 1s by default."
                     ),
-                    "max": described(reference("duration"), "No wait is longer; 60s without it."),
+                    "max": described(reference("duration"), "The greatest bound of a wait; 60s by default."),
                 ],
                 "patternProperties": annotations,
                 "additionalProperties": false,
             ],
         ],
-        "description": "How an attempt to open is repeated after it failed, until the host closes.",
+        "description": "How a failed gate is tried again, until it is closed.",
     ]
 
     private static let allow: JSONValue = [
@@ -96,15 +99,15 @@ extension ConfigurationSchema {
                     "pattern": "^(\\*\\.)?(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z_][0-9A-Za-z._-]*)(:[0-9]+)?$",
                 ],
                 "description":
-                    "The only hosts that the plugin may talk to: names, \"*.example.com\", with or without a port.",
+                    "The only hosts that the plugin may reach: names, \"*.example.com\", with or without a port.",
             ]
         ],
         "patternProperties": annotations,
         "additionalProperties": false,
-        "description": "What the plugin may do.",
+        "description": "What the plugin is allowed to do.",
     ]
 
-    /// Definitions that others refer to.
+    /// Definitions that other parts refer to.
     static let commonDefinitions: JSONObject = [
         "duration": ["type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h)$"],
         "variable": [
@@ -116,12 +119,12 @@ extension ConfigurationSchema {
             "properties": [
                 "secret": [
                     "type": "string", "pattern": "^(env:[A-Za-z_$]|file:.)",
-                    "description": "env:NAME, or file:PATH relative to this file; the file must be its owner's alone.",
+                    "description": "env:NAME, or file:PATH relative to this file; only its owner may have access.",
                 ]
             ],
             "required": ["secret"],
             "additionalProperties": false,
-            "description": "A value that is kept out of everything that people see.",
+            "description": "A value that never appears in logs, reports or errors.",
         ],
     ]
 

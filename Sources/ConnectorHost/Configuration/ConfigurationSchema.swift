@@ -3,16 +3,16 @@
 
 package import ConnectorManifest
 
-/// The JSON Schema (draft 2020-12) of `connectors.json`, made from plugins' manifests, so that editors complete and check
-/// the `config` of every plugin.
+/// The JSON Schema (draft 2020-12) of `connectors.json`. It includes the plugins' manifests, so that editors complete
+/// and check every plugin's `config`.
 ///
-/// It accepts what the host accepts, as far as a schema can tell: which names are taken, what `after` means, and whether
-/// variables are set only the host knows.
+/// It accepts what the host accepts, as far as a schema can tell. Only the host knows which names are taken, what
+/// `after` refers to, and whether variables are set.
 package struct ConfigurationSchema: Sendable {
-    /// Highest version first, by id.
+    /// Every version of each plugin, highest first, by id.
     private let plugins: [(id: String, versions: [Manifest])]
 
-    /// Takes the manifests of every usable plugin; several versions of one may be among them.
+    /// Takes the manifests of every usable plugin, in any number of versions.
     package init(manifests: [Manifest]) {
         var versions: [String: [Manifest]] = [:]
         for manifest in manifests
@@ -62,7 +62,7 @@ package struct ConfigurationSchema: Sendable {
 
     // MARK: Connectors
 
-    /// All members stand at one level, where editors offer them; conditions then forbid those of the other kind.
+    /// Every key stands at one level, where editors offer it; conditions then forbid the keys of the other kind.
     private var connector: JSONValue {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
@@ -96,7 +96,7 @@ package struct ConfigurationSchema: Sendable {
         return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + others)]
     }
 
-    /// What `config` may be, for one plugin; a connector that is, or by a variable may be, disabled is not held to it.
+    /// The `config` of one plugin. A connector that is disabled, or may be by a variable, is exempt.
     private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
         versions.enumerated().map { index, manifest in
             var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["const": true]]
@@ -149,7 +149,7 @@ package struct ConfigurationSchema: Sendable {
         return .object(schema)
     }
 
-    /// Without a fraction where there is none.
+    /// A number without a needless fraction.
     private static func number(_ value: Double) -> JSONValue {
         JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
     }
@@ -179,6 +179,6 @@ package struct ConfigurationSchema: Sendable {
         .object(JSONObject(names.map { ($0, false) }))
     }
 
-    /// Members such as `$schema` and `$comment` may stand anywhere.
+    /// Keys such as `$schema` and `$comment` may stand anywhere.
     static let annotations: JSONValue = ["^\\$": true]
 }

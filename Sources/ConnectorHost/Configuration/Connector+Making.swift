@@ -7,42 +7,42 @@ public import ConnectorServices
 extension Connector {
     /// How a composite made in Swift treats its children: see <doc:CallingOperations>.
     public struct Policy: Sendable, Hashable {
-        /// What the file would say.
+        /// The policy's name in the file.
         package let name: String
-        /// Of a policy that has one.
+        /// The quorum of `all`, if it has one.
         package var quorum: Int?
 
-        /// Every child takes every call, and one must succeed.
+        /// Every child takes every call, and every required one must succeed.
         public static let all = Self(name: "all")
-        /// Every child takes every call, and so many must succeed.
+        /// Every child takes every call, and this many must succeed.
         public static func all(quorum: Int) -> Self { Self(name: "all", quorum: quorum) }
-        /// The first child that works takes the call, in order.
+        /// The first working child, in order, takes the call.
         public static let first = Self(name: "first")
-        /// All at once, and the first answer counts.
+        /// Every child takes the call at once, and the first answer counts.
         public static let fastest = Self(name: "fastest")
-        /// One child after the other, each with what the one before it answered.
+        /// One child after the other, each with the answer of the one before it.
         public static let sequence = Self(name: "sequence")
-        /// The first child answers, and the others' answers are compared with its own.
+        /// The first child answers, and the others' answers are compared with it.
         public static let compare = Self(name: "compare")
     }
 
-    /// Makes a leaf; nothing is checked before it becomes part of a ``Configuration``.
+    /// Makes a leaf. Nothing is checked until it becomes part of a ``Configuration``.
     ///
     /// The parameters are the keys of `connectors.json`: see <doc:OpeningGates>.
     ///
     /// - Parameters:
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
-    ///   - plugin: The id of a plugin or, with a slash, the path of one; takes `${NAME}`.
-    ///   - version: The only version of the plugin that will do; nil for the highest.
-    ///   - config: What the plugin wants to know; values take `${NAME}` and `["secret": "env:NAME"]`.
-    ///   - isRequired: Whether what is above it fails without it; nil leaves it to the policy above.
-    ///   - isEnabled: Whether it takes part at all.
-    ///   - after: Connectors, by name or path, that have opened, or failed to, before this one starts.
-    ///   - timeout: How long opening may take; nil leaves it to the host.
-    ///   - retry: Whether and how opening is tried again; nil for a single attempt.
-    ///   - heal: How a gate that failed to open is tried again until its host closes; nil for never.
-    ///   - probeInterval: How often an open gate proves that it still works; nil for never.
-    ///   - allowedHosts: The only hosts that the plugin may talk to; nil leaves it to the plugin's manifest.
+    ///   - plugin: A plugin's id, or a path with a slash; may contain `${NAME}`.
+    ///   - version: The only version of the plugin to accept; nil for the highest.
+    ///   - config: The plugin's own fields; values may contain `${NAME}` or be `["secret": "env:NAME"]`.
+    ///   - isRequired: Whether the connector above fails without it; nil leaves it to the policy above.
+    ///   - isEnabled: Whether the connector takes part at all.
+    ///   - after: Connectors, by name or path, that finish opening, or fail to, before this one starts.
+    ///   - timeout: The longest that one attempt to open may take; nil leaves it to the host.
+    ///   - retry: How many attempts opening has before the gate fails; nil for one.
+    ///   - heal: How a failed gate is tried again until it is closed; nil for never.
+    ///   - probeInterval: How often an open gate is proved; nil for never.
+    ///   - allowedHosts: The only hosts that the plugin may reach; nil leaves it to the plugin's manifest.
     public init(
         _ name: String,
         plugin: String,
@@ -73,15 +73,15 @@ extension Connector {
         )
     }
 
-    /// Makes a composite; nothing is checked before it becomes part of a ``Configuration``.
+    /// Makes a composite. Nothing is checked until it becomes part of a ``Configuration``.
     ///
     /// - Parameters:
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
     ///   - policy: How a call passes through the connectors below.
-    ///   - connectors: The connectors below, at least one.
-    ///   - isRequired: Whether what is above it fails without it; nil leaves it to the policy above.
-    ///   - isEnabled: Whether it, with everything below, takes part at all.
-    ///   - after: Connectors, by name or path, that have opened, or failed to, before this one starts.
+    ///   - connectors: The children, at least one.
+    ///   - isRequired: Whether the connector above fails without it; nil leaves it to the policy above.
+    ///   - isEnabled: Whether the composite and everything below it takes part at all.
+    ///   - after: Connectors, by name or path, that finish opening, or fail to, before this one starts.
     public init(
         _ name: String,
         policy: Policy = .all,

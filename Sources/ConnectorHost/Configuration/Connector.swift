@@ -6,59 +6,59 @@ public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Nothing is inherited: each connector says itself what differs from the defaults. Connectors come from `connectors.json`, or are
-/// made in Swift: see ``Configuration/init(connectors:plugins:directory:environment:)``.
+/// Connectors inherit nothing: each one states its own settings. They come from `connectors.json`, or from Swift: see
+/// ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
     /// Unique among its siblings.
     public let name: String
     /// The names from the root, such as `analytics/segment`.
     public let path: String
-    /// Whether what is above it fails without it, as written; nil leaves it to the policy above.
+    /// Whether the connector above fails without this one, as written; nil leaves it to the policy above.
     public package(set) var isRequired: Bool?
-    /// Whether it takes part at all; a disabled composite disables everything below it.
+    /// Whether the connector takes part at all; a disabled composite disables everything below it.
     public package(set) var isEnabled: Bool
-    /// The paths of the connectors that have opened, or failed to, before this one starts; disabled ones among them.
+    /// The paths of the connectors, disabled ones included, that finish opening, or fail to, before this one starts.
     public package(set) var after: [String]
-    /// How long opening may take; nil leaves it to the host.
+    /// The longest that one attempt to open may take; nil leaves it to the host.
     public package(set) var timeout: Duration?
-    /// Whether and how opening is tried again; nil for a single attempt.
+    /// How many attempts opening has before the gate fails; nil for one.
     public package(set) var retry: RetryPolicy?
-    /// How a gate that failed to open is tried again until its host closes; nil for never.
+    /// How a failed gate is tried again until it is closed; nil for never.
     public package(set) var heal: HealPolicy?
-    /// How often an open gate proves that it still works; nil for never.
+    /// How often an open gate is proved; nil for never.
     public package(set) var probeInterval: Duration?
-    /// The only hosts that the plugin may talk to, in the place of those its manifest names; nil leaves it to the manifest.
+    /// The only hosts that the plugin may reach, in place of its manifest's; nil leaves it to the manifest.
     public package(set) var allowedHosts: [HostRule]?
     /// Leaf or composite.
     package var kind: Kind
-    /// Where it stands in the file.
+    /// The position in the file.
     package let location: JSONPath
 
-    /// How often a gate is probed if its connector says nothing.
+    /// How often a gate is proved if its connector does not say.
     public static let defaultProbeInterval: Duration = .seconds(60)
 
-    /// What a connector is.
+    /// The kind of a connector.
     package enum Kind: Sendable {
         case leaf(Leaf)
         case composite(policy: CompositePolicy, children: [Connector])
     }
 
-    /// What a leaf says of its plugin.
+    /// A leaf's plugin and configuration.
     package struct Leaf: Sendable {
-        /// Which plugin.
+        /// The plugin to use.
         package let plugin: PluginSpecification
-        /// Its configuration as written, before variables and secrets are put in.
+        /// The configuration as written, before variables and secrets are filled in.
         package let config: JSONObject
     }
 }
 
 extension Connector {
-    /// The connectors one level below.
+    /// The children of a composite; none for a leaf.
     public var children: [Connector] {
         if case .composite(_, let children) = kind { children } else { [] }
     }
 
-    /// Whether what is above it fails without it.
+    /// Whether the connector above fails without this one.
     ///
     /// - Parameter policy: The policy of the composite above; nil at the top.
     package func isRequired(under policy: CompositePolicy?) -> Bool { isRequired ?? policy?.requiresChildren ?? true }
@@ -68,10 +68,10 @@ extension Connector {
         if case .composite(let policy, _) = kind { policy } else { nil }
     }
 
-    /// This one, then everything below it in the order of the file.
+    /// This connector, then everything below it in the order of the file.
     package var selfAndDescendants: [Connector] { [self] + children.flatMap(\.selfAndDescendants) }
 
-    /// The leaves below, or this one, that no `enabled` switches off.
+    /// This leaf, or the leaves below, without those that `enabled` switches off.
     package var enabledLeaves: [(connector: Connector, leaf: Leaf)] {
         guard isEnabled else { return [] }
         return switch kind {

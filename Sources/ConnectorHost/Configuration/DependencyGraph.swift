@@ -1,19 +1,19 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which connector waits for which, through `after`, through composites and through sequences.
+/// Which connector waits for which, through `after`, composites and sequences.
 ///
-/// A composite has opened when its children have, and its children start when it starts. So what waits for a composite
-/// waits for all of it, and what a composite waits for holds up everything below it.
+/// A composite has opened when its children have, and its children start when it starts. So a connector that waits for
+/// a composite waits for all of it, and a composite that waits holds up everything below it.
 package struct DependencyGraph {
-    /// One connector waits for another to have opened, because its `after` says so.
+    /// An entry of `after`: one connector waits until another has opened.
     package struct Wait: Sendable, Hashable {
-        /// The path of the connector that waits.
+        /// The path of the waiting connector.
         package let waiting: String
-        /// The path of the one that it waits for.
+        /// The path of the connector it waits for.
         package let target: String
 
-        /// Says that one waits for another.
+        /// Makes a wait.
         package init(waiting: String, target: String) {
             self.waiting = waiting
             self.target = target
@@ -22,13 +22,13 @@ package struct DependencyGraph {
 
     /// A circle.
     package struct Cycle: Sendable, Hashable {
-        /// The entries of `after` without which there would be none.
+        /// The entries of `after` that form the circle.
         package let waits: [Wait]
-        /// The connectors in the order of waiting; the first one is the last one again.
+        /// The connectors in the order of waiting; the first is also the last.
         package let path: [String]
     }
 
-    /// One connector has two moments: its start, and its having opened. Moment 2n is the start of connector n.
+    /// A connector has two moments: its start and its opening. Moment 2n is the start of connector n.
     private var edges: [[(moment: Int, wait: Wait?)]]
 
     /// Takes connectors whose `after` holds paths.
@@ -58,17 +58,17 @@ package struct DependencyGraph {
         }
     }
 
-    /// More circles than that tell nobody more.
+    /// The most circles worth reporting.
     private static let cycleLimit = 100
 
-    /// Circles, such that opening could go on if each was broken; in the order of the file.
+    /// Circles in the order of the file; without them, opening could proceed.
     package func cycles() -> [Cycle] {
         enum State { case unseen, active, done }
         var states = Array(repeating: State.unseen, count: edges.count)
         var found: [Cycle] = []
         for root in edges.indices where states[root] == .unseen && found.count < Self.cycleLimit {
-            // The way from the root to here, without recursion: a chain may be as long as the file. `next` counts the
-            // edges already followed.
+            // The way from the root to here, without recursion: a chain may be as long as the file. `next` counts the edges
+            // followed so far.
             var way: [(moment: Int, next: Int)] = [(root, 0)]
             states[root] = .active
             while let last = way.last {

@@ -3,12 +3,12 @@
 
 import ConnectorManifest
 
-/// Gives the names in `after` their meaning: the siblings or paths that they stand for.
+/// Resolves the names in `after` to the siblings or paths they refer to.
 struct DependencyReader {
-    /// Collects what is wrong.
+    /// Collects faults.
     var json: JSONReader
 
-    /// Replaces every name in `after` by a path, and reports those that mean nothing, and circles.
+    /// Replaces every name in `after` with a path, and reports unknown names and circles.
     mutating func resolve(_ connectors: inout [Connector]) {
         let all = connectors.flatMap(\.selfAndDescendants)
         guard all.contains(where: { !$0.after.isEmpty }) else { return }
@@ -46,7 +46,7 @@ struct DependencyReader {
                 guard paths.contains(target) else {
                     json.report(
                         .unknownConnector,
-                        "\"after\" names \"\(name)\", and there is no such connector",
+                        "\"after\" names \"\(name)\", which does not exist",
                         fix: suggestion(
                             for: name,
                             among: names.union(paths).subtracting([connector.name, connector.path]).sorted()

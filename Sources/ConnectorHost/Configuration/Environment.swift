@@ -10,7 +10,7 @@
 #endif
 
 extension Configuration {
-    /// Where `${NAME}` and `env:NAME` look their values up.
+    /// The variables that `${NAME}` and `env:NAME` read.
     public struct Environment: Sendable {
         private let lookUp: @Sendable (String) -> String?
 
@@ -18,12 +18,12 @@ extension Configuration {
             self.lookUp = lookUp
         }
 
-        /// Takes the variables from a dictionary, and nothing from the process.
+        /// Takes the variables from a dictionary, and none from the process.
         public init(_ variables: [String: String]) {
             self.init { variables[$0] }
         }
 
-        /// The variables of this process, read when they are asked for.
+        /// The variables of this process, looked up at each use.
         public static let process = Environment { name in
             unsafe getenv(name).map { unsafe String(cString: $0) }
         }

@@ -1,17 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far apart attempts to open a gate follow each other after opening failed, until its host closes.
+/// How long a failed gate waits before it is tried again; it is, until it is closed.
 ///
-/// ``RetryPolicy`` counts the attempts that belong to opening itself; healing begins when those have failed, and never ends by
-/// itself.
+/// Each wait is random, up to half of the outage so far, with that bound kept between `initial` and `max`. After an
+/// error that is not retryable, the bound is `max`. The wait is never shorter than the vendor's `Retry-After`.
+///
+/// ``RetryPolicy`` counts the attempts of opening itself; healing begins when those have failed.
 public struct HealPolicy: Sendable, Hashable {
-    /// The longest wait before the first attempt to heal; it doubles from one to the next.
+    /// The least bound of a wait; the bound of the first wait after a short outage.
     public var initial: Duration
-    /// No wait is longer.
+    /// The greatest bound of a wait.
     public var max: Duration
 
-    /// A second at first and a minute in the long run, unless told otherwise.
+    /// One second to one minute, by default.
     public init(initial: Duration = .seconds(1), max: Duration = .seconds(60)) {
         self.initial = initial
         self.max = max

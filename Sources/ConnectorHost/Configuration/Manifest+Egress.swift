@@ -5,9 +5,9 @@ import ConnectorManifest
 internal import ConnectorServices
 
 extension Manifest {
-    /// The hosts that the plugin says it talks to, with the hosts of configuration fields in the place of `{field}`.
+    /// The hosts that the manifest names, with the hosts of configuration fields in place of `{field}`.
     ///
-    /// A field without a value adds nothing; an entry that is no host adds nothing either, so that it is not reached.
+    /// A field without a value adds no host. Neither does a malformed entry, so that it allows nothing.
     func egressRules(for config: JSONObject) -> [HostRule] {
         var rules: [HostRule] = []
         for entry in egress {

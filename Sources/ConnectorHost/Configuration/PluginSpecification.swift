@@ -3,14 +3,14 @@
 
 package import ConnectorManifest
 
-/// Which plugin a leaf wants.
+/// The plugin that a leaf names.
 package struct PluginSpecification: Sendable, Hashable, CustomStringConvertible {
-    /// An id to look for, or a path.
+    /// An id, or a path.
     package let name: String
-    /// The only version that will do; nil for the highest.
+    /// The only version to accept; nil for the highest.
     package let version: SemanticVersion?
 
-    /// Takes an id, or a path that is already relative to the process and not to the file.
+    /// Takes an id, or a path that is already relative to the process rather than the file.
     package init(_ name: String, version: SemanticVersion? = nil) {
         self.name = name
         self.version = version

@@ -3,19 +3,19 @@
 
 package import ConnectorServices
 
-/// Takes secrets out of texts before people see them.
+/// Removes secrets from texts before people see them.
 ///
-/// Finds each one as it is, percent-encoded, JSON-escaped, in any mixture of these, and inside of base64, as Basic
-/// credentials carry it. Costs nothing if there are no secrets, otherwise one pass.
+/// Finds each secret in plain text, percent-encoded, JSON-escaped, in any mixture of these, and inside base64, as in
+/// Basic credentials. Costs nothing without secrets, and one pass otherwise.
 package struct Redactor: Sendable {
-    /// Shorter values would take ordinary words apart.
+    /// The shortest secret to redact; a shorter one would damage ordinary words.
     package static let minimumLength = 4
 
     /// The secrets, by their first byte.
     private let needles: [[[UInt8]]]
-    /// What they are in base64, by the first letter.
+    /// The base64 forms of the secrets, by their first letter.
     private let encoded: [[[UInt8]]]
-    /// Whether there is nothing to look for.
+    /// Whether there are no secrets to find.
     package let isEmpty: Bool
 
     /// Takes the secrets to look for.
@@ -26,14 +26,14 @@ package struct Redactor: Sendable {
         encoded = Self.buckets(of: Set(values.flatMap(Self.encodings)))
     }
 
-    /// By their first byte, of which there are 256; none if there are no texts.
+    /// Groups texts by their first byte, in 256 buckets; no buckets if there are no texts.
     private static func buckets(of texts: Set<[UInt8]>) -> [[[UInt8]]] {
         var buckets: [[[UInt8]]] = Array(repeating: [], count: texts.isEmpty ? 0 : 256)
         for text in texts { buckets[Int(text[0])].append(text) }
         return buckets
     }
 
-    /// The text with `•••` in the place of every secret.
+    /// The text with `•••` in place of every secret.
     package func redact(_ text: String) -> String {
         guard !isEmpty else { return text }
         let bytes = Array(text.utf8)
@@ -51,7 +51,7 @@ package struct Redactor: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Ranges that hold secrets, in order, overlapping ones joined.
+    /// The ranges of secrets, in order, overlapping ones merged.
     private func hits(in text: [UInt8]) -> [Range<Int>] {
         var hits: [Range<Int>] = []
         let hasEscapes = text.contains {
@@ -68,7 +68,7 @@ package struct Redactor: Sendable {
         return hits
     }
 
-    /// The longest secret that starts at a place.
+    /// The longest secret that starts at an index.
     private func hit(in text: [UInt8], at index: Int, hasEscapes: Bool) -> Range<Int>? {
         let byte = text[index]
         var end = index
@@ -80,7 +80,7 @@ package struct Redactor: Sendable {
         }
         if end > index { return index..<end }
         guard encoded[Int(byte)].contains(where: { text[index...].starts(with: $0) }) else { return nil }
-        // The letters beside it carry bits of the secret too.
+        // The letters on either side carry bits of the secret, too.
         var range = index..<index
         while range.lowerBound > 0, Self.isBase64(text[range.lowerBound - 1]) {
             range = (range.lowerBound - 1)..<range.upperBound
@@ -94,7 +94,7 @@ package struct Redactor: Sendable {
 
 /// Escapes.
 extension Redactor {
-    /// The secrets whose first byte is what stands there, perhaps escaped.
+    /// The secrets that may start with the byte or escape at an index.
     private func needlesThatMayStart(at index: Int, in text: [UInt8]) -> [[UInt8]] {
         switch text[index] {
         case UInt8(ascii: "%"), UInt8(ascii: "\\"): needles[Int(Self.unit(in: text, at: index).bytes[0])]
@@ -103,7 +103,7 @@ extension Redactor {
         }
     }
 
-    /// Where a secret ends that starts at a place and may be escaped; nil if it is not there.
+    /// The end of a secret that starts at an index, escaped or not; nil if it is not there.
     private static func end(of needle: [UInt8], in text: [UInt8], at start: Int) -> Int? {
         var index = start
         var matched = 0
@@ -118,7 +118,7 @@ extension Redactor {
         return index
     }
 
-    /// What one byte or escape stands for, and how many bytes it takes.
+    /// The byte that a byte or escape stands for, and its length in the text.
     private static func unit(in text: [UInt8], at index: Int) -> (bytes: [UInt8], length: Int) {
         let byte = text[index]
         if byte == UInt8(ascii: "%"), let value = hexadecimal(text, at: index + 1, digits: 2) {
@@ -137,7 +137,7 @@ extension Redactor {
         }
     }
 
-    /// What `\u00e9` or a surrogate pair stands for.
+    /// The character that `\u00e9` or a surrogate pair stands for.
     private static func scalar(in text: [UInt8], at index: Int) -> (bytes: [UInt8], length: Int)? {
         guard let high = hexadecimal(text, at: index + 2, digits: 4) else { return nil }
         if let scalar = Unicode.Scalar(high) { return (Array(String(Character(scalar)).utf8), 6) }
@@ -173,7 +173,7 @@ extension Redactor {
         }
     }
 
-    /// The letters that every base64 text has in which the value stands, whatever stands before and after it.
+    /// The letters that any base64 text containing the value must have, whatever surrounds the value.
     private static func encodings(of value: [UInt8]) -> [[UInt8]] {
         ["+/", "-_"].flatMap { extra -> [[UInt8]] in
             let letters = alphabet + Array(extra.utf8)

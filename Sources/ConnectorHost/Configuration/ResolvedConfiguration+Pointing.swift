@@ -5,13 +5,13 @@ package import ConnectorManifest
 internal import ConnectorServices
 
 extension ResolvedConfiguration {
-    /// The same connectors with their vendors elsewhere: what `status --simulate` opens.
+    /// The same connectors, pointed at other servers: this is what `status --simulate` opens.
     ///
-    /// Scheme and authority of every URL among the values are replaced, its user and its path stay:
-    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf that was pointed elsewhere may
-    /// connect to nothing but that place, whatever the file allows.
+    /// Every URL among the values gets a new scheme and authority, and keeps its user and path:
+    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A redirected leaf may connect to that
+    /// server alone, whatever the file allows.
     ///
-    /// - Parameter base: The URL that stands for the vendor of a plugin's id; nil leaves the leaf as it is.
+    /// - Parameter base: The URL that replaces the vendor of a plugin's id; nil leaves the leaf as it is.
     package func pointing(_ base: @escaping @Sendable (_ plugin: String) -> URLParts?) -> ResolvedConfiguration {
         var result = self
         for (path, leaf) in leaves { result.leaves[path] = leaf.map { $0.pointing(base) } }
@@ -21,7 +21,7 @@ extension ResolvedConfiguration {
 }
 
 extension LeafPlan {
-    /// The leaf with its URLs at the place that stands for its vendor.
+    /// The leaf with its URLs moved to the server that replaces its vendor.
     fileprivate func pointing(_ base: (_ plugin: String) -> URLParts?) -> LeafPlan {
         guard let base = base(manifest.id) else { return self }
         var plan = self

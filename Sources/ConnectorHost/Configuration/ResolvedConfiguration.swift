@@ -4,32 +4,32 @@
 package import ConnectorManifest
 package import ConnectorServices
 
-/// A configuration whose every value is known and checked against the plugins: what the host opens.
+/// A configuration whose every value is known and checked against the plugins, ready to be opened.
 public struct ResolvedConfiguration: Sendable {
-    /// What the file says.
+    /// The configuration as read.
     public let configuration: Configuration
-    /// For the path of each enabled leaf what to open, or why its plugin cannot be used.
+    /// What to open for each enabled leaf, by path, or why its plugin cannot be used.
     package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
-    /// Knows every secret, to keep them out of what people see.
+    /// Redacts every secret of the configuration.
     package let redactor: SharedRedactor
-    /// Reads everything that a leaf takes again, for secrets may have been exchanged; nil if something is wrong with that.
+    /// Resolves a leaf again with its current secrets; nil if that fails.
     package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
 }
 
-/// What opening one leaf takes.
+/// Everything needed to open one leaf.
 package struct LeafPlan: Sendable {
-    /// The plugin that the leaf asks for.
+    /// The plugin that the leaf names.
     package let specification: PluginSpecification
-    /// What that plugin says of itself.
+    /// The manifest of that plugin.
     package let manifest: Manifest
-    /// Every field that has a value, in the manifest's order, defaults among them; `{{secret:FIELD}}` for secret ones.
+    /// Every field with a value, defaults included, in the manifest's order; secret ones hold `{{secret:FIELD}}`.
     package internal(set) var config: JSONObject
-    /// The values of the secret fields, by field.
+    /// The values of the secret fields.
     package let secrets: [String: Secret]
-    /// Where the plugin may connect to.
+    /// The hosts that the plugin may reach.
     package internal(set) var egress: [HostRule]
 
-    /// What stands in a plugin's configuration and requests for the value of a secret field.
+    /// The text that stands for a secret field's value in a plugin's configuration and requests.
     package static func placeholder(for field: String) -> String { "{{secret:\(field)}}" }
 }
 
@@ -38,10 +38,10 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - file: The path of the file.
-    ///   - environment: What `${NAME}` and `env:NAME` mean.
-    ///   - manifests: Gives, for the configuration as read, what finds the manifest of a plugin. A failure of code
-    ///     `unknown-plugin` is a fault of the file; any other is kept for the gate, which fails with it.
-    /// - Throws: Everything that is wrong.
+    ///   - environment: The variables that `${NAME}` and `env:NAME` read.
+    ///   - manifests: Finds the manifest of a plugin for the configuration as read. An `unknown-plugin` error is a
+    ///     fault of the file; any other error stays with the gate, which fails with it.
+    /// - Throws: Every fault of the file.
     package static func load(
         file: String,
         environment: Environment = .process,
@@ -57,9 +57,9 @@ extension Configuration {
         return resolved
     }
 
-    /// Puts in variables and secrets, and checks every enabled leaf against its plugin.
+    /// Fills in variables and secrets, and checks every enabled leaf against its plugin.
     ///
-    /// - Throws: Everything that is wrong.
+    /// - Throws: Every fault of the configuration.
     package func resolved(
         environment: Environment = .process,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
@@ -90,7 +90,7 @@ extension Configuration {
         return (resolved, resolver.json.problems)
     }
 
-    /// What opening a leaf takes now; nil if something is wrong with it.
+    /// Resolves a leaf again; nil if that fails.
     private func renewed(_ path: String, _ manifest: Manifest, _ environment: Environment) -> LeafPlan? {
         guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
         var resolver = ConfigurationResolver(self, environment: environment)

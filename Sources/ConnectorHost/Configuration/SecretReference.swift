@@ -4,15 +4,15 @@
 import ConnectorManifest
 internal import ConnectorServices
 
-/// Where a secret is to be taken from: `env:NAME` or `file:PATH`.
+/// The source of a secret: `env:NAME` or `file:PATH`.
 enum SecretReference: Sendable, Hashable {
     case environment(String)
     case file(String)
 
-    /// How many bytes a secret's file may have.
+    /// The largest file of a secret, in bytes.
     static let sizeLimit = 64 << 10
 
-    /// Reads the text of `{"secret": …}`; nil for anything else.
+    /// Reads the text of `{"secret": …}`; nil for any other text.
     init?(_ text: String) {
         if text.hasPrefix("env:"), Template.isVariableName(text.dropFirst(4)) {
             self = .environment(String(text.dropFirst(4)))
@@ -23,10 +23,10 @@ enum SecretReference: Sendable, Hashable {
         }
     }
 
-    /// Takes the secret from there.
+    /// Reads the secret.
     ///
-    /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent, cannot be
-    ///   read, is too large, is no text, or can be read by others than its owner.
+    /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent,
+    ///   unreadable, too large, not text, or accessible to anyone but its owner.
     func secret(base: BaseDirectory, environment: Configuration.Environment) throws(ConnectorError) -> Secret {
         switch self {
         case .environment(let name):
@@ -56,7 +56,7 @@ enum SecretReference: Sendable, Hashable {
             throw ConnectorError(
                 .secretUnavailable,
                 error.code == .notFound
-                    ? "there is no file \(path) to take the secret from" : "the secret's file: \(error.message)",
+                    ? "the secret's file \(path) does not exist" : "the secret's file: \(error.message)",
                 fix: error.code == .notFound ? "write the secret into that file, and chmod 600 it" : error.fix,
                 cause: error.cause
             )
@@ -65,7 +65,7 @@ enum SecretReference: Sendable, Hashable {
             let mode = String(file.permissions & 0o777, radix: 8)
             throw ConnectorError(
                 .secretUnavailable,
-                "the secret's file \(path) is open to others than its owner (mode \(mode))",
+                "users other than the owner have access to the secret's file \(path) (mode \(mode))",
                 fix: "chmod 600 \(path)"
             )
         }

@@ -4,7 +4,7 @@
 package import ConnectorServices
 internal import Synchronization
 
-/// The redactor of a host, which learns the secrets that are read while it runs and forgets none.
+/// The redactor of a host. It learns each secret that is read while the host runs, and forgets none.
 package final class SharedRedactor: Sendable {
     private struct State {
         var secrets: Set<String>
@@ -18,7 +18,7 @@ package final class SharedRedactor: Sendable {
         state = Mutex(State(secrets: Set(secrets.map { $0.reveal() }), redactor: Redactor(secrets)))
     }
 
-    /// Keeps further secrets out of what people see.
+    /// Redacts further secrets from now on.
     package func add(_ secrets: some Sequence<Secret>) {
         state.withLock { state in
             let new = Set(secrets.map { $0.reveal() }).subtracting(state.secrets)
@@ -28,7 +28,7 @@ package final class SharedRedactor: Sendable {
         }
     }
 
-    /// The text with `•••` in the place of every secret.
+    /// The text with `•••` in place of every secret.
     package func redact(_ text: String) -> String {
         state.withLock(\.redactor).redact(text)
     }

@@ -11,20 +11,20 @@ import ConnectorManifest
     import Darwin
 #endif
 
-/// The content of a file that people write: a configuration, a secret.
+/// The content of a small file that people write: a configuration, a secret.
 struct SmallFile: Sendable {
-    /// All of it.
+    /// The whole content.
     let bytes: [UInt8]
-    /// Who may do what, as chmod(1) counts.
+    /// The permission bits of chmod(1).
     let permissions: UInt32
 
     /// Reads a regular file.
     ///
-    /// Opened without blocking, whatever it is: opening a pipe would wait for a writer.
+    /// The file is opened without blocking, since opening a pipe would wait for a writer.
     ///
     /// - Throws: `not-found`, `unreadable`, or `too-large` for more bytes than the limit.
     init(reading path: String, limit: Int) throws(ConnectorError) {
-        guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "a file's name has no NUL") }
+        guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "the file's name contains NUL") }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         defer { close(descriptor) }
@@ -35,7 +35,7 @@ struct SmallFile: Sendable {
             throw ConnectorError(.unreadable, "\(path) is \(kind)")
         }
         permissions = UInt32(status.st_mode) & 0o7777
-        // One byte more than allowed tells a file that is too large, even one that grows meanwhile.
+        // Reading one byte more than allowed detects a file that is too large, even one that grows meanwhile.
         var failed: Int32?
         let room = min(max(Int(status.st_size), 0), limit) + 1
         let read = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -75,7 +75,7 @@ struct SmallFile: Sendable {
         }
     }
 
-    /// What strerror(3) says of an `errno`, and the number.
+    /// The text of strerror(3) for an `errno`, and the number.
     private static func description(of number: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)
         _ = unsafe strerror_r(number, &buffer, buffer.count - 1)

@@ -1,31 +1,31 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text with `${NAME}` and `${NAME:-default}` in it; `$${` stands for `${` itself.
+/// A text that contains `${NAME}` and `${NAME:-default}`; `$${` stands for `${` itself.
 struct Template: Sendable, Hashable {
-    /// A piece of the text.
+    /// A part of the text.
     enum Part: Sendable, Hashable {
         case text(String)
         case variable(name: String, fallback: String?)
     }
 
-    /// The pieces in their order.
+    /// The parts in order.
     private(set) var parts: [Part] = []
 
-    /// What is wrong with the text.
+    /// The fault of a malformed text.
     struct Malformed: Error {
         var message: String
     }
 
-    /// Takes a text apart.
+    /// Splits a text into parts.
     init(parsing text: String) throws(Malformed) {
-        // Byte by byte: `$`, `{` and `}` are no part of any other character in UTF-8.
+        // Byte by byte: in UTF-8, `$`, `{` and `}` are part of no other character.
         var rest = text.utf8[...]
         var literal = ""
         while let dollar = rest.firstIndex(of: UInt8(ascii: "$")) {
             let after = rest.index(after: dollar)
             guard after < rest.endIndex, rest[after] != UInt8(ascii: "$") else {
-                // `$${` is an escape, any other `$` means itself.
+                // `$${` is an escape; any other `$` stands for itself.
                 let isEscape = rest[after...].starts(with: "${".utf8)
                 let end = isEscape ? rest.index(after, offsetBy: 2) : after
                 literal += rest[..<(isEscape ? dollar : after)].text + (isEscape ? "${" : "")
@@ -70,16 +70,16 @@ struct Template: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing but one variable stands there, so that its value may be a number or a truth value.
+    /// Whether the text is a single variable, whose value may then be a number or a Boolean.
     var isOneVariable: Bool {
         if parts.count == 1, case .variable = parts[0] { true } else { false }
     }
 
-    /// The text with the values in it.
+    /// The text with its variables filled in.
     ///
-    /// As in a shell, the default counts for an unset variable and for an empty one.
+    /// As in a shell, the default replaces an unset variable and an empty one.
     ///
-    /// - Returns: The text, and the variables that are neither set nor have a default.
+    /// - Returns: The text, and the variables that have neither a value nor a default.
     func filled(from environment: Configuration.Environment) -> (text: String, missing: [String]) {
         var text = ""
         var missing: [String] = []
@@ -102,6 +102,6 @@ struct Template: Sendable, Hashable {
 }
 
 extension Substring.UTF8View {
-    /// The characters; the view must not begin or end within one.
+    /// The characters; the view must begin and end at character boundaries.
     fileprivate var text: Substring { Substring(self) }
 }

@@ -7,9 +7,9 @@ internal import ConnectorPlatform
 internal import Synchronization
 
 extension Gate {
-    /// Ends what there is, and heals nothing any more; a closing that is under way is awaited instead.
+    /// Ends the instance and stops healing. A second caller awaits the same end.
     ///
-    /// An attempt to open that is under way is given up. See ``Generation/end()`` for how long this can take.
+    /// An attempt in progress is abandoned. ``Generation/end()`` says how long closing can take.
     func close() async {
         let (action, generations, pause, event) = storage.withLock { storage in
             let action = storage.machine.close()
@@ -43,7 +43,7 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Never opens the gate again: its host closes.
+    /// Keeps the gate closed for good: its host closes.
     func retire() {
         storage.withLock { $0.machine.retire() }
     }

@@ -6,16 +6,16 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a gate that has failed comes back, and how one that is open comes by new secrets.
+/// How a failed gate heals, and how an open gate takes on new secrets.
 extension Gate {
-    /// The gate has failed: says so, and schedules the attempt to heal.
+    /// Logs the failure and schedules the next attempt.
     func hasFailed() {
         let error = storage.withLock { $0.error }
         let wait = scheduleHealing()
         logger.warning(
             "gate failed",
             metadata: [
-                "error": "\(error.map { "\($0)" } ?? "no attempt was left")",
+                "error": "\(error.map { "\($0)" } ?? "the deadline left no time for an attempt")",
                 "next attempt": "\(wait.map { "in \(Duration.nanoseconds(Int64(clamping: $0)).brief)" } ?? "none")",
             ]
         )
@@ -23,13 +23,13 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Schedules the next attempt to heal.
+    /// Schedules the next attempt to heal, at random up to half of the outage, within the bounds of the policy.
     ///
-    /// The longer the outage, the longer the wait: at random up to half of it, within the bounds of the policy. So attempts thin
-    /// out exponentially, gates that failed together do not come back together, and a vendor that was away for ten seconds is
-    /// seen within fifteen. What may never work by itself is tried after the longest wait.
+    /// Attempts thin out exponentially, gates that failed together do not return together, and a vendor that was away
+    /// for ten seconds is found within fifteen. After an error that is not retryable, the wait is drawn from the
+    /// longest one. The wait is never shorter than the vendor's `Retry-After`.
     ///
-    /// - Returns: The wait in nanoseconds; nil if there will be no attempt.
+    /// - Returns: The wait in nanoseconds; nil if no attempt follows.
     private func scheduleHealing() -> UInt64? {
         guard let policy = plan.heal else { return nil }
         return storage.withLock { storage in
@@ -54,8 +54,8 @@ extension Gate {
 
     /// Makes one attempt to heal.
     ///
-    /// - Parameter round: The round whose end scheduled it; nil for now.
-    /// - Returns: False if there is nothing to heal.
+    /// - Parameter round: The round that scheduled the attempt; nil for an attempt at once.
+    /// - Returns: False if the gate needs no healing.
     @discardableResult
     private func heal(_ round: Int? = nil) async -> Bool {
         let next = storage.withLock { storage -> Int? in
@@ -74,15 +74,15 @@ extension Gate {
         return true
     }
 
-    /// One more attempt failed: as before, so at a lower level.
+    /// Schedules the next attempt. The gate has been reported as failed already, so this logs at debug level only.
     private func healingFailed() {
         let wait = scheduleHealing()
-        logger.debug("gate is still out of order", metadata: ["next attempt in ns": "\(wait ?? 0)"])
+        logger.debug("attempt to heal failed", metadata: ["next attempt in ns": "\(wait ?? 0)"])
         settle()
         environment.onChange()
     }
 
-    /// Tries now, whatever was to happen later: opens a gate that has failed, proves one that is open.
+    /// Acts at once, ahead of any timer: opens a gate that has failed, proves one that is open.
     func retry() async {
         if await heal() { return }
         if storage.withLock({ $0.machine.isProved }) { return await probe() }
@@ -91,7 +91,7 @@ extension Gate {
 
     // MARK: Secrets
 
-    /// What the plugin is configured with, its secrets read again.
+    /// The plugin's configuration, with its secrets read again; the last one if they cannot be read.
     func renewedMaterial() -> GatePlan.Material {
         guard let material = plan.renewed() else { return storage.withLock { $0.material } }
         environment.redactor.add(material.secrets.values)
@@ -99,7 +99,7 @@ extension Gate {
         return material
     }
 
-    /// Reads the secrets again after the vendor refused them, and replaces the instance if they were exchanged.
+    /// Reads the secrets again after the vendor refused them, and replaces the instance if they have changed.
     func renewAfterRefusal() {
         let begins = storage.withLock { storage in
             guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
@@ -115,7 +115,7 @@ extension Gate {
         }
     }
 
-    /// Opens a successor, leads calls to it, and ends the predecessor; one that does not open changes nothing.
+    /// Opens a successor, leads calls to it, and ends the predecessor. A successor that fails to open changes nothing.
     private func replace(by material: GatePlan.Material) async {
         let successor = generation(material)
         let isWanted = storage.withLock { storage in
@@ -138,7 +138,7 @@ extension Gate {
             _ = storage.machine.probeSucceeded()
             return predecessor ?? successor
         }
-        if superseded !== successor { logger.info("gate has new secrets") }
+        if superseded !== successor { logger.info("gate uses new secrets") }
         environment.onChange()
         await superseded.end()
     }

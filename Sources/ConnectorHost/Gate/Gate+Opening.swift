@@ -8,11 +8,11 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Tries to open until it works, the attempts of `retry` are used up, the deadline passes, or the gate is closed.
+    /// Attempts to open until one succeeds, `retry` allows no more, the deadline passes, or the gate closes.
     ///
-    /// Attempts that are under way are awaited instead. A gate that has failed then heals by itself.
+    /// A second caller awaits the attempts in progress. A gate that fails here heals by itself.
     ///
-    /// - Parameter deadline: On the clock's monotonic time; this neither waits longer nor begins an attempt later.
+    /// - Parameter deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
     func open(by deadline: UInt64 = .max) async {
         while true {
             let (action, round, event) = storage.withLock { storage in
@@ -32,14 +32,14 @@ extension Gate {
             case .begin:
                 environment.onChange()
                 await attempts(of: round, by: deadline)
-                // Closed meanwhile: then it is over when the closing is.
+                // A gate that closed in the meantime is done when its closing is.
                 _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: environment.clock)
                 return
             }
         }
     }
 
-    /// Before the first attempt of a round.
+    /// Resets the record of the last opening, before the first attempt of a round.
     func prepare(_ storage: inout Storage) {
         storage.settled = OneShot()
         storage.openStart = environment.clock.now()
@@ -48,13 +48,13 @@ extension Gate {
         stopTimer(&storage)
     }
 
-    /// Takes back what would happen next by itself.
+    /// Cancels the next proof or attempt.
     func stopTimer(_ storage: inout Storage) {
         if let timer = storage.timer.take() { environment.clock.cancel(timer) }
         storage.nextAttempt = nil
     }
 
-    /// Makes attempts, with pauses between them, until there is nothing more to do.
+    /// Makes attempts, pausing between them, until the gate opens, fails or closes.
     private func attempts(of round: Int, by deadline: UInt64) async {
         while true {
             switch await attempt(round, by: deadline) {
@@ -67,7 +67,7 @@ extension Gate {
         }
     }
 
-    /// Makes a generation and opens it; what fails leaves nothing behind.
+    /// Makes a generation and opens it. A failed attempt leaves nothing behind.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
         let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
         let material = isRepeated ? renewedMaterial() : storage.withLock { $0.material }
@@ -89,19 +89,19 @@ extension Gate {
                 result = .failure(error)
             }
         }
-        // Nothing of an attempt is left when the next begins, unless the plugin holds its thread.
+        // End the failed generation before the next attempt begins, unless the plugin still holds its thread.
         if case .failure = result, !generation.isHeld { await generation.end() }
         return finish(generation, result, round, by: deadline)
     }
 
-    /// Leads calls to a generation that has opened, if it is still wanted.
+    /// Leads calls to an opened generation, if the gate still wants it.
     private func install(_ generation: Generation, _ round: Int) throws(ConnectorError) {
         try storage.withLock { storage throws(ConnectorError) in
             if storage.machine.isTrying(round: round) { try generation.takeCalls() }
         }
     }
 
-    /// Notes what an attempt came to.
+    /// Records the result of an attempt.
     private func finish(
         _ generation: Generation,
         _ result: Result<[Evidence], ConnectorError>,
@@ -148,7 +148,7 @@ extension Gate {
         return action
     }
 
-    /// Waits before the next attempt; false if there will be none.
+    /// Waits before the next attempt; false if none follows.
     private func pause(_ nanoseconds: UInt64, before deadline: UInt64, _ round: Int) async -> Bool {
         let end = environment.calls.deadline(after: nanoseconds)
         guard end < deadline else {
@@ -167,7 +167,7 @@ extension Gate {
         return storage.withLock { $0.machine.isTrying(round: round) }
     }
 
-    /// The attempts have come to an end: who waited for them goes on.
+    /// Resumes everyone who awaits the attempts.
     func settle() {
         storage.withLock { $0.settled.take() }?.send()
     }

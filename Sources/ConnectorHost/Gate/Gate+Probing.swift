@@ -8,9 +8,9 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Proves again after the interval, if the plugin can, and as long as the gate is open.
+    /// Schedules the next proof, if the gate is open and its plugin can be probed.
     ///
-    /// A degraded gate is proved sooner: after the first wait of healing, doubled with every proof that failed.
+    /// A degraded gate is proved sooner: after the first wait of healing, doubled with every failed proof.
     func scheduleProbe() {
         guard let interval = plan.probeInterval else { return }
         storage.withLock { storage in
@@ -27,7 +27,7 @@ extension Gate {
         }
     }
 
-    /// Proves once that the outside world is still there, then again after the interval.
+    /// Proves that the outside world still answers, then schedules the next proof.
     func probe() async {
         let generation = storage.withLock { storage -> Generation? in
             guard storage.machine.isProved else { return nil }
@@ -38,7 +38,7 @@ extension Gate {
         let result = await generation.probe()
         let now = environment.clock.now()
         let action = storage.withLock { storage -> GateStateMachine.ProofAction? in
-            // The gate was closed meanwhile, or another generation has taken its place.
+            // The gate has closed, or another generation has taken over.
             guard storage.machine.isProved, storage.current === generation else { return nil }
             switch result {
             case .success(let evidence):

@@ -9,64 +9,64 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// A leaf of the tree while the host runs it: a connection to the outside world, with a state and the evidence for it.
+/// A leaf of the tree at run time: a connection to the outside world, with a state and evidence for it.
 ///
-/// A gate holds a target, at most one current ``Generation`` and at most one successor. To replace is: open the successor, lead
-/// calls to it, end the predecessor. What happens next is decided by ``GateStateMachine``; here it is done. Plugin code never runs
-/// under the mutex.
+/// A gate has a target, at most one current ``Generation``, and at most one successor. It replaces its instance by
+/// opening the successor, leading calls to it, and ending the predecessor. ``GateStateMachine`` decides each step; the
+/// gate takes it. Plugin code never runs under the mutex.
 final class Gate: CalledGate {
-    /// What the gate is made from.
+    /// The leaf to open.
     let plan: GatePlan
-    /// What it shares with the other gates.
+    /// The services that all gates of the host share.
     let environment: GateEnvironment
-    /// What calls pass.
+    /// Where calls enter.
     let door: Door
-    /// The host's log, with the gate's path.
+    /// The host's logger, tagged with the gate's path.
     let logger: Logger
-    /// Everything that changes.
+    /// All mutable state.
     let storage: Mutex<Storage>
 
-    /// What a gate remembers.
+    /// The mutable state of a gate.
     struct Storage: ~Copyable {
-        /// Decides what happens next.
+        /// Decides each step.
         var machine: GateStateMachine
-        /// What calls go to, once it has opened and until it ends.
+        /// The generation that takes calls, from opening to its end.
         var current: Generation?
-        /// What opens, to take the place of the current one.
+        /// The generation being opened, which will replace the current one.
         var successor: Generation?
-        /// What the plugin is configured with, with the secrets that were read last.
+        /// The plugin's configuration and secrets, as last read.
         var material: GatePlan.Material
-        /// What was proved last.
+        /// The evidence of the last proof.
         var evidence: [Evidence] = []
-        /// The bytes that were loaded.
+        /// The loaded bytes.
         var content: ImageContent?
-        /// What went over HTTP before the current generation ended.
+        /// HTTP traffic of the last generation, kept after its end.
         var counters: HTTPCounters?
-        /// When opening began.
+        /// When the current opening began.
         var openStart: UInt64 = 0
         /// How long the last opening took.
         var openDuration: Duration?
-        /// Why it is not open, or why the last proof failed.
+        /// Why the gate is not open, or why the last proof failed.
         var error: ConnectorError?
-        /// Since when it has been out of order.
+        /// When the current outage began.
         var outageStart: UInt64?
-        /// How often the plugin broke a rule.
+        /// How many rules of the ABI the plugin has broken.
         var misbehaviourCount = 0
         /// The next proof, or the next attempt to heal.
         var timer: HostTimer?
-        /// When the next attempt is.
+        /// When the next attempt to heal begins.
         var nextAttempt: Timestamp?
-        /// Ends the pause between two attempts.
+        /// Ends the pause between two attempts when sent.
         var pause: OneShot<Void>?
-        /// Arrives when the attempts that are under way have come to an end.
+        /// Arrives when the attempts in progress have ended.
         var settled: OneShot<Void>?
-        /// Arrives when the closing that is under way has come to an end.
+        /// Arrives when the closing in progress has ended.
         var closed: OneShot<Void>?
-        /// Whether somebody looks already whether secrets were exchanged.
+        /// Whether a check for changed secrets is in progress.
         var isRenewing = false
     }
 
-    /// Loads and starts nothing.
+    /// Loads nothing and starts nothing.
     init(_ plan: GatePlan, environment: GateEnvironment) {
         self.plan = plan
         self.environment = environment
@@ -77,16 +77,16 @@ final class Gate: CalledGate {
         storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), material: plan.material))
     }
 
-    /// Its place in the tree.
+    /// The gate's place in the tree.
     var path: String { plan.path }
 
-    /// What the plugin says of itself; nil if none could be found.
+    /// The plugin's manifest; nil if no plugin was found.
     var manifest: Manifest? { try? plan.plugin.get().manifest }
 
-    /// How it stands.
+    /// The state as the report shows it.
     var state: GateState { storage.withLock { $0.machine.state } }
 
-    /// Why no call may pass.
+    /// The error of a call that the gate turns away.
     var refusal: ConnectorError {
         let (state, error) = storage.withLock { ($0.machine.state, $0.error) }
         return ConnectorError(
@@ -98,15 +98,15 @@ final class Gate: CalledGate {
         )
     }
 
-    /// The error of a call as it may be shown: with the gate's path, and without secrets.
+    /// Prepares a call's error for the caller: adds the gate's path, and redacts secrets.
     ///
-    /// One that says that the credentials were refused makes the gate look for new ones.
+    /// An `unauthorized` error also makes the gate read its secrets again.
     func described(_ error: ConnectorError) -> ConnectorError {
         if error.code == .unauthorized { renewAfterRefusal() }
         return shown(error)
     }
 
-    /// The error as it may be shown: with the gate's path, and without secrets.
+    /// Adds the gate's path to an error, and redacts secrets.
     func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? plan.path
@@ -132,14 +132,14 @@ final class Gate: CalledGate {
         }
     }
 
-    /// Counts a rule of the ABI that the plugin broke, and says so in the log. From any thread.
+    /// Counts and logs a broken rule of the ABI. Call it from any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
         logger.warning("plugin misbehaved", metadata: ["what": "\(what)"])
         environment.onChange()
     }
 
-    /// Makes a generation with the secrets that were read last; nothing of it runs yet.
+    /// Makes a generation, without running any plugin code.
     func generation(_ material: GatePlan.Material) -> Generation {
         var plan = plan
         plan.material = material
@@ -148,7 +148,7 @@ final class Gate: CalledGate {
         }
     }
 
-    /// Runs something of the gate that nobody waits for.
+    /// Runs work that no caller awaits.
     func detach(_ body: @escaping @Sendable (Gate) async -> Void) {
         Task(executorPreference: environment.calls.lifecycle) { [weak self] in
             if let self { await body(self) }
@@ -157,7 +157,7 @@ final class Gate: CalledGate {
 }
 
 extension Gate {
-    /// How the gate stands now.
+    /// The gate's part of the report.
     var report: GateReport {
         storage.withLock { storage in
             GateReport(

@@ -8,21 +8,21 @@ internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
 
-/// What all gates of a host share.
+/// The services that all gates of a host share.
 struct GateEnvironment: Sendable {
-    /// What calls share: pending operations, threads, time.
+    /// Pending operations, threads and time, shared by calls.
     let calls: CallEnvironment
-    /// Turns files into images.
+    /// Loads images.
     let loader: PluginLoader
     /// HTTP, timers, events, storage.
     let services: HostServices
-    /// Takes secrets out of texts.
+    /// Redacts secrets.
     let redactor: SharedRedactor
-    /// Where the host itself writes.
+    /// The host's own logger.
     let logger: Logger
-    /// Chooses a number between zero and its argument, in nanoseconds: the jitter of retries.
+    /// Draws the wait of a retry: a number of nanoseconds between zero and its argument.
     let jitter: @Sendable (UInt64) -> UInt64
-    /// Told after every change of a gate.
+    /// Called after every change of a gate.
     let onChange: @Sendable () -> Void
 
     /// The time.
@@ -30,10 +30,10 @@ struct GateEnvironment: Sendable {
 }
 
 extension GateEnvironment {
-    /// When something that starts now has taken too long.
+    /// The deadline of work that starts now and may take this long.
     func deadline(after duration: Duration) -> UInt64 { calls.deadline(after: duration) }
 
-    /// Reads what `open` or `probe` completed with.
+    /// Reads the evidence that `open` or `probe` completed with.
     func evidence(in text: [UInt8], startedAt start: UInt64) -> Result<[Evidence], ConnectorError> {
         let now = clock.now()
         do throws(ConnectorError) {

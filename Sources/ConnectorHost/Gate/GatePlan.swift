@@ -5,35 +5,35 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// Everything a gate needs to know to open: its leaf of the file, checked against the plugin's manifest.
+/// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
 struct GatePlan: Sendable {
-    /// The place in the tree.
+    /// The gate's place in the tree.
     var path: String
-    /// The image to load; or why there is none that could be.
+    /// The image to load, or why there is none.
     var plugin: Result<PluginCandidate, ConnectorError>
-    /// What the plugin is configured with.
+    /// The plugin's configuration and secrets.
     var material: Material
-    /// Reads the material again, for secrets may have been exchanged; nil if the leaf has none, or they cannot be read.
+    /// Reads the material again, since secrets change; nil if the leaf has none, or they cannot be read.
     var renewed: @Sendable () -> Material?
-    /// How long one attempt to open, one proof and closing may take.
+    /// The longest that one attempt to open, one proof, or closing may take.
     var timeout: Duration
-    /// Whether and how opening is tried again before it counts as failed.
+    /// How many attempts opening has before it fails.
     var retry: RetryPolicy
-    /// How a gate that has failed is tried again; nil for not at all.
+    /// How a failed gate is tried again; nil for never.
     var heal: HealPolicy?
-    /// How often an open gate proves that it still works; nil for never.
+    /// How often an open gate is proved; nil for never.
     var probeInterval: Duration?
 
-    /// What a plugin is configured with.
+    /// A plugin's configuration, secrets and reachable hosts.
     struct Material: Sendable, Equatable {
-        /// What the plugin's `create` receives: a JSON object.
+        /// The JSON object that the plugin's `create` receives.
         var configuration: [UInt8]
         /// The values of `{{secret:NAME}}`.
         var secrets: [String: Secret]
-        /// The hosts that HTTP may reach.
+        /// The hosts that the plugin may reach over HTTP.
         var egress: [HostRule]
 
-        /// Of what the file says of a leaf.
+        /// Takes the material of a resolved leaf; empty for nil.
         init(_ plan: LeafPlan?) {
             configuration = JSONValue.object(plan?.config ?? JSONObject()).utf8()
             secrets = plan?.secrets ?? [:]
@@ -41,7 +41,7 @@ struct GatePlan: Sendable {
         }
     }
 
-    /// How long an attempt may take if the connector says nothing.
+    /// The timeout of a connector that sets none.
     static let defaultTimeout: Duration = .seconds(10)
 }
 
@@ -49,7 +49,7 @@ extension RetryPolicy {
     /// A single attempt.
     static let none = RetryPolicy(attempts: 1)
 
-    /// The longest wait after an attempt: the initial one, doubled every time, up to the maximum.
+    /// The longest wait after an attempt: the initial one, doubled each time, up to the maximum.
     func bound(afterAttempt attempt: Int) -> Duration {
         let doublings = Swift.min(Swift.max(1, attempt) - 1, 30)
         return Swift.min(initial * (1 << doublings), max)

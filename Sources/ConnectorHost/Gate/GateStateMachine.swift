@@ -3,20 +3,23 @@
 
 internal import ConnectorManifest
 
-/// What a gate does next, decided from what happened; it does nothing itself.
+/// Decides a gate's next step from each event, and does nothing itself.
 ///
 /// ```
-/// closed ──open──► opening ──succeeded──► open ◄──proved──► degraded
-///    ▲                │ ▲ retry            │                   │
-///    │                ▼ │                  │ close             │ failed three times
-///    │              failed ◄───────────────┼───────────────────┘
-///    │                │ └─ heals: opens ──►│
-///    └── closing ◄────┴──────close─────────┘
+/// closed    ── open ──────────────► opening
+/// opening   ── attempt failed ────► opening, while `retry` allows another attempt; then failed
+/// opening   ── attempt succeeded ─► open
+/// open      ── proof failed ──────► degraded
+/// degraded  ── proof succeeded ───► open
+/// degraded  ── third proof failed ► failed
+/// failed    ── healed ────────────► open
+/// failed    ── open ──────────────► opening
+/// any other than closed ── close ─► closing ── instance ended ─► closed
 /// ```
 ///
-/// A gate that is meant to be open and has failed is tried again until it opens or is closed.
+/// A gate whose target is `open` is tried again after every failure, until it opens or closes.
 struct GateStateMachine: ~Copyable {
-    /// How many proofs in a row may fail before a gate has failed.
+    /// How many proofs in a row must fail before the gate has failed.
     static let toleratedProbeFailures = 3
 
     private enum State {
@@ -24,20 +27,20 @@ struct GateStateMachine: ~Copyable {
         case opening(attempt: Int)
         case open
         case degraded(failures: Int)
-        /// - Parameter isTrying: Whether an attempt to heal is under way.
+        /// - Parameter isTrying: Whether an attempt to heal is in progress.
         case failed(isTrying: Bool)
         case closing
     }
 
     private var current: State = .closed
     private let retry: RetryPolicy
-    /// Whether the gate was closed for good, with its host.
+    /// Whether the host has closed the gate for good.
     private var isRetired = false
-    /// What was asked for last: open, or closed.
+    /// The state last asked for: open or closed.
     private(set) var target: GateState = .closed
-    /// How many attempts to open were begun since the gate was last open, or asked to open.
+    /// How many attempts have begun since the gate was last open, or asked to open.
     private(set) var attempts = 0
-    /// Counts the times that attempts began anew: what an attempt of an earlier round brings is too late to matter.
+    /// Numbers each series of attempts, so that a late result of an earlier series is ignored.
     private(set) var round = 0
 
     init(retry: RetryPolicy) {
@@ -58,19 +61,19 @@ struct GateStateMachine: ~Copyable {
 
     // MARK: Opening
 
-    /// What to do for somebody who wants the gate open.
+    /// What to do for a caller that wants the gate open.
     enum OpenAction: Equatable {
         /// Begin to open.
         case begin
-        /// Await the attempts that are under way.
+        /// Await the attempts in progress.
         case join
-        /// Await the closing that is under way, then ask again.
+        /// Await the closing in progress, then ask again.
         case awaitClosing
-        /// Nothing: it is open already, or closed for good.
+        /// Nothing: the gate is open, or closed for good.
         case nothing
     }
 
-    /// The application wants the gate open.
+    /// The application asks for the gate to open.
     mutating func open() -> OpenAction {
         guard !isRetired else { return .nothing }
         target = .open
@@ -88,8 +91,8 @@ struct GateStateMachine: ~Copyable {
 
     /// Begins an attempt to heal.
     ///
-    /// - Parameter round: The round whose end scheduled it; nil if somebody asks for it now.
-    /// - Returns: False if there is nothing to heal any more.
+    /// - Parameter round: The round that scheduled the attempt; nil for an attempt at once.
+    /// - Returns: False if the gate needs no healing.
     mutating func heal(round: Int? = nil) -> Bool {
         guard !isRetired, case .failed(isTrying: false) = current, target == .open, round ?? self.round == self.round
         else {
@@ -103,20 +106,20 @@ struct GateStateMachine: ~Copyable {
 
     /// An attempt succeeded, with evidence.
     ///
-    /// - Returns: Whether somebody wants the instance.
+    /// - Returns: Whether the gate still wants the instance.
     mutating func attemptSucceeded(round: Int) -> Bool {
         guard isTrying(round: round) else { return false }
         current = .open
         return true
     }
 
-    /// What to do after an attempt that failed.
+    /// What to do after a failed attempt.
     enum FailureAction: Equatable {
-        /// Try again, at random within the first, but no sooner than the second.
+        /// Try again after a random wait of at most the first duration and at least the second.
         case retry(within: Duration, after: Duration)
         /// The gate has failed.
         case fail
-        /// Nothing: nobody asks for the attempt any more.
+        /// Nothing: the attempt belongs to an earlier round, or the gate closes.
         case nothing
     }
 
@@ -133,14 +136,14 @@ struct GateStateMachine: ~Copyable {
         return .retry(within: retry.bound(afterAttempt: attempt), after: .zero)
     }
 
-    /// There is no time left for the attempt that was to come.
+    /// The deadline leaves no time for the next attempt.
     mutating func gaveUp(round: Int) {
         guard isTrying(round: round) else { return }
         attempts -= 1
         current = .failed(isTrying: false)
     }
 
-    /// Whether the result of an attempt of a round is still wanted.
+    /// Whether the gate still wants the result of an attempt of this round.
     func isTrying(round: Int) -> Bool {
         switch current {
         case .opening, .failed(isTrying: true): round == self.round
@@ -150,7 +153,7 @@ struct GateStateMachine: ~Copyable {
 
     // MARK: Proofs
 
-    /// Whether an open gate is to be proved.
+    /// Whether the gate is open and its instance can be proved.
     var isProved: Bool {
         switch current {
         case .open, .degraded: true
@@ -158,15 +161,15 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// What a proof changed.
+    /// What a proof changes.
     enum ProofAction: Equatable {
-        /// Nothing that anybody has to be told of.
+        /// Nothing to report.
         case nothing
         /// The gate works again.
         case recover
-        /// Its instance is used, and proved again soon.
+        /// Keep the instance in use, and prove it again soon.
         case degrade
-        /// Its instance is to be ended.
+        /// End the instance.
         case fail
     }
 
@@ -177,7 +180,7 @@ struct GateStateMachine: ~Copyable {
         return .recover
     }
 
-    /// A proof failed: once is degraded, several times in a row is failed.
+    /// A proof failed: the first degrades the gate, the third in a row fails it.
     mutating func probeFailed() -> ProofAction {
         switch current {
         case .open:
@@ -202,22 +205,22 @@ struct GateStateMachine: ~Copyable {
 
     // MARK: Closing
 
-    /// What to do for somebody who wants the gate closed.
+    /// What to do for a caller that wants the gate closed.
     enum CloseAction: Equatable {
-        /// End what there is.
+        /// End the instance.
         case begin
-        /// Await the closing that is under way.
+        /// Await the closing in progress.
         case join
-        /// Nothing: it is closed.
+        /// Nothing: the gate is closed.
         case nothing
     }
 
-    /// Nothing opens the gate any more: its host closes.
+    /// The host closes: the gate never opens again.
     mutating func retire() {
         isRetired = true
     }
 
-    /// The application wants the gate closed.
+    /// The application asks for the gate to close.
     mutating func close() -> CloseAction {
         target = .closed
         round += 1
@@ -230,7 +233,7 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// The instance is gone.
+    /// The instance has ended.
     mutating func closed() {
         current = .closed
         attempts = 0

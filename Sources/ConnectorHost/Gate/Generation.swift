@@ -9,14 +9,15 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// One instance of a gate's plugin with all that belongs to it: services, host context, channel, and its seat at the gate's door.
+/// One instance of a gate's plugin and all that belongs to it: services, host context, channel, and its seat at the
+/// door.
 ///
-/// Its gate owns it, opens it once, and ends it once by ``end()``, whatever it has come to by then; everybody who asks for the end
-/// awaits the same one.
+/// The gate owns it, opens it once, and ends it once with ``end()`` in whatever state it is. Every further caller of
+/// `end` awaits the same end.
 ///
 /// ```
-/// made ──open──► loading ──► created ──► open ──lead──► taking calls
-///   └───────────────┴───────────┴─────────┴───────────────┴──end──► ended
+/// made ──open──► loading ──► created ──► open ──takeCalls──► taking calls
+///   └───────────────┴───────────┴─────────┴──────────────────────┴──end──► ended
 /// ```
 final class Generation: Sendable {
     private let environment: GateEnvironment
@@ -26,36 +27,36 @@ final class Generation: Sendable {
     private let services: GateServices
     private let context: HostContext
     private let state = Mutex(State())
-    /// Arrives when `create` has returned, if it was ever to be called.
+    /// Arrives when `create` has returned, if it is called at all.
     private let created = OneShot<Void>()
     private let ended = OneShot<Void>()
 
     private struct State {
-        /// Whether the plugin has, or will have, a thread that it was lent to create and open the instance.
+        /// Whether the plugin holds, or is about to hold, the thread on which it creates and opens the instance.
         var isHeld = false
-        /// Whether a thread loads the plugin and makes an instance, or is about to.
+        /// Whether a thread loads the plugin and creates the instance, or is about to.
         var isCreating = false
-        /// What was made; nil before `create` returned, and if it failed.
+        /// The instance's channel; nil before `create` returned, and after it failed.
         var channel: (any Channel)?
-        /// What the plugin completes when it has opened.
+        /// The operation that completes when the plugin has opened.
         var opening: UInt64?
         /// Whether the plugin's `open` was called, so that it may complete.
         var hasBegun = false
         var hasOpened = false
-        /// Where callers are counted.
+        /// The seat at the door, where callers are counted.
         var seat: Int?
-        /// Whether nobody wants the instance any more.
+        /// Whether the gate has ended the instance.
         var isEnding = false
-        /// Whether nobody waits for `create` any more: then its thread disposes of what it made.
+        /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
     }
 
-    /// Prepares what the plugin will be lent; runs nothing of it.
+    /// Prepares the services lent to the plugin, without running any of its code.
     ///
     /// - Parameters:
-    ///   - plan: What to open, with the secrets of the moment.
-    ///   - door: Where calls will come from.
-    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks; refers to the gate weakly.
+    ///   - plan: What to open, with the current secrets.
+    ///   - door: Where calls enter.
+    ///   - onMisbehaviour: Called for every rule of the ABI that the plugin breaks; refers to the gate weakly.
     init(
         _ plan: GatePlan,
         door: Door,
@@ -82,22 +83,22 @@ final class Generation: Sendable {
         context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
     }
 
-    /// What went over HTTP so far.
+    /// HTTP traffic so far.
     var counters: HTTPCounters { services.counters }
 
-    /// Whether it can prove that the outside world is still there.
+    /// Whether the plugin can prove that the outside world still answers.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
-    /// The bytes that were loaded.
+    /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.instance?.plugin.content }
 
     // MARK: Opening
 
-    /// Loads the plugin, makes an instance, opens it, and reads its evidence. Called once.
+    /// Loads the plugin, creates an instance, opens it, and reads its evidence. Call it once.
     ///
-    /// If the deadline passes while the plugin holds the thread, this fails at once.
+    /// Fails as soon as the deadline passes, even while the plugin holds the thread.
     ///
-    /// - Parameter deadline: On the clock's monotonic time.
+    /// - Parameter deadline: In the clock's monotonic time.
     func open(by deadline: UInt64) async -> Result<[Evidence], ConnectorError> {
         let candidate: PluginCandidate
         switch plan.plugin {
@@ -125,14 +126,14 @@ final class Generation: Sendable {
         return result
     }
 
-    /// Whether the plugin holds the thread on which it was to open: then the end has to wait for it.
+    /// Whether the plugin holds the thread it opens on, so that the end has to wait for it.
     var isHeld: Bool { state.withLock(\.isHeld) }
 
-    /// Runs on a thread that the plugin may hold.
+    /// Creates the instance, on a thread that the plugin may hold.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
         defer { state.withLock { $0.isHeld = false } }
         do throws(ConnectorError) {
-            // Nobody waits any more if the gate was closed while this waited for a thread.
+            // The gate may have closed before a thread was free.
             let isWanted = environment.calls.operations.isPending(operation)
             let channel = isWanted ? try makeChannel(candidate) : nil
             let next = settle(channel, opening: operation)
@@ -145,7 +146,7 @@ final class Generation: Sendable {
         }
     }
 
-    /// Notes what was made, and says who is to care for it.
+    /// Records the instance, and decides who destroys it.
     private func settle(
         _ channel: (any Channel)?,
         opening operation: UInt64
@@ -162,7 +163,7 @@ final class Generation: Sendable {
         }
     }
 
-    /// Destroys what nobody waited for.
+    /// Destroys an instance that is no longer awaited.
     private func discard(_ channel: (any Channel)?) {
         if let channel {
             _ = channel.dispose()
@@ -189,14 +190,14 @@ final class Generation: Sendable {
         )
     }
 
-    /// Ends the opening that is under way with an error.
+    /// Ends the opening in progress with an error.
     func giveUp(_ error: ConnectorError) {
         _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
     }
 
-    /// Takes calls from now on, in the place of whatever took them before.
+    /// Takes calls from now on, in place of the generation before.
     ///
-    /// - Throws: `unavailable` if instances whose callers never come back hold all seats.
+    /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
     func takeCalls() throws(ConnectorError) {
         guard let channel = state.withLock(\.channel), let seat = door.lead(to: channel) else {
             throw ConnectorError(
@@ -210,7 +211,7 @@ final class Generation: Sendable {
 
     // MARK: Proofs
 
-    /// Proves once that the outside world is still there.
+    /// Proves once that the outside world still answers.
     func probe() async -> Result<[Evidence], ConnectorError> {
         guard let channel = state.withLock(\.channel) else { return .failure(closed) }
         let start = environment.clock.now()
@@ -230,10 +231,11 @@ final class Generation: Sendable {
 
     // MARK: The end
 
-    /// Drains, closes and destroys the instance, which calls no longer reach; whatever there is of it.
+    /// Drains, closes and destroys the instance, which calls no longer reach.
     ///
-    /// Calls that are inside may finish within the gate's timeout; what is pending after that ends with `not-open`. Closing has
-    /// as long, and so has destroying: a plugin that holds a thread for longer stays in memory, and the log says so.
+    /// Calls inside may finish within the gate's timeout; those still pending then end with `not-open`. Closing may
+    /// take as long again, and so may destroying. A plugin that holds a thread for longer stays in memory, and the log
+    /// says so.
     func end() async {
         let (isFirst, seat) = state.withLock { state in
             defer { state.isEnding = true }
@@ -252,7 +254,7 @@ final class Generation: Sendable {
         return await event.wait(by: environment.deadline(after: plan.timeout), on: environment.clock) != nil
     }
 
-    /// Tells the plugin of calls that nobody waits for any more.
+    /// Tells the plugin which calls are no longer awaited.
     private func tellGivenUp(_ operations: [UInt64]) {
         guard !operations.isEmpty, let channel = state.withLock(\.channel) else { return }
         environment.calls.workers.run { for operation in operations { channel.cancel(operation) } }
@@ -260,7 +262,7 @@ final class Generation: Sendable {
 
     /// Closes and destroys.
     ///
-    /// - Parameter empty: What arrives when callers have left that are still inside; nil if none is.
+    /// - Parameter empty: Arrives when the last caller has left; nil if none is inside.
     private func finish(after empty: OneShot<Void>?) async {
         if state.withLock(\.isCreating) { _ = await isOver(created) }
         let (channel, opening, hasOpened) = state.withLock { state in
@@ -271,7 +273,7 @@ final class Generation: Sendable {
             guard state.withLock(\.isAbandoned) else { return await release() }
             return warnOfHeldThread()
         }
-        // A foreign library knows nothing of closing, so it must not while one of its functions still runs.
+        // A foreign library's `close` must not run while another of its functions still does.
         if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
             if case .failure(let error) = await run(.close, on: channel) {
                 logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact("\(error)"))"])
@@ -282,11 +284,11 @@ final class Generation: Sendable {
         }
     }
 
-    /// Destroys an instance once no caller is inside of it.
+    /// Destroys an instance once no caller is inside it.
     ///
-    /// - Parameter opening: An opening that never came to an end: the plugin is told to stop before its requests end under it, so
-    ///   that it does not answer a call that nobody waits for.
-    /// - Returns: What arrives when it is destroyed.
+    /// - Parameter opening: An opening that never completed. The plugin is told to stop before its requests end, so
+    ///   that it does not complete a call that is no longer awaited.
+    /// - Returns: Arrives when the instance is destroyed.
     private func destruction(
         of channel: any Channel,
         after empty: OneShot<Void>?,
@@ -316,10 +318,10 @@ final class Generation: Sendable {
     }
 
     private func warnOfHeldThread() {
-        logger.warning("the plugin holds a thread of the host: its instance stays in memory")
+        logger.warning("plugin holds a thread of the host, its instance stays in memory")
     }
 
-    /// Takes back what was lent to a plugin of which there is no instance.
+    /// Returns the services lent to a plugin that has no instance.
     private func release() async {
         await services.stop()?.wait()
         services.invalidate()

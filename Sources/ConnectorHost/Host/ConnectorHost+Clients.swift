@@ -3,11 +3,11 @@
 
 public import ConnectorManifest
 
-/// What an application talks to: capabilities, never vendors.
+/// What an application calls: capabilities, never vendors.
 ///
-/// Each function looks a connector up by its path and throws `unknown-connector` if there is none, or `unsupported` if nothing in
-/// it has the capability. A
-/// client stays valid while the host lives; its calls fail with `not-open` while the gate is not open.
+/// Each function finds a connector by its path. It throws `unknown-connector` if no connector has the path, and
+/// `unsupported` if the connector lacks the capability. A client stays valid while the host lives; its calls fail with
+/// `not-open` while the gate is not open.
 extension ConnectorHost {
     /// Records what users do, through a connector that offers `analytics/1`.
     public func analytics(_ path: String) throws(ConnectorError) -> AnalyticsClient {

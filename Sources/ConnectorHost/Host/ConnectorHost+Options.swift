@@ -11,25 +11,29 @@ public import ConnectorServices
 #endif
 
 extension ConnectorHost {
-    /// What a host may be told beside its file; the defaults suit an application.
+    /// Settings of a host that its file does not hold; the defaults suit an application.
     public struct Options: Sendable {
-        /// What `${NAME}` and `{"secret": "env:NAME"}` mean.
+        /// The variables that `${NAME}` and `{"secret": "env:NAME"}` read.
         public var environment: Configuration.Environment
-        /// Where plugins are looked for after the directories of the file and of `CONNECTOR_PLUGIN_PATH`.
+        /// Where to look for plugins after the directories of the file and of `CONNECTOR_PLUGIN_PATH`.
         public var pluginDirectories: [String]
-        /// The time; tests can stop and move theirs.
+        /// The host's clock; tests stop and move theirs.
         public var clock: any HostClock
-        /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or `~/.local/state/connector-host`.
+        /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or
+        /// `~/.local/state/connector-host`.
         public var stateDirectory: String?
-        /// How plugins' requests go out: connections, timeouts, proxies, and whom they trust.
+        /// Connections, timeouts, proxies and trusted authorities of plugins' HTTP requests.
         public var http: HTTPOptions
-        /// Whether ``ConnectorHost/run()`` ends with an error if a required gate does not open. False starts the service at once: the
-        /// gates open beside it, those that fail heal, and other services await ``ConnectorHost/ready()``.
+        /// Whether ``ConnectorHost/run()`` waits for the gates to open, and throws if a required one does not.
+        ///
+        /// If false, the service starts at once and the gates open beside it. Those that fail heal, and other services
+        /// await ``ConnectorHost/ready()``.
         public var waitsForRequiredGates = true
-        /// Chooses a wait between two attempts to open, from zero to its argument, in nanoseconds.
+        /// Draws the wait between two attempts to open: a number of nanoseconds between zero and its argument.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 
-        /// The process's environment, the executable's directory, the system's clock; for HTTP nil is what the environment says.
+        /// Takes the process's environment, the executable's directory and the system's clock; nil for `http` asks the
+        /// environment.
         public init(
             environment: Configuration.Environment = .process,
             pluginDirectories: [String] = [Self.executableDirectory].compactMap(\.self),
@@ -47,7 +51,7 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost.Options {
-    /// The directory of the running program: plugins beside it are found; nil if the system does not tell.
+    /// The directory of the running program, where bundled plugins lie; nil if the system does not tell.
     public static var executableDirectory: String? {
         #if os(Linux)
             var bytes = [UInt8](repeating: 0, count: 4096)

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorHost {
-    /// Which release this is, for people, logs and servers; formats and the ABI have versions of their own.
+    /// The release of this package, for people, logs and servers. Formats and the ABI have versions of their own.
     public static let version = "0.1.0"
 }

@@ -18,13 +18,14 @@ internal import Synchronization
 /// try report.requireReady()
 /// ```
 ///
-/// Making a host reads the file and the plugins' manifests, and runs nothing of any plugin. ``open(timeout:)`` loads the plugins and
-/// opens every gate; ``report`` tells how each one stands. All of it is safe from any thread.
+/// Making a host reads the file and the plugins' manifests, and runs no plugin code. ``open(timeout:)`` loads the
+/// plugins and opens every gate; ``report`` tells how each one stands. A gate that fails heals by itself until it is
+/// closed. Use a host from any thread.
 public final class ConnectorHost: Sendable {
     /// The file that the host was made from.
     public let configuration: Configuration
 
-    /// What calls go to.
+    /// The tree that calls go to.
     let current: CurrentTree
     private let environment: GateEnvironment
     private let changes: ReportChanges
@@ -37,9 +38,9 @@ public final class ConnectorHost: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path of a `connectors.json`.
-    ///   - options: Where plugins are, what time it is, and so on.
-    ///   - logger: Where the host and the plugins write; a plugin's lines carry `connector`.
-    /// - Throws: Everything that is wrong with the file. A plugin that cannot be loaded is not: its gate fails.
+    ///   - options: The clock, plugin directories, and other settings.
+    ///   - logger: Where the host and the plugins write; each line of a plugin carries `connector`.
+    /// - Throws: Every fault of the file. A plugin that cannot be loaded is none: its gate fails instead.
     public convenience init(
         file: String,
         options: Options = Options(),
@@ -55,9 +56,9 @@ public final class ConnectorHost: Sendable {
         self.init(resolved, plugins: lookup, options: options, logger: logger)
     }
 
-    /// Checks a configuration against the plugins that it names.
+    /// Checks a configuration against the plugins it names.
     ///
-    /// - Throws: Everything that is wrong with it.
+    /// - Throws: Every fault of the configuration.
     public convenience init(
         _ configuration: Configuration,
         options: Options = Options(),
@@ -68,7 +69,7 @@ public final class ConnectorHost: Sendable {
         self.init(resolved, plugins: plugins, options: options, logger: logger)
     }
 
-    /// Takes a configuration that was checked against the plugins already.
+    /// Takes a configuration that was already checked against the plugins.
     package init(
         _ resolved: ResolvedConfiguration,
         plugins: PluginLookup,
@@ -108,23 +109,25 @@ public final class ConnectorHost: Sendable {
         self.current = CurrentTree(tree)
     }
 
-    /// Opens every gate, as concurrently as `after` and the policies allow, and tells how it went.
+    /// Opens every gate, as concurrently as `after` and the policies allow.
     ///
-    /// From then on every gate is meant to be open until ``close()``: one that has failed is tried again by itself, see
-    /// <doc:OpeningGates>. A gate that opens already, because somebody else asked for it, is awaited: both get the same truth.
+    /// Every gate then stays meant to be open until it is closed: one that fails is tried again by itself, see
+    /// <doc:OpeningGates>. If a gate is already opening, this awaits the same attempt.
     ///
-    /// If the caller's task is cancelled this returns at once, with the report of the moment; the gates go on opening.
+    /// Cancelling the caller's task returns the report of the moment; the gates go on opening.
     ///
-    /// - Parameter timeout: After this nothing is awaited any longer, and no attempt of `retry` begins; nil leaves it to each connector.
-    /// - Returns: The report right after; a required gate that is not open does not throw: see ``Report/requireReady()``.
+    /// - Parameter timeout: How long to wait for all gates together. No attempt of `retry` begins later. Nil leaves the
+    ///   wait to each connector.
+    /// - Returns: The report right after. A required gate that is not open does not throw: see
+    ///   ``Report/requireReady()``.
     @discardableResult
     public func open(timeout: Duration? = nil) async -> Report {
         await open(of: nil, timeout: timeout)
     }
 
-    /// Opens one connector, with everything below it and everything it waits for; the others stay as they are.
+    /// Opens one connector, everything below it, and everything it waits for; the others stay as they are.
     ///
-    /// - Throws: `unknown-connector` if there is none of that path.
+    /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
     public func open(_ path: String, timeout: Duration? = nil) async throws(ConnectorError) -> Report {
         await open(of: try current.node(path).node, timeout: timeout)
@@ -134,7 +137,7 @@ public final class ConnectorHost: Sendable {
         guard life.withLock({ $0.open() }) else { return report }
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
-        // Not a part of the caller's task: who stops waiting does not stop the gates.
+        // Detached from the caller's task: a caller that stops waiting does not stop the gates.
         Task(executorPreference: environment.calls.lifecycle) { [self] in
             await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
             life.withLock { $0.opened() }
@@ -144,26 +147,29 @@ public final class ConnectorHost: Sendable {
         return report
     }
 
-    /// Waits until every required gate is open.
+    /// Returns once every required gate is open.
     ///
-    /// Opens nothing by itself: some other task runs ``open(timeout:)`` or ``run()``.
+    /// This opens nothing: another task runs ``open(timeout:)`` or ``run()``.
     ///
     /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled.
     public func ready() async throws(ConnectorError) {
         for await report in reports {
             if life.withLock(\.isClosing) {
-                throw ConnectorError(.notOpen, "the host has closed", fix: "make another one of the same file")
+                throw ConnectorError(.notOpen, "the host has closed", fix: "make a new host from the same file")
             }
             if report.isReady { return }
         }
-        throw ConnectorError(.cancelled, "waiting for the required gates was cancelled")
+        throw ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates")
     }
 
-    /// Tries one connector, with everything below it, now: opens what has failed, whenever its next attempt was to be, and proves
-    /// what is open.
+    /// Retries one connector and everything below it at once: opens each gate that has failed, and proves each open
+    /// one.
+    ///
+    /// A gate that waits for its next attempt waits no longer. Before the host opens, and once it closes, this does
+    /// nothing.
     ///
     /// - Returns: The report after that.
-    /// - Throws: `unknown-connector` if there is none of that path.
+    /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
     public func retry(_ path: String) async throws(ConnectorError) -> Report {
         let node = try current.node(path).node
@@ -172,11 +178,11 @@ public final class ConnectorHost: Sendable {
         return report
     }
 
-    /// Closes one connector, with everything below it; the others stay as they are.
+    /// Closes one connector and everything below it; the others stay as they are.
     ///
-    /// As ``close()`` does with each gate, but ``open(_:timeout:)`` opens it again.
+    /// Each gate closes as ``close()`` describes, and stays closed until ``open(_:timeout:)`` opens it again.
     ///
-    /// - Throws: `unknown-connector` if there is none of that path.
+    /// - Throws: `unknown-connector` if no connector has the path.
     public func close(_ path: String) async throws(ConnectorError) {
         await forEachGate(of: try current.node(path).node) { await $0.close() }
     }
@@ -189,11 +195,11 @@ public final class ConnectorHost: Sendable {
         }
     }
 
-    /// Closes every gate, those that waited for others first, and ends what the host had started.
+    /// Closes every gate, dependents first, and stops everything the host started.
     ///
-    /// Gates that are opening are given up, and no further one begins to. Calls that are inside may finish within their gate's
-    /// timeout; those that are still pending then end with `not-open`. Everybody who closes awaits the same end. A closed host stays
-    /// closed; another one can be made of the same file.
+    /// Gates that are opening or healing stop trying. Calls inside may finish within their gate's timeout; those still
+    /// pending then end with `not-open`. Every further caller awaits the same end. A closed host stays closed; make a
+    /// new one from the same file.
     public func close() async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
@@ -207,38 +213,39 @@ public final class ConnectorHost: Sendable {
         changes.notify()
     }
 
-    /// What a client calls.
+    /// The connector of a path, ready to be called.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
         try ClientTarget(path, capability: capability, in: current, environment.clock)
     }
 
-    /// What plugins tell through `events/1`, from now on.
+    /// The events that plugins send through `events/1`, from now on.
     ///
     /// - Parameters:
-    ///   - path: A connector, or a composite for all below it; nil for all.
-    ///   - capacity: How many events wait to be read before the oldest are dropped; the next one says how many were.
+    ///   - path: A leaf, or a composite for every leaf below it; nil for all.
+    ///   - capacity: How many unread events to keep. When more arrive the oldest are dropped, and the next event counts
+    ///     them.
     /// - Returns: A sequence for one consumer, which ends when the host closes.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
         environment.services.events.events(of: path, capacity: capacity)
     }
 
-    /// How every gate stands now.
+    /// The current state of every gate.
     public var report: Report { current.tree.report }
 
-    /// The report now, and again after every change; changes that come faster than they are read become one.
+    /// The report now, and again after every change. Changes that arrive faster than they are read become one.
     ///
-    /// Ends when its consumer is cancelled.
+    /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
         changes.stream { [current] in current.tree.report }
     }
 }
 
 extension ConnectorHost: Service {
-    /// Opens, runs until the service group shuts down gracefully or the task is cancelled, and closes.
+    /// Opens the host, runs until the service group shuts down gracefully or the task is cancelled, and closes it.
     ///
-    /// A shutdown or a cancellation while the gates open is noticed at once.
+    /// A shutdown or a cancellation takes effect at once, even while gates open.
     ///
-    /// - Throws: The first error of a required gate that did not open, after everything was closed again; not if
+    /// - Throws: The first error of a required gate that did not open, after closing everything again. Never throws if
     ///   ``Options/waitsForRequiredGates`` is false.
     public func run() async throws {
         if waitsForRequiredGates {

@@ -4,9 +4,9 @@
 internal import ConnectorManifest
 
 extension GatePlan {
-    /// Puts together what the file, the plugin's manifest and the catalog say of a leaf.
+    /// Combines the leaf in the file, the plugin's manifest and the catalog.
     init(_ connector: Connector, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
-        let missing = ConnectorError(.failed, "the leaf was not resolved", connector: connector.path)
+        let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
         let leaf = resolved.leaves[connector.path] ?? .failure(missing)
         let plan = try? leaf.get()
         self.init(

@@ -4,13 +4,13 @@
 public import ConnectorServices
 
 extension HTTPOptions {
-    /// As other programs take it from the environment: the proxies of ``HTTPProxies/init(environment:)``, and the authorities in
-    /// the file that `SSL_CERT_FILE` names.
+    /// Takes the proxies of ``HTTPProxies/init(environment:)``, and the authorities in the file that `SSL_CERT_FILE`
+    /// names.
     public init(environment: Configuration.Environment) {
         self.init { environment[$0] }
     }
 
-    /// The options in which the requests of a host say which release it is, unless they say something else already.
+    /// The options with a `User-Agent` that names the host's release, unless they set another.
     func identifyingHost() -> Self {
         var options = self
         options.userAgent = userAgent ?? "connector-host/\(ConnectorHost.version)"
@@ -21,8 +21,8 @@ extension HTTPOptions {
 extension HTTPProxies {
     /// Takes `http_proxy`, `https_proxy` and `no_proxy`, or the same in capitals, as curl does.
     ///
-    /// A lower-case name that is set counts, even if it is empty. `HTTP_PROXY` is not looked at where `REQUEST_METHOD` is set: in a
-    /// CGI program it is a header of the request, so that anybody could set it.
+    /// A lower-case name that is set wins, even if it is empty. Where `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored:
+    /// in a CGI program anyone can set it through a request header.
     public init(environment: Configuration.Environment) {
         self.init { environment[$0] }
     }

@@ -1,16 +1,18 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a host may do, decided from what was asked of it.
+/// Decides what a host may do from what it was asked.
 ///
 /// ```
-/// made ──open──► opening ──► open ──close──► closing ──► closed
-///   └──────────────┴────────close─────────────▲
+/// made     ── open ───────────────► opening
+/// opening  ── every opening ended ─► open
+/// open     ── open ───────────────► opening
+/// made, opening or open ── close ─► closing ── everything closed ─► closed
 /// ```
 struct HostStateMachine: Sendable {
     private enum State {
         case made
-        /// - Parameter count: How many ask for gates to open at once.
+        /// - Parameter count: How many callers are opening gates.
         case opening(count: Int)
         case open
         case closing
@@ -19,7 +21,7 @@ struct HostStateMachine: Sendable {
 
     private var state = State.made
 
-    /// Somebody wants gates open; false if the host closes or is closed.
+    /// A caller opens gates; false once the host closes.
     mutating func open() -> Bool {
         switch state {
         case .made, .open: state = .opening(count: 1)
@@ -29,13 +31,13 @@ struct HostStateMachine: Sendable {
         return true
     }
 
-    /// What somebody wanted open has opened or failed.
+    /// The gates of one caller have opened or failed.
     mutating func opened() {
         guard case .opening(let count) = state else { return }
         state = count > 1 ? .opening(count: count - 1) : .open
     }
 
-    /// Somebody wants the host closed; true for the first, who closes it.
+    /// A caller closes the host; true for the first caller, which does the work.
     mutating func close() -> Bool {
         guard !isClosing else { return false }
         state = .closing
@@ -47,7 +49,7 @@ struct HostStateMachine: Sendable {
         state = .closed
     }
 
-    /// Whether gates are open, or meant to be.
+    /// Whether the host has been opened and does not close yet.
     var isOpen: Bool {
         switch state {
         case .opening, .open: true
@@ -55,7 +57,7 @@ struct HostStateMachine: Sendable {
         }
     }
 
-    /// Whether it closes or is closed.
+    /// Whether the host is closing or closed.
     var isClosing: Bool {
         switch state {
         case .closing, .closed: true

@@ -7,30 +7,30 @@ internal import Synchronization
 
 /// Finds the plugins that a configuration names: by id in the directories, or by path.
 ///
-/// What the file and `CONNECTOR_PLUGIN_PATH` name is one place: of two versions there the higher one wins. The directories
-/// of the options, where the executable is, only count for ids that are not there, so that a plugin which was dropped into
-/// `Plugins/` is the one that runs, whatever came with the program.
+/// The directories of the file and of `CONNECTOR_PLUGIN_PATH` form one place, where the higher of two versions wins.
+/// The directories of the options, where the executable lies, count only for ids found nowhere else. So a plugin
+/// dropped into `Plugins/` runs, whatever came with the program.
 package struct PluginLookup: Sendable {
-    /// What the file and the environment name.
+    /// The plugins in the directories of the file and the environment.
     private let named: PluginCatalog
-    /// What came with the program; looked through when it is first needed.
+    /// The plugins that came with the program; searched on first use.
     private let bundled: BundledPlugins
-    /// What was given instead of directories, by id.
+    /// Plugins given as files, by id.
     private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
 
-    /// Looks through the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then of the options.
+    /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
         self.init(directories: configuration.pluginDirectories, options: options)
     }
 
-    /// Looks through directories and those of `CONNECTOR_PLUGIN_PATH`, then those of the options.
+    /// Searches the given directories and those of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(directories: [String], options: ConnectorHost.Options) {
         let path = options.environment["CONNECTOR_PLUGIN_PATH"] ?? ""
         named = PluginCatalog(directories: directories + path.split(separator: ":").map(String.init))
         bundled = BundledPlugins(directories: options.pluginDirectories)
     }
 
-    /// Takes images, or sidecars, instead of looking for any; connectors name them by id.
+    /// Takes images or sidecars instead of searching; connectors name them by id.
     package init(files: [String]) {
         named = PluginCatalog(directories: [])
         bundled = BundledPlugins(directories: [])
@@ -42,7 +42,7 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// What to load for a leaf; or why there is nothing.
+    /// The image to load for a leaf, or why there is none.
     package func candidate(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
         if let file = files[plugin.name] { return file }
         do throws(ConnectorError) {
@@ -50,7 +50,7 @@ package struct PluginLookup: Sendable {
             do throws(ConnectorError) {
                 return .success(try named.find(plugin.name, version: plugin.version))
             } catch {
-                // A manifest in its source folder, whose image was built elsewhere, is as good as none.
+                // A manifest in its source folder whose image was built elsewhere counts as absent.
                 let isAbsent = error.code == .unknownPlugin || error.code == .notFound
                 guard isAbsent, !bundled.directories.isEmpty else { throw error }
                 if let candidate = try? bundled.catalog.find(plugin.name, version: plugin.version) {
@@ -63,24 +63,24 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// All plugins there are, wherever they are looked for.
+    /// Every plugin in every directory.
     package var everything: PluginCatalog {
         PluginCatalog(directories: named.directories + bundled.directories)
     }
 
-    /// What the plugin of a leaf says of itself; or why it says nothing.
+    /// The manifest of a leaf's plugin, or why there is none.
     package func manifest(_ plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
         candidate(plugin).map(\.manifest)
     }
 }
 
-/// The plugins beside the executable, which most configurations never ask for.
+/// The plugins beside the executable, which most configurations never need.
 private final class BundledPlugins: Sendable {
     /// Where they are.
     let directories: [String]
     private let found = Mutex<PluginCatalog?>(nil)
 
-    /// Looks at nothing yet.
+    /// Searches nothing yet.
     init(directories: [String]) {
         self.directories = directories
     }

@@ -3,21 +3,21 @@
 
 public import ConnectorManifest
 
-/// How many calls went to a connector, and how many of them failed, since the host was made.
+/// How many calls a connector took, and how many failed, since the host was made.
 ///
-/// Calls by name count, whether a client of a capability or ``GateClient`` made them. Those through ``TypedOperation`` and
-/// ``GateClient/withPrepared(_:_:)`` do not: there a counter would cost as much as the call.
+/// Calls by name count, through a capability's client or ``GateClient``. Calls through ``TypedOperation`` and
+/// ``GateClient/withPrepared(_:_:)`` do not: a counter there would cost as much as the call.
 public struct CallCounters: Sendable {
-    /// Calls that were begun.
+    /// Calls that have begun.
     public var total: UInt64 = 0
-    /// Calls that failed; one that its caller cancelled did not.
+    /// Calls that failed. A call that its caller cancelled is not among them.
     public var failures: UInt64 = 0
-    /// How the last one failed.
+    /// The error of the last failed call.
     public var lastFailure: ConnectorError?
 }
 
 extension CallCounters {
-    /// As the report shows them.
+    /// The counters' part of the report.
     var json: JSONValue {
         var object = JSONObject()
         object["total"] = .integer(Int64(clamping: total))

@@ -5,16 +5,16 @@ internal import ConnectorManifest
 
 /// How often the children of a `compare` composite answered differently.
 public struct Differences: Sendable, Hashable {
-    /// Answers that were compared.
+    /// How many answers were compared.
     public var compared: Int = 0
-    /// Answers that were not the first child's.
+    /// How many answers differed from the first child's.
     public var different: Int = 0
-    /// The last difference, for people.
+    /// The last difference, in words.
     public var last: String?
 }
 
 extension Differences {
-    /// As the report shows them.
+    /// The differences' part of the report.
     var json: JSONValue {
         [
             "compared": .integer(Int64(compared)), "different": .integer(Int64(different)),

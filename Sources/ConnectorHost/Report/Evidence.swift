@@ -3,18 +3,18 @@
 
 public import ConnectorManifest
 
-/// What a gate proved about the outside world, and when.
+/// Proof that a gate reaches the outside world, with its time.
 public struct Evidence: Sendable, Hashable {
-    /// How much it proves.
+    /// The strength of the proof.
     public var kind: Kind
-    /// What was seen, for people.
+    /// What was observed, in words.
     public var detail: String
-    /// When, by the host's clock.
+    /// When the proof was made, by the host's clock.
     public var at: Timestamp
     /// How long the proof took.
     public var duration: Duration
 
-    /// How much a proof proves; a later one is worth more.
+    /// The strength of a proof, weakest first.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Comparable {
         /// The configuration was accepted; nothing was sent.
         case configured
@@ -25,7 +25,7 @@ public struct Evidence: Sendable, Hashable {
         /// The vendor acknowledged an application's own event or record.
         case delivered
 
-        /// In the order of their declaration.
+        /// Compares by strength.
         public static func < (left: Kind, right: Kind) -> Bool { left.strength < right.strength }
 
         private var strength: Int {
@@ -43,11 +43,11 @@ extension Evidence {
     /// The most proofs that one completion may carry.
     private static let limit = 16
 
-    /// Reads what `open` or `probe` completed with: see `connector/plugin.h`.
+    /// Reads the evidence that `open` or `probe` completed with: see `connector/plugin.h`.
     ///
-    /// Whoever completes with nothing claims no more than that the configuration was accepted.
+    /// An empty completion proves only that the configuration was accepted.
     ///
-    /// - Throws: A ``ConnectorError`` of code `misbehaved` if it is anything else than the header says.
+    /// - Throws: A ``ConnectorError`` of code `misbehaved` if the evidence breaks the header's rules.
     package static func read(
         _ text: [UInt8],
         at time: Timestamp,

@@ -1,19 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a gate stands to the outside world.
+/// The state of a connector.
 public enum GateState: String, Sendable, Hashable, CaseIterable {
     /// Not opened yet, or closed again.
     case closed
-    /// An attempt to open is under way, or the next one is waited for.
+    /// An attempt to open is in progress, or the next attempt of `retry` is due.
     case opening
-    /// There is fresh evidence that the outside world is there.
+    /// Fresh evidence shows that the outside world answers.
     case open
-    /// It was open, and the last proof failed; of a composite: some of its children are not open.
+    /// The gate was open, and its last proof failed. For a composite: enough children are usable, but not all are open.
     case degraded
-    /// Every attempt to open failed, or proof failed repeatedly.
+    /// Every attempt to open failed, or three proofs in a row did. The gate is tried again until it is closed.
     case failed
-    /// Calls in flight are finished, then the plugin disconnects.
+    /// Calls in flight finish, then the plugin disconnects.
     case closing
 
     /// Whether calls pass through.

@@ -4,21 +4,21 @@
 public import ConnectorManifest
 internal import ConnectorServices
 
-/// How every gate stood at one moment: a value, and the truth.
+/// Every connector at one moment.
 public struct Report: Sendable {
     /// The version of the format of ``json``.
     public static let version: Int64 = 1
 
-    /// Every connector that is enabled, parents before their children, in the order of the file.
+    /// Every enabled connector, parents before their children, in the order of the file.
     public var gates: [GateReport]
 
-    /// How the whole stands, as if the file were one composite of the policy `all`.
+    /// The state of the whole, as if the file were one composite of the policy `all`.
     public var state: GateState
 
     /// Whether every required connector can be counted on; this decides the exit status of `connector-host status`.
     ///
-    /// Below `first`, `fastest` and a quorum the composite is what is required: one child may be down while another one stands
-    /// in for it.
+    /// Below `first`, `fastest` and a quorum only the composite is required: one child may be down while another stands
+    /// in.
     public var isReady: Bool { gates.allSatisfy { !$0.isRequired || $0.isReady } }
 
     /// The connector of a path.
@@ -28,11 +28,11 @@ public struct Report: Sendable {
 
     /// Throws the first error of a required connector that cannot be counted on.
     ///
-    /// - Throws: The error of a leaf; `not-open` for a composite that is not ready although no single leaf is to blame, with the
-    ///   errors of those below it as its cause.
+    /// - Throws: A leaf's error. If a composite is not ready and no single leaf is to blame: `not-open`, with the
+    ///   errors of the connectors below it as the cause.
     public func requireReady() throws(ConnectorError) {
         let missing = gates.filter { $0.isRequired && !$0.isReady }
-        // A composite is only to blame if nothing required below it is.
+        // A composite is to blame only if no required connector below it is.
         let culprit = missing.first { gate in !missing.contains { $0.path.hasPrefix(gate.path + "/") } }
         guard let culprit else { return }
         var error = culprit.error ?? notOpen(culprit)
@@ -55,7 +55,7 @@ public struct Report: Sendable {
 }
 
 extension Report {
-    /// The report as the one document that `connector-host status --json` prints.
+    /// The document that `connector-host status --json` prints.
     public var json: JSONValue {
         [
             "version": .integer(Self.version),
@@ -67,7 +67,7 @@ extension Report {
 }
 
 extension GateReport {
-    /// The connector's part of the document; absent values are left out.
+    /// The connector's part of the document, without absent values.
     var json: JSONValue {
         var object = JSONObject()
         object["path"] = .string(path)
@@ -117,7 +117,7 @@ extension Evidence {
 }
 
 extension HTTPCounters {
-    /// Counts since the gate opened.
+    /// The counters' part of the document.
     var json: JSONValue {
         var object = JSONObject()
         object["requests"] = .integer(Int64(clamping: requests))

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Wakes those who watch the report.
+/// Wakes the watchers of the report.
 final class ReportChanges: Sendable {
     private struct State {
         var watchers: [(key: Int, wake: @Sendable () -> Void)] = []
@@ -12,16 +12,16 @@ final class ReportChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// Something changed. From any thread; costs a lock if nobody watches.
+    /// Tells every watcher of a change. Call it from any thread; without watchers it costs a lock.
     func notify() {
         let watchers = state.withLock(\.watchers)
         for watcher in watchers { watcher.wake() }
     }
 
-    /// How many watch.
+    /// How many watchers there are.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 
-    /// The value now, and again after every change; the value is only made when it is asked for.
+    /// The value now, and again after every change. Each value is made only when it is read.
     func stream(_ current: @escaping @Sendable () -> Report) -> AsyncMapSequence<AsyncStream<Void>, Report> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = state.withLock { state in

@@ -5,7 +5,7 @@ internal import ConnectorManifest
 internal import Logging
 internal import Synchronization
 
-/// Counts the calls of one connector, in every snapshot of the tree that has it, and logs failures that no caller sees.
+/// Counts the calls of one connector across snapshots of the tree, and logs failures that callers never see.
 final class CallTally: Sendable {
     private struct Failures {
         var byCode: [ConnectorError.Code: UInt64] = [:]
@@ -18,11 +18,11 @@ final class CallTally: Sendable {
     private let logger: Logger
     private let onChange: @Sendable () -> Void
 
-    /// Nothing was called yet.
+    /// Begins at zero.
     ///
     /// - Parameters:
-    ///   - path: The connector's, for the log.
-    ///   - onChange: Told after every line of the log.
+    ///   - path: The connector's path, for the log.
+    ///   - onChange: Called after every line of the log.
     init(_ path: String, logger: Logger, onChange: @escaping @Sendable () -> Void) {
         self.path = path
         self.logger = logger
@@ -34,8 +34,8 @@ final class CallTally: Sendable {
 
     /// Counts a call that failed, unless its caller cancelled it.
     ///
-    /// - Parameter isHidden: Whether a composite may hide the failure from the caller. The log has a line of the 1st, 10th,
-    ///   100th… such failure of each code, unless lines of single children below say it already.
+    /// - Parameter isHidden: Whether a composite may hide the failure from its caller. The log then gets the 1st, 10th,
+    ///   100th… failure of each code, unless lines of single children below report it already.
     func fail(_ error: ConnectorError, of operation: String, isHidden: Bool) {
         guard error.code != .cancelled else { return }
         let count = failures.withLock { failures in
@@ -53,7 +53,7 @@ final class CallTally: Sendable {
         onChange()
     }
 
-    /// What was counted; nil before the first call.
+    /// The counters so far; nil before the first call.
     var counters: CallCounters? {
         guard total.load(ordering: .relaxed) > 0 else { return nil }
         return failures.withLock { failures in

@@ -4,22 +4,22 @@
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Gathers the differences of one composite.
+/// Collects the differences of one `compare` composite.
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
     private let onChange: @Sendable () -> Void
 
-    /// Nothing was compared yet.
+    /// Begins with nothing compared.
     ///
-    /// - Parameter onChange: Told after every comparison.
+    /// - Parameter onChange: Called after every comparison.
     init(onChange: @escaping @Sendable () -> Void = {}) {
         self.onChange = onChange
     }
 
-    /// What was found so far.
+    /// The differences so far.
     var differences: Differences { state.withLock(\.self) }
 
-    /// Compares an answer with the first child's. JSON is compared by its meaning, failures by their codes.
+    /// Compares an answer with the first child's: JSON by its meaning, failures by their codes.
     func note(_ operation: String, expected: ConnectorAnswer.Outcome, got: ConnectorAnswer.Outcome, from path: String) {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
@@ -31,7 +31,7 @@ final class Comparison: Sendable {
         onChange()
     }
 
-    /// What makes two answers equal.
+    /// The part of an answer that must be equal.
     private enum Essence {
         case json(JSONValue)
         case failure(ConnectorError.Code)

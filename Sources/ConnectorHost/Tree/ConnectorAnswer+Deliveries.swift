@@ -5,13 +5,13 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 
 extension ConnectorAnswer {
-    /// What became of each event or report of a batch.
+    /// The fate of each event or report of a batch.
     ///
-    /// Of a composite that asked every child: an event is accepted if as many children took it as must take a call; else it is to be
-    /// delivered again if that may change it; else it is rejected.
+    /// A composite that asked every child accepts an event if enough children took it. Otherwise the event is to be
+    /// delivered again if that may help, and rejected if not.
     ///
-    /// - Parameter count: How many events or reports the batch had.
-    /// - Throws: What is wrong with the answer of a plugin.
+    /// - Parameter count: How many events or reports the batch holds.
+    /// - Throws: The fault in a plugin's answer.
     func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
             let json = try JSONValue(parsing: result.text, file: "deliver")
@@ -41,7 +41,7 @@ extension ConnectorAnswer {
 }
 
 extension DeliveryAnswer {
-    /// What a failed call means for each event of its batch.
+    /// The fate of each event in a batch whose call failed.
     fileprivate init(_ error: ConnectorError) {
         self =
             error.isRetryable

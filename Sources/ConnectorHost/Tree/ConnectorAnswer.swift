@@ -4,21 +4,21 @@
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// What a connector answered: the result that counts, and how each child fared where several were asked.
+/// A connector's answer: the result that counts, and each child's answer if several were asked.
 struct ConnectorAnswer: Sendable {
-    /// What a typed client takes.
+    /// The result for a typed client.
     let result: CallResult
-    /// What every child said to a composite that hands all of it on, by path; empty for any other connector.
+    /// Every child's answer by path, if the composite asked them all; empty otherwise.
     private(set) var children: [Child] = []
-    /// How each leaf fared; empty stands for the one of the result, so that the answer of a leaf allocates nothing.
+    /// The outcome of each leaf. A single leaf's answer leaves it empty, so that it allocates nothing.
     private var asked: [CallOutcome] = []
 
-    /// How many of the children had to take the call, and which of them; nil where there are none.
+    /// Which children had to take the call; nil if there are none.
     private(set) var requirement: (policy: CompositePolicy, isRequired: [Bool])?
 
-    /// How one child of a composite answered.
+    /// One child's answer or error.
     typealias Outcome = Result<ConnectorAnswer, ConnectorError>
-    /// The same, with the child's path.
+    /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
 
     /// The answer of a leaf.
@@ -29,9 +29,9 @@ struct ConnectorAnswer: Sendable {
     /// The answer of a composite that asked every child.
     ///
     /// - Parameters:
-    ///   - result: The one that counts.
-    ///   - children: All of them, in the order of the file.
-    ///   - requirement: How many had to take the call, and which.
+    ///   - result: The result that counts.
+    ///   - children: Every child, in the order of the file.
+    ///   - requirement: Which children had to take the call.
     init(_ result: CallResult, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
         self.result = result
         self.requirement = requirement
@@ -39,7 +39,7 @@ struct ConnectorAnswer: Sendable {
         asked = Self.outcomes(of: children)
     }
 
-    /// The same answer of a composite that had asked other leaves before.
+    /// The same answer, for a composite that asked other leaves first.
     func after(_ earlier: [CallOutcome]) -> ConnectorAnswer {
         guard !earlier.isEmpty else { return self }
         var answer = self
@@ -47,10 +47,10 @@ struct ConnectorAnswer: Sendable {
         return answer
     }
 
-    /// How each leaf that was asked fared.
+    /// The outcome of each leaf that was asked.
     var outcomes: [CallOutcome] { asked.isEmpty ? [CallOutcome(result.gate)] : asked }
 
-    /// How each leaf below some children fared. A composite that failed before it asked a leaf stands for itself.
+    /// The outcome of each leaf below some children. A composite that failed before it asked a leaf stands for itself.
     static func outcomes(of children: [Child]) -> [CallOutcome] {
         children.flatMap { path, outcome in
             switch outcome {
@@ -61,7 +61,7 @@ struct ConnectorAnswer: Sendable {
         }
     }
 
-    /// A leaf's result; of a composite that asked every child `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
+    /// A leaf's result. For a composite that asked every child: `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
     func json() throws(ConnectorError) -> JSONValue {
         guard !children.isEmpty else { return try result.json() }
         var object = JSONObject()

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 internal import Synchronization
 
-/// The snapshot of the tree that calls go to now; a change publishes the next one, and calls in flight finish on theirs.
+/// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on theirs.
 final class CurrentTree: Sendable {
     private struct State {
         var tree: Tree
@@ -12,23 +12,24 @@ final class CurrentTree: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The number of the snapshot, to be read without the lock.
+    /// The number of the snapshot, readable without the lock.
     private let published = Atomic<UInt64>(1)
 
-    /// Begins with a first snapshot.
+    /// Begins with the first snapshot.
     init(_ tree: Tree) {
         state = Mutex(State(tree: tree, number: 1))
     }
 
-    /// The snapshot itself.
+    /// The current snapshot.
     var tree: Tree { state.withLock(\.tree) }
 
-    /// Which snapshot it is: whoever has found something in it need not look again before the number changes. Takes no lock.
+    /// The number of the current snapshot. A node found in a snapshot stays valid until the number changes. Takes no
+    /// lock.
     var number: UInt64 { published.load(ordering: .acquiring) }
 
-    /// Puts the next snapshot in the place of this one.
+    /// Publishes the next snapshot.
     ///
-    /// - Parameter next: Makes it of this one, under the lock.
+    /// - Parameter next: Makes the next snapshot from this one, under the lock.
     func publish(_ next: (Tree) -> Tree) {
         state.withLock { state in
             state.tree = next(state.tree)
@@ -37,10 +38,10 @@ final class CurrentTree: Sendable {
         }
     }
 
-    /// Finds a connector by its path.
+    /// Finds a connector by path.
     ///
-    /// - Returns: Its node, and the number of the snapshot that the node belongs to.
-    /// - Throws: `unknown-connector` if there is none.
+    /// - Returns: The node, and the number of its snapshot.
+    /// - Throws: `unknown-connector` if no connector has the path.
     func node(_ path: String) throws(ConnectorError) -> (node: Node, number: UInt64) {
         let state = state.withLock(\.self)
         if let node = state.tree[path] { return (node, state.number) }

@@ -4,21 +4,21 @@
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// How a call passes through the tree: a composite is called like a leaf, and its policy decides which children answer.
+/// Calls through the tree: a composite is called like a leaf, and its policy decides which children answer.
 extension Node {
-    /// What a caller wants of a connector.
+    /// One call of a connector.
     struct Call: Sendable {
         /// The operation's name.
         var operation: String
-        /// What it is given.
+        /// The arguments.
         var arguments: CallArguments
-        /// How long it may take.
+        /// The timeout and other options.
         var options: CallOptions
     }
 
     /// Calls an operation, and counts the call.
     ///
-    /// - Parameter isChild: Whether a composite calls, which may hide a failure from its own caller.
+    /// - Parameter isChild: Whether a composite makes the call, which may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         tally.begin()
         do throws(ConnectorError) {
@@ -37,11 +37,11 @@ extension Node {
         }
     }
 
-    /// Calls an operation that answers at once, without waiting for anybody, and counts the call if there was one.
+    /// Calls an operation that answers at once, without suspending, and counts the call if it happened.
     ///
-    /// - Parameter store: Puts the values in place.
-    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, another call has its turn, or this is
-    ///   a composite.
+    /// - Parameter store: Stores the arguments.
+    /// - Returns: The answer. Nil, without a call, if the operation answers later, another call has its turn, or the
+    ///   connector is a composite.
     func callNow(
         _ operation: String,
         _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
@@ -66,9 +66,9 @@ extension Node {
         }
     }
 
-    /// The children that have an operation, or an error that says none has.
+    /// The children that have an operation, or an error if none has it.
     ///
-    /// A child whose plugin could not be found is among them: it fails the call, instead of being left out without a word.
+    /// A child whose plugin was not found is included, so that the call fails visibly instead of skipping it.
     private func able(_ operation: String) throws(ConnectorError) -> [Node] {
         let able = children.filter { $0.offers(operation) != false }
         let isKnown = able.contains { $0.offers(operation) == true }
@@ -76,13 +76,13 @@ extension Node {
         let known = Set(capabilities.flatMap(\.operations).map(\.name)).sorted()
         throw ConnectorError(
             .unsupported,
-            "nothing in \(path) offers \(operation)",
+            "no connector in \(path) has the operation \"\(operation)\"",
             fix: suggestion(for: operation, among: known),
             connector: path
         )
     }
 
-    /// The children that have an operation and are open, or something below them is; or an error that says none is.
+    /// The usable children that have an operation, or an error if none is usable.
     private func usable(_ operation: String) throws(ConnectorError) -> [Node] {
         let usable = try able(operation).filter(\.isUsable)
         guard usable.isEmpty else { return usable }
@@ -106,8 +106,11 @@ extension Node {
         }
         guard let first = outcomes.lazy.compactMap({ try? $0.get() }).first else {
             let needed = policy?.fewest ?? 1
-            let what = "0 of \(asked.count) answered \(call.operation)"
-            throw failure(of: asked, needed > 1 ? "\(what), \(needed) are needed" : what)
+            let what =
+                asked.count == 1
+                ? "the only child did not answer \"\(call.operation)\""
+                : "none of the \(asked.count) children answered \"\(call.operation)\""
+            throw failure(of: asked, needed > 1 ? "\(what); \(needed) must" : what)
         }
         guard isEnough(\.isSuccess) else {
             throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
@@ -116,7 +119,7 @@ extension Node {
         return ConnectorAnswer(first.result, children: asked, requirement: requirement)
     }
 
-    /// The first child that works takes the call; the next one only if trying elsewhere makes sense.
+    /// The first working child takes the call; the next one only after a retryable error.
     private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
         for child in try usable(call.operation) {
@@ -152,7 +155,7 @@ extension Node {
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Each child takes what the one before it answered.
+    /// Each child takes the answer of the one before it.
     private func sequence(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var call = call
         var last: ConnectorAnswer?
@@ -171,9 +174,9 @@ extension Node {
         return last
     }
 
-    /// The arguments that a child of a sequence gets: the answer as the only argument, or its members by name.
+    /// The arguments of the next child in a sequence: the previous answer as the only argument, or its members by name.
     ///
-    /// Members that the child has no parameter for are left out.
+    /// Members that match no parameter are dropped.
     private func arguments(of operation: String, after last: ConnectorAnswer) throws(ConnectorError) -> CallArguments {
         let answer = try last.json()
         let inputs = (signature(of: operation)?.parameters ?? []).filter { $0.direction == .in }
@@ -191,17 +194,17 @@ extension Node {
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
     }
 
-    /// The first child answers; the others' answers are compared with its own, and the differences reported.
+    /// The first child answers. The others' answers are compared with it, and the report counts the differences.
     private func compare(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
-        // Progress is the first one's, as the answer is.
+        // Only the first child reports progress, since its answer counts.
         var silent = call
         silent.options.onProgress = nil
         let others = children.dropFirst().map { child in
             Task { [silent] in (child.path, await child.outcome(silent)) }
         }
         let answer = await children[0].outcome(call)
-        // The caller does not wait for the others: the comparison goes on behind its back.
+        // The comparison goes on after the caller has its answer.
         Task {
             for other in others {
                 let (path, outcome) = await other.value

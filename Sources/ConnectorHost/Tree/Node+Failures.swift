@@ -3,12 +3,12 @@
 
 internal import ConnectorManifest
 
-/// What a composite throws when its children did not do.
+/// The errors of a composite whose children failed.
 extension Node {
     /// The error of a call that no child took.
     ///
     /// - Parameters:
-    ///   - children: Those that were asked; all of them failed.
+    ///   - children: The children that were asked; all failed.
     ///   - what: The message.
     func failure(of children: [ConnectorAnswer.Child], _ what: String) -> ConnectorError {
         let errors = errors(of: children)
@@ -25,9 +25,9 @@ extension Node {
         return error
     }
 
-    /// The error of a call that some children took, but not enough.
+    /// The error of a call that too few children took.
     ///
-    /// - Parameter isRetryable: Whether enough would take it if those took it that may the next time.
+    /// - Parameter isRetryable: Whether enough children would take the call if the retryable failures went away.
     func partialFailure(of children: [ConnectorAnswer.Child], _ operation: String, isRetryable: Bool) -> ConnectorError
     {
         let errors = errors(of: children)
@@ -36,7 +36,7 @@ extension Node {
         let needed = policy?.fewest ?? 1
         var error = ConnectorError(
             .partial,
-            "\(list(takers)) took \(operation), \(list(others)) did not" + (needed > 1 ? "; \(needed) must" : ""),
+            "\(list(takers)) took \"\(operation)\", \(list(others)) did not" + (needed > 1 ? "; \(needed) must" : ""),
             connector: path,
             cause: errors.map(\.description).joined(separator: "; "),
             isRetryable: isRetryable,

@@ -3,29 +3,28 @@
 
 internal import ConnectorManifest
 
-/// One connector in one snapshot of the tree, with everything below it: what a call needs, so that it finishes on the snapshot
-/// where it began.
+/// One connector in one snapshot of the tree, with everything below it. A call finishes on the snapshot it began on.
 final class Node: Sendable {
-    /// Its place, such as `analytics/segment`.
+    /// The path, such as `analytics/segment`.
     let path: String
-    /// Where it stands among ``Tree/nodes``.
+    /// The index in ``Tree/nodes``.
     let index: Int
-    /// Whether it and everything above it is required.
+    /// Whether this connector and everything above it is required.
     let isRequired: Bool
-    /// Whether the composite above it, or the whole, fails if this one does.
+    /// Whether the composite above, or the whole tree, fails with this connector.
     let isRequiredByParent: Bool
-    /// How it treats its children; nil for a leaf.
+    /// The policy of a composite; nil for a leaf.
     let policy: CompositePolicy?
-    /// The nodes one level below, in the order of the file.
+    /// The children, in the order of the file.
     let children: [Node]
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
-    /// What differs among the answers of a composite of the policy `compare`.
+    /// Collects how the answers of a `compare` composite differ.
     let comparison: Comparison
-    /// How many calls went to it, and how many failed.
+    /// Counts calls and failures.
     let tally: CallTally
 
-    /// Takes everything as it is.
+    /// Stores its arguments.
     init(
         path: String,
         index: Int,
@@ -53,13 +52,13 @@ extension Node {
     /// Whether this connector, or one below it, is open.
     var isUsable: Bool { gate.map { $0.state.isUsable } ?? children.contains(where: \.isUsable) }
 
-    /// What this connector, or anything below it, can do.
+    /// The capabilities of this connector and everything below it.
     var capabilities: [Capability] {
         guard let gate else { return children.flatMap(\.capabilities) }
         return gate.manifest?.capabilities ?? []
     }
 
-    /// Whether this connector, or one below it, has an operation; nil if a plugin that could not be found might.
+    /// Whether this connector, or one below it, has an operation; nil if a plugin that was not found might have it.
     func offers(_ operation: String) -> Bool? {
         guard let gate else {
             let answers = children.map { $0.offers(operation) }
@@ -68,12 +67,12 @@ extension Node {
         return gate.manifest.map { $0.operation(named: operation) != nil }
     }
 
-    /// What an operation takes at this leaf, or at the first one below that has it.
+    /// The signature of an operation at this leaf, or at the first leaf below that has it.
     func signature(of operation: String) -> Signature? {
         guard let gate else { return children.lazy.compactMap { $0.signature(of: operation) }.first }
         return gate.manifest?.operation(named: operation)?.operation.signature
     }
 
-    /// This leaf, or all below.
+    /// This leaf, or every leaf below.
     var leaves: [Node] { gate == nil ? children.flatMap(\.leaves) : [self] }
 }

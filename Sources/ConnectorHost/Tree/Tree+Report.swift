@@ -4,10 +4,10 @@
 internal import ConnectorManifest
 
 extension Tree {
-    /// How everything stands now; each gate is asked once.
+    /// The current report; asks each gate once.
     var report: Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
-        // Children stand behind their parents, so going backwards every composite finds its children's reports.
+        // Children follow their parents, so going backwards each composite finds its children's reports.
         for node in nodes.reversed() { node.complete(&reports) }
         return Report(
             gates: reports,
@@ -17,7 +17,7 @@ extension Tree {
 }
 
 extension Node {
-    /// What is known of a composite without its children.
+    /// The report of a composite before its children are counted.
     fileprivate var closedReport: GateReport {
         GateReport(
             path: path,
@@ -33,7 +33,7 @@ extension Node {
         )
     }
 
-    /// Adds what the tree knows of this node; of a composite what follows from its children.
+    /// Adds a node's own facts, and for a composite what follows from its children.
     fileprivate func complete(_ reports: inout [GateReport]) {
         reports[index].isRequired = isRequired
         reports[index].calls = tally.counters
@@ -50,27 +50,27 @@ extension Node {
         reports[index].openDuration = below.compactMap(\.openDuration).max()
     }
 
-    /// How nodes stand, for the composite above them.
+    /// The standings of nodes, for the composite above them.
     fileprivate static func standings(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.Standing] {
         nodes.map { (reports[$0.index].state, $0.isRequiredByParent) }
     }
 }
 
 extension CompositePolicy {
-    /// How a child stands, and whether the composite cannot do without it.
+    /// A child's state, and whether the composite requires it.
     typealias Standing = (state: GateState, isRequired: Bool)
 
-    /// How a composite stands, given how its children do.
+    /// The state of a composite with these children.
     ///
-    /// As long as enough of them are usable (``isSatisfied(by:)``) the composite is, whatever the others do: one that is tried again
-    /// and again does not make it flicker.
+    /// While enough children are usable (``isSatisfied(by:)``), so is the composite. A child that is retried over and
+    /// over does not make it flicker.
     func state(of children: [Standing]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         if children.allSatisfy({ $0.state == .open }) { return .open }
         if children.contains(where: { $0.state == .closing }) { return .closing }
         if isSatisfied(by: children.map { ($0.state.isUsable, $0.isRequired) }) { return .degraded }
         if children.contains(where: { $0.state == .opening }) { return .opening }
-        // One that is closed has not had its turn to open yet, or has closed before the others.
+        // A closed child has not had its turn to open, or has closed before the others.
         let isPossible = isSatisfied(by: children.map { ($0.state != .failed, $0.isRequired) })
         return isPossible && children.contains(where: \.state.isUsable) ? .degraded : .failed
     }

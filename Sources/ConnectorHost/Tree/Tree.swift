@@ -4,24 +4,24 @@
 internal import ConnectorManifest
 internal import Logging
 
-/// One snapshot of the composite tree of connectors: an immutable value over the gates.
+/// One snapshot of the tree of connectors: an immutable value over the gates.
 ///
-/// Disabled connectors are not in it.
+/// Disabled connectors are left out.
 struct Tree: Sendable {
     /// Parents before their children, in the order of the file.
     let nodes: [Node]
     /// The nodes at the top.
     let roots: [Node]
     private let indices: [String: Int]
-    /// For each node that waits: the nodes whose opening it waits for.
+    /// For each waiting node, the nodes that must open first.
     private let waits: [Int: [Int]]
 
     /// Builds the tree of a configuration.
     ///
     /// - Parameters:
-    ///   - previous: The snapshot before this one: what it has counted of a connector goes on.
-    ///   - logger: Where calls that fail below a composite are told.
-    ///   - onChange: Told when calls have shown more than the gates tell: failures, and how answers differ.
+    ///   - previous: The previous snapshot, whose counters carry on.
+    ///   - logger: Logs calls that fail below a composite.
+    ///   - onChange: Called when calls reveal more than the gates do: failures and differing answers.
     ///   - makeGate: Makes the gate of a leaf.
     init(
         _ connectors: [Connector],
@@ -60,7 +60,7 @@ struct Tree: Sendable {
         waits = Self.waits(connectors, self.nodes, indices)
     }
 
-    /// Who waits for whom to open: by `after`, and because a policy opens in order.
+    /// Which connector waits for which: by `after`, and because a policy opens in order.
     private static func waits(_ connectors: [Connector], _ nodes: [Node], _ indices: [String: Int]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.flatMap(\.selfAndDescendants) {
@@ -77,16 +77,16 @@ struct Tree: Sendable {
     /// The node of a path.
     subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
 
-    /// The connections, in the order of the file.
+    /// Every gate, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }
 
     // MARK: Order
 
-    /// Does something with gates at once, but only after it was done with those that a gate waits for.
+    /// Handles all gates concurrently, except that a gate waits for those it depends on.
     ///
     /// The whole takes as long as the longest chain.
     ///
-    /// - Parameter node: Only the gates of this node, and those they wait for; nil for all.
+    /// - Parameter node: Limits the work to the gates of this node and those they wait for; nil for all.
     func forEachGate(
         _ order: Order,
         of node: Node? = nil,
@@ -114,7 +114,7 @@ struct Tree: Sendable {
         }
     }
 
-    /// Whether a node is one of the leaves of another, or one that these wait for, and so on; all are, of nil.
+    /// Which leaves belong to a node, or are awaited by it, directly or not; all of them for nil.
     private func wanted(_ node: Node?, _ waits: [[Int]]) -> [Bool] {
         var wanted = Array(repeating: node == nil, count: nodes.count)
         var open = node?.leaves.map(\.index) ?? []
@@ -126,15 +126,15 @@ struct Tree: Sendable {
         return wanted
     }
 
-    /// Which way ``forEachGate(_:_:)`` goes.
+    /// The direction of ``forEachGate(_:_:)``.
     enum Order {
-        /// Those that are waited for first.
+        /// Dependencies first.
         case opening
-        /// Those that wait first.
+        /// Dependents first.
         case closing
     }
 
-    /// For each leaf: the leaves that it waits for, by itself or by a composite above it.
+    /// For each leaf, the leaves it waits for, on its own behalf or for a composite above it.
     private var leafWaits: [[Int]] {
         var result: [[Int]] = Array(repeating: [], count: nodes.count)
         guard !waits.isEmpty else { return result }

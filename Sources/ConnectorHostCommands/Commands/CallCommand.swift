@@ -6,17 +6,17 @@ internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// `connector-host call`: opens what is needed, calls one operation, shows the answer.
+/// `connector-host call`: opens the gates it needs, calls one operation, and shows the answer.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
         abstract: "Call an operation of a connector, and show its answer.",
         discussion: """
-            An argument is the value of the next parameter, or NAME=VALUE. Values are JSON, save that strings stand as they
-            are. A composite is called like a leaf; its policy decides who answers. Write -- before an argument that begins
-            with a hyphen.
+            Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken as
+            they are. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument
+            that begins with a hyphen.
 
-            Exit status: 0 if the operation succeeded; 1 if it failed, or its arguments do not fit; 2 if the configuration is
+            Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is
             invalid; 64 for wrong usage.
 
             Examples:
@@ -30,7 +30,7 @@ struct CallCommand: AsyncParsableCommand {
     @Argument(help: "The connector, such as database or analytics/segment.")
     var path: String
 
-    @Argument(help: "The operation; capability/operation where two capabilities share one.")
+    @Argument(help: "The operation; capability/operation where two capabilities share a name.")
     var operation: String
 
     @Argument(help: ArgumentHelp("The arguments, in order or as NAME=VALUE.", valueName: "argument"))
@@ -38,11 +38,11 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var file: ConfigurationOption
 
-    @Flag(help: "Point every gate at a simulator of its vendor in this process; no vendor is contacted.")
+    @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("Wait no longer than this for the answer. (default: 30s)", valueName: "duration"),
+        help: ArgumentHelp("The longest wait for the answer. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
     )
     var timeout: Duration?
@@ -64,7 +64,7 @@ struct CallCommand: AsyncParsableCommand {
         }
     }
 
-    /// Finds what is wrong with the arguments before anything is opened.
+    /// Reports wrong arguments before any gate opens.
     private func call(_ session: HostSession) async throws(ConnectorError) -> JSONValue {
         let gate = try session.host.gate(path)
         let operations = gate.capabilities.flatMap { capability in

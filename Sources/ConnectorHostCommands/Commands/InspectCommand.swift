@@ -5,14 +5,14 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorLoading
 
-/// `connector-host inspect`: says everything about a plugin's file, running none of it.
+/// `connector-host inspect`: describes a plugin's file without running it.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Say everything about a plugin's file, running none of it.",
+        abstract: "Describe a plugin's file without running it.",
         discussion: """
-            Shows the manifest, what the image was built for and from, its digest, the libraries and symbol versions that it
-            needs, whether each function that the manifest names is there, and everything that would stop it from loading.
+            Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs,
+            whether it exports each function that the manifest names, and everything that would stop it from loading.
 
             Exit status: 0 if it would load here, 1 if it would not, 64 for wrong usage.
 

@@ -5,13 +5,13 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// `connector-host operations`: lists what can be called, opening nothing.
+/// `connector-host operations`: lists the operations, without opening a gate.
 struct OperationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operations",
-        abstract: "List what can be called, with signatures and documentation, opening nothing.",
+        abstract: "List the operations with signatures and documentation, without opening a gate.",
         discussion: """
-            Exit status: 0; 1 if there is no such connector; 2 if the configuration is invalid; 64 for wrong usage.
+            Exit status: 0; 1 if the connector does not exist; 2 if the configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host operations
@@ -19,7 +19,7 @@ struct OperationsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The connector, such as analytics/segment; all of them if it is left out.")
+    @Argument(help: "The connector, such as analytics/segment; every connector by default.")
     var path: String?
 
     @OptionGroup var file: ConfigurationOption

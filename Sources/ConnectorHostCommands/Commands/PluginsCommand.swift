@@ -4,16 +4,16 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// `connector-host plugins`: shows every file in the plugin directories, usable or not, running none of it.
+/// `connector-host plugins`: lists every file in the plugin directories, usable or not, without running any.
 struct PluginsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "Show every plugin there is, and why a file is not usable.",
+        abstract: "List every plugin, and say why a file is not usable.",
         discussion: """
-            Looks in the directories that the configuration lists, in those of CONNECTOR_PLUGIN_PATH, and beside the
-            program; no code of any plugin runs. Without a connectors.json only the latter two are looked through.
+            Looks in the directories that the configuration lists, in those of CONNECTOR_PLUGIN_PATH, and beside the program. No
+            plugin code runs. Without a connectors.json, only the latter two are searched.
 
-            Exit status: 0, also if some file is not usable; 2 if the configuration cannot be read; 64 for wrong usage.
+            Exit status: 0, even if a file is not usable; 2 if the configuration cannot be read; 64 for wrong usage.
 
             Examples:
               connector-host plugins

@@ -6,14 +6,14 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// `connector-host schema`: prints the JSON Schema of the file, made from the plugins there are.
+/// `connector-host schema`: prints the JSON Schema of the file, made from the installed plugins.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the JSON Schema of the configuration, so that editors complete it.",
+        abstract: "Print the JSON Schema of the configuration, for editors.",
         discussion: """
-            The schema is made from the manifests of the plugins that are found, so it knows the fields of every plugin's
-            "config". Name it in the file as "$schema", and print it again after plugins came or went.
+            The schema is made from the manifests of the installed plugins, so it knows the fields of every plugin's "config".
+            Name it in the file as "$schema", and print it again after adding or removing plugins.
 
             Exit status: 0; 2 if the configuration cannot be read; 64 for wrong usage.
 

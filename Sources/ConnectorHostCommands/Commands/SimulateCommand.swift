@@ -8,21 +8,21 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// `connector-host simulate`: serves the vendors' APIs on the loopback interface until it is told to stop.
+/// `connector-host simulate`: serves the vendors' APIs on the loopback interface until it is interrupted.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
         abstract: "Serve the vendors' HTTP APIs on this machine, errors included.",
         discussion: """
-            One vendor alone is served at the root, several under /NAME/. What was received is at GET /_received; DELETE
-            /_received forgets it. The credentials that are accepted are printed with the URLs.
+            A single vendor is served at the root, several under /NAME/. GET /_received lists the requests received; DELETE
+            /_received clears the list. The accepted credentials are printed with the URLs.
 
             A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE,
             code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
             times=N, method=NAME, path=PREFIX. A portal answers 200 with a web page, as a captive portal does.
 
-            Serves until interrupted (Ctrl-C or SIGTERM), then finishes what it is doing and exits with 0. Exit status 1 if
-            the port cannot be had, 64 for wrong usage.
+            Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the
+            port is not available, 64 for wrong usage.
 
             Examples:
               connector-host simulate
@@ -31,13 +31,13 @@ struct SimulateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Serve this vendor alone; may be given several times.", valueName: "name"))
+    @Option(help: ArgumentHelp("Serve only this vendor; repeat it for several.", valueName: "name"))
     var vendor: [String] = []
 
     @Option(help: ArgumentHelp("The port on 127.0.0.1; 0 for any free one.", valueName: "number"))
     var port = 0
 
-    @Option(help: ArgumentHelp("Let something go wrong on purpose; may be given several times.", valueName: "spec"))
+    @Option(help: ArgumentHelp("A fault to inject; repeat it for several.", valueName: "spec"))
     var fault: [String] = []
 
     @OptionGroup var answer: OutputOptions
@@ -77,7 +77,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the arguments ask for.
+    /// The simulator's options, from the arguments.
     private func options() throws -> SimulatorOptions {
         var options = SimulatorOptions()
         guard (0...65535).contains(port) else { throw ValidationError("There is no port \(port).") }

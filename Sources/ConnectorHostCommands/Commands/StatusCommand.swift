@@ -4,12 +4,14 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// `connector-host status`: opens every gate, shows how each one stands, and closes them again.
+/// `connector-host status`: opens every gate, shows the state of each one, and closes them again.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Open every gate, and show how each one stands.",
+        abstract: "Open every gate, and show the state of each one.",
         discussion: """
+            Makes the attempts of "retry", and does not wait for a failed gate to heal.
+
             Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
             usage.
 
@@ -23,11 +25,11 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var file: ConfigurationOption
 
-    @Flag(help: "Point every gate at a simulator of its vendor in this process; no vendor is contacted.")
+    @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("Wait no longer than this for all gates together, such as 5s.", valueName: "duration"),
+        help: ArgumentHelp("The longest wait for all gates together, such as 5s.", valueName: "duration"),
         transform: Duration.argument
     )
     var timeout: Duration?

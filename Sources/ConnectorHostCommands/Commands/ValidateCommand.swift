@@ -4,14 +4,14 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// `connector-host validate`: checks a configuration and the plugins that it names, opening nothing.
+/// `connector-host validate`: checks a configuration and the plugins it names, without opening a gate.
 struct ValidateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Say everything that is wrong with a configuration, opening nothing.",
+        abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
-            Every fault is shown with its line and column, in one pass. A plugin that is there but cannot be used is a
-            warning: its gate would fail, and the others would open.
+            One pass reports every fault, with line and column. A plugin that is present but not usable is a warning: its gate
+            would fail, and the others would open.
 
             Exit status: 0 if the configuration is valid, 2 if it is not, 64 for wrong usage.
 

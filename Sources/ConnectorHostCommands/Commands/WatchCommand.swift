@@ -8,14 +8,14 @@ internal import ConnectorServices
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// `connector-host watch`: opens every gate, and shows what plugins tell until it is interrupted.
+/// `connector-host watch`: opens gates, and shows the events of their plugins until it is interrupted.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Open gates, and show what their plugins tell, one event a line.",
+        abstract: "Open gates, and show the events of their plugins, one a line.",
         discussion: """
-            Runs until it is interrupted, or until as many events were shown as --count says. Exit status: 0; 1 if the connector
-            does not exist; 2 if the configuration is invalid; 64 for wrong usage.
+            Runs until interrupted, or until --count events were shown. Exit status: 0; 1 if the connector does not exist; 2 if
+            the configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host watch
@@ -23,15 +23,15 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The connector, or a composite for all below it; all connectors if there is none.")
+    @Argument(help: "A leaf, or a composite for every leaf below it; every connector by default.")
     var path: String?
 
     @OptionGroup var file: ConfigurationOption
 
-    @Flag(help: "Point every gate at a simulator of its vendor in this process; no vendor is contacted.")
+    @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
-    @Option(help: ArgumentHelp("End after this many events.", valueName: "number"))
+    @Option(help: ArgumentHelp("Exit after this many events.", valueName: "number"))
     var count: Int?
 
     @OptionGroup var answer: OutputOptions
@@ -44,7 +44,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
-        // Listening begins before the gates open, so that nothing they tell meanwhile is lost.
+        // Listen before the gates open, so that no early event is lost.
         let events = session.host.events(of: path)
         do {
             let report = if let path { try await session.open(path) } else { await session.open(timeout: nil) }
@@ -68,7 +68,7 @@ struct WatchCommand: AsyncParsableCommand {
         await session.close()
     }
 
-    /// Says on standard error which gates are not open and will tell nothing.
+    /// Warns on standard error of gates that are not open and will send no events.
     private static func warn(_ report: Report, below path: String?) {
         let style = TextStyle.detected(for: .error)
         for gate in report.gates where gate.policy == nil && !gate.state.isUsable {
@@ -81,7 +81,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows events until there were enough, or the program is asked to end.
+/// Shows events until the count is reached or the program is interrupted.
 private struct Watching: Service {
     let events: ConnectorEvents
     let limit: Int?

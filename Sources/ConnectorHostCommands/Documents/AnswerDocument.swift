@@ -3,16 +3,16 @@
 
 internal import ConnectorManifest
 
-/// What an operation answered.
+/// The answer of an operation.
 struct AnswerDocument: Document {
-    /// The connector that was called.
+    /// The path of the connector.
     var path: String
-    /// Its operation.
+    /// The name of the operation.
     var operation: String
     /// The answer; null if there is none.
     var result: JSONValue
 
-    /// A text as it is, nothing for null, JSON otherwise.
+    /// A text as it is, no line for null, JSON otherwise.
     func lines(_ style: TextStyle) -> [String] {
         switch result {
         case .null: []

@@ -3,28 +3,28 @@
 
 internal import ConnectorHost
 
-/// A connector's place in the tree that is drawn.
+/// A connector's place in the drawn tree.
 struct Branch {
-    /// What stands there.
+    /// The connector's report.
     var gate: GateReport
-    /// For each level above and its own, whether it is the last child there.
+    /// Whether the branch is the last child, at each level from the top down to its own.
     var isLast: [Bool]
-    /// Whether something is drawn below it.
+    /// Whether the connector has children.
     var hasChildren: Bool
 
-    /// The last part of its path.
+    /// The last part of the path.
     var name: String {
         gate.path.lastIndex(of: "/").map { String(gate.path[gate.path.index(after: $0)...]) } ?? gate.path
     }
 
-    /// The lines of the tree in front of its mark; nothing at the top.
+    /// The lines of the tree in front of the connector; none at the top.
     func guide(_ style: TextStyle) -> String {
         guard isLast.count > 1, let own = isLast.last else { return "" }
         let corner = style.isUnicode ? (own ? "└─ " : "├─ ") : (own ? "`- " : "|- ")
         return Self.bars(isLast.dropFirst().dropLast(), style) + corner
     }
 
-    /// The lines of the tree in front of what is said about it further down.
+    /// The lines of the tree in front of remarks below the connector.
     func continuation(_ style: TextStyle) -> String {
         Self.bars(isLast.dropFirst(), style) + (hasChildren ? (style.isUnicode ? "│" : "|") : " ")
     }
@@ -33,9 +33,9 @@ struct Branch {
         levels.map { $0 ? "   " : (style.isUnicode ? "│  " : "|  ") }.joined()
     }
 
-    /// Every connector of a report, with its place.
+    /// A branch for every connector of a report.
     static func all(of report: Report) -> [Branch] {
-        // Going backwards, a connector is the last of its siblings if none of them was met since their parent's next one.
+        // Going backwards, a connector is its parent's last child if no sibling was met since the parent's next sibling.
         let depths = report.gates.map { gate in gate.path.utf8.count { $0 == UInt8(ascii: "/") } }
         var seen: [Bool] = []
         var isLast: [Bool] = []

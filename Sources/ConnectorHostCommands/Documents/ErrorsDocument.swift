@@ -4,11 +4,11 @@
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// What is wrong with a configuration, or why a command could not do its work at all.
+/// The errors of a configuration, or of a command that could not run.
 struct ErrorsDocument: Document {
-    /// In the order to be shown; never empty.
+    /// The errors in the order to show them; never empty.
     var errors: [ConnectorError]
-    /// What failed.
+    /// The occasion of the errors, which decides the usual remedy.
     var occasion = Remedy.Occasion.opening
 
     func lines(_ style: TextStyle) -> [String] {

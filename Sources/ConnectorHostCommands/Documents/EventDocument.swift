@@ -5,12 +5,12 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// Something that a plugin told.
+/// An event of a plugin.
 struct EventDocument: Document {
-    /// What, and whose.
+    /// The event.
     var event: ConnectorEvent
 
-    /// One line, and another one before it if events were lost.
+    /// One line, preceded by another if events were lost.
     func lines(_ style: TextStyle) -> [String] {
         let lost = event.missed > 0 ? [style.shown("(\(event.missed) events were lost)")] : []
         return lost + [

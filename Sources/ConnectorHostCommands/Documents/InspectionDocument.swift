@@ -5,9 +5,9 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// What was found out about a plugin's file.
+/// The findings about a plugin's file.
 struct InspectionDocument: Document {
-    /// What is shown.
+    /// The findings.
     var inspection: PluginInspection
 
     /// The inspection's own document.

@@ -4,12 +4,12 @@
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// What can be called, by connector.
+/// The operations of each connector.
 struct OperationsDocument: Document {
-    /// The leaves, each with what its plugin offers.
+    /// The leaves, each with its plugin's capabilities.
     var connectors: [(path: String, capabilities: [Capability])]
 
-    /// Takes what the plugins of a configuration offer: of all leaves, or of one connector and everything below it.
+    /// Takes the capabilities of every leaf, or of one connector and everything below it.
     init(resolved: ResolvedConfiguration, path: String?) {
         connectors = resolved.configuration.enabledLeaves.compactMap { connector, _ in
             guard path.map({ connector.path == $0 || connector.path.hasPrefix($0 + "/") }) ?? true,
@@ -55,14 +55,14 @@ struct OperationsDocument: Document {
 }
 
 extension Operation {
-    /// What the manifest says of it, or else what its capability does.
+    /// The operation's own documentation, or else its capability's.
     fileprivate func documentation(in capability: Capability) -> String {
         guard documentation.isEmpty else { return documentation }
         let definition = CapabilityDefinition.standard(capability.id)
         return definition?.operations.first { $0.name == name }?.documentation ?? ""
     }
 
-    /// For `operations --json`.
+    /// The operation's part of `operations --json`.
     fileprivate func json(in capability: Capability) -> JSONValue {
         [
             "capability": .string(capability.id.description),

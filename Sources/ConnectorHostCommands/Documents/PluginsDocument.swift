@@ -5,16 +5,16 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// What stands in the plugin directories, as a table.
+/// The content of the plugin directories, as a table.
 struct PluginsDocument: Document {
-    /// Where it was looked.
+    /// The directories searched.
     var directories: [String]
-    /// What was found.
+    /// The files found.
     var entries: [PluginEntry]
-    /// For each, everything that would stop it from loading.
+    /// For each file, everything that would stop it from loading.
     private var problems: [[ConnectorError]]
 
-    /// Takes everything that was found, and looks closer at what seems usable, as the loader will.
+    /// Takes the files found, and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
@@ -26,7 +26,7 @@ struct PluginsDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         guard !entries.isEmpty else {
             let places = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
-            return ["no plugins found; looked in \(style.shown(places))"]
+            return ["no plugins found in \(style.shown(places))"]
         }
         var table = Table()
         table.append([

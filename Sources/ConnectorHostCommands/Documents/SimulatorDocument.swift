@@ -4,11 +4,11 @@
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// Where a simulator serves, and which credentials it accepts: these are for demonstration, and no secrets.
+/// The addresses of a simulator, and the demonstration credentials it accepts, which are not secret.
 struct SimulatorDocument: Document {
-    /// The vendors, with URL and credentials.
+    /// The vendors, with URLs and credentials.
     var vendors: [(name: String, url: String, credentials: [(key: String, value: String)])] = []
-    /// Where to see what was received.
+    /// The URL of the received requests.
     var receivedURL: String
 
     /// Waits until the simulator listens.

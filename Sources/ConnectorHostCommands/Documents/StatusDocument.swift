@@ -6,9 +6,9 @@ internal import ConnectorManifest
 
 /// The report of a host, as a tree.
 struct StatusDocument: Document {
-    /// What is shown.
+    /// The report to show.
     var report: Report
-    /// How long opening took, all in all.
+    /// How long opening took in all.
     var duration: Duration
 
     /// The report's own document.
@@ -39,8 +39,8 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Whether the whole can do without a connector, and that is not said already: by a composite above it that is optional
-    /// itself, or whose children stand in for each other.
+    /// Whether to mark a connector as optional: the whole can do without it, and no composite above it says so already,
+    /// by being optional itself or by having children that stand in for each other.
     private func isOptional(_ gate: GateReport) -> Bool {
         guard !gate.isRequired else { return false }
         guard let slash = gate.path.lastIndex(of: "/"), let parent = report[String(gate.path[..<slash])] else {
@@ -75,7 +75,7 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Why a gate is not open and what to do, and how its calls went, below it.
+    /// Remarks below a gate: why it is not open and what to do, and how its calls went.
     private func remarks(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
@@ -101,7 +101,7 @@ struct StatusDocument: Document {
 }
 
 extension GateReport {
-    /// How it stands, at a glance: what is not required is never bad.
+    /// The gate at a glance; an optional gate is never bad.
     fileprivate var mark: TextStyle.Mark {
         switch state {
         case .open: .good

@@ -4,16 +4,16 @@
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// That a configuration is valid, and which of its gates would fail all the same.
+/// The verdict on a valid configuration, with the gates that would fail all the same.
 struct ValidationDocument: Document {
-    /// What was checked.
+    /// The file checked.
     var file: String
-    /// How many gates would be opened.
+    /// How many gates the host would open.
     var gateCount: Int
-    /// Why some of them would fail, in the order of their paths.
+    /// Why some gates would fail, in the order of their paths.
     var warnings: [ConnectorError]
 
-    /// Takes what a file turned out to mean.
+    /// Takes a configuration that was found valid.
     init(resolved: ResolvedConfiguration) {
         file = resolved.configuration.file
         gateCount = resolved.leaves.count

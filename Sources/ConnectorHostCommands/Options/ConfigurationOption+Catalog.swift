@@ -6,9 +6,10 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 
 extension ConfigurationOption {
-    /// Everything in the plugin directories; of the file only its list of them counts, whatever else is wrong with it.
+    /// Every plugin in the plugin directories. Of the configuration only its list of directories counts, whatever its
+    /// faults.
     ///
-    /// Without a file, unless the user named one, only the other directories are looked through.
+    /// Without a file, unless the user named one, only the other directories are searched.
     ///
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read.
     func catalog(_ options: ConnectorHost.Options, answer: OutputOptions) throws -> PluginCatalog {

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// Which configuration a command is about.
+/// The configuration that a command works on.
 struct ConfigurationOption: ParsableArguments {
     /// The path as given; nil for connectors.json in the working directory.
     @Option(
@@ -14,15 +14,15 @@ struct ConfigurationOption: ParsableArguments {
     )
     private var given: String?
 
-    /// The path that is meant.
+    /// The path of the file.
     var file: String { given ?? "connectors.json" }
 
-    /// Whether the user named the file, so that it must be there.
+    /// Whether the user named the file, so that it must exist.
     var isExplicit: Bool { given != nil }
 
-    /// Reads the file, finds the plugins that it names and checks it against them.
+    /// Reads the file, finds the plugins it names, and checks it against them.
     ///
-    /// - Throws: Everything that is wrong with the file.
+    /// - Throws: Every fault of the file.
     func resolve(
         _ options: ConnectorHost.Options
     ) throws(ConfigurationErrors) -> (resolved: ResolvedConfiguration, plugins: PluginLookup) {

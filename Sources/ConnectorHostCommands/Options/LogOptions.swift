@@ -4,14 +4,14 @@
 internal import ArgumentParser
 internal import Logging
 
-/// How much is said on standard error beside the answer.
+/// How much a command logs on standard error.
 struct LogOptions: ParsableArguments {
-    /// Whether `info` is said as well.
+    /// Whether to log `info`, too.
     @Flag(name: [.short, .long], help: "Log more: the same as --log-level info.")
     var verbose = false
 
-    /// The least level that is said.
-    @Option(help: ArgumentHelp("What is logged to standard error, from this level on.", valueName: "level"))
+    /// The least level to log.
+    @Option(help: ArgumentHelp("The least level to log on standard error.", valueName: "level"))
     var logLevel: LogLevel?
 
     /// Writes to standard error, whatever the process has bootstrapped.
@@ -32,7 +32,7 @@ struct LogOptions: ParsableArguments {
         case error
         case critical
 
-        /// The level of that name.
+        /// The level of swift-log.
         var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
     }
 }

@@ -5,9 +5,9 @@ internal import ConnectorHost
 internal import ConnectorManifest
 
 extension OutputOptions {
-    /// Does something that an invalid configuration prevents; then shows what is wrong, and ends the process.
+    /// Runs a step that an invalid configuration prevents; in that case shows the errors and exits.
     ///
-    /// For programs the errors are the answer; people find them on standard error.
+    /// With `--json` the errors are the answer on standard output; otherwise they go to standard error.
     ///
     /// - Throws: `ExitStatus.invalidConfiguration`.
     func checked<Value>(_ body: () throws(ConfigurationErrors) -> Value) throws -> Value {
@@ -19,7 +19,7 @@ extension OutputOptions {
         }
     }
 
-    /// Shows errors where they belong.
+    /// Shows errors: as the answer with `--json`, on standard error otherwise.
     func report(_ errors: [ConnectorError], of occasion: Remedy.Occasion = .opening) {
         let document = ErrorsDocument(errors: errors, occasion: occasion)
         guard !isJSON else { return output.write(document) }

@@ -5,10 +5,10 @@ internal import ArgumentParser
 
 /// How a command answers.
 struct OutputOptions: ParsableArguments {
-    /// Whether a program reads the answer.
+    /// Whether to answer in JSON.
     @Flag(name: .customLong("json"), help: "Print one JSON document on standard output.")
     var isJSON = false
 
-    /// Where every answer goes through.
+    /// The way out for every answer.
     var output: Output { Output(format: isJSON ? .json : .text, style: .detected(for: .output)) }
 }

@@ -3,14 +3,14 @@
 
 internal import Logging
 
-/// Writes log lines to standard error as people read them: `warning: gate failed connector=crash`.
+/// Writes log lines to standard error for people: `warning: gate failed connector=crash`.
 struct ConsoleLogHandler: LogHandler {
-    /// The least level that is written.
+    /// The least level to write.
     var logLevel: Logger.Level
-    /// Added to every line.
+    /// Metadata of every line.
     var metadata: Logger.Metadata = [:]
 
-    /// Without metadata of its own.
+    /// Starts without metadata.
     init(logLevel: Logger.Level) {
         self.logLevel = logLevel
     }

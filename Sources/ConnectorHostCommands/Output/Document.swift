@@ -3,11 +3,11 @@
 
 internal import ConnectorManifest
 
-/// The answer of a command, which every format can show.
+/// The answer of a command, in every format.
 protocol Document: Sendable {
-    /// For people, line by line.
+    /// The answer for people, line by line.
     func lines(_ style: TextStyle) -> [String]
 
-    /// For programs: an object with the member `version`.
+    /// The answer for programs: an object with the member `version`.
     var json: JSONValue { get }
 }

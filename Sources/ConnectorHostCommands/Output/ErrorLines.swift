@@ -3,14 +3,14 @@
 
 internal import ConnectorManifest
 
-/// An error for people: the place, what failed, and what to do.
+/// An error for people: the place, the failure, and the remedy.
 struct ErrorLines {
-    /// What is shown.
+    /// The error to show.
     var error: ConnectorError
-    /// What failed, which decides what usually helps.
+    /// The occasion of the error, which decides the usual remedy.
     var occasion = Remedy.Occasion.opening
 
-    /// The lines of a listing of its own, as compilers print errors.
+    /// The lines of a separate listing, as compilers print errors.
     func lines(_ style: TextStyle) -> [String] {
         var line = ""
         if let position = error.position { line += style.paint(style.shown(position.description) + ": ", .strong) }
@@ -20,12 +20,12 @@ struct ErrorLines {
         return [line] + details(style).map { "    " + $0 }
     }
 
-    /// What failed, with its code.
+    /// The message, with its code.
     func headline(_ style: TextStyle) -> String {
         style.shown(error.message) + style.paint(" [\(style.shown(error.code.rawValue))]", .faint)
     }
 
-    /// The cause and the remedy, as far as there are any.
+    /// The cause and the remedy, where known.
     func details(_ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let cause = error.cause, cause != error.message {

@@ -3,15 +3,15 @@
 
 internal import ConnectorHost
 
-/// One line on the terminal that says which gates are waited for, if opening takes longer than a moment.
+/// One line on the terminal that names the gates still opening, if that takes longer than a moment.
 struct OpeningProgress {
-    /// Watches the reports, and writes.
+    /// Watches the reports and writes the line.
     private let task: Task<Void, Never>
 
-    /// How long nothing is said.
+    /// How long to wait before the first line.
     private static let patience: Duration = .seconds(1)
 
-    /// Starts to watch; nil if nobody looks.
+    /// Starts watching; nil if standard error is not a terminal.
     static func show(of host: ConnectorHost) -> OpeningProgress? {
         let style = TextStyle.detected(for: .error)
         guard StandardStream.error.isTerminal, style.isColoured else { return nil }
@@ -26,7 +26,7 @@ struct OpeningProgress {
         )
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() async {
         task.cancel()
         await task.value

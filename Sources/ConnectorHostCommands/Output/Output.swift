@@ -3,14 +3,14 @@
 
 internal import ConnectorManifest
 
-/// The one place where answers leave the program.
+/// The one way out for answers.
 struct Output: Sendable {
-    /// What the answer is written as.
+    /// The format of answers.
     var format: Format
-    /// How text may look.
+    /// The style of text.
     var style: TextStyle
 
-    /// A way to write a document.
+    /// A format of answers.
     enum Format: Sendable {
         /// For people.
         case text
@@ -23,7 +23,7 @@ struct Output: Sendable {
         StandardStream.output.write(render(document))
     }
 
-    /// Writes one of many answers: each is a line of its own, also as JSON.
+    /// Writes one of many answers, each on a line of its own, in JSON as well.
     func writeLine(_ document: some Document) {
         switch format {
         case .text: write(document)
@@ -31,7 +31,7 @@ struct Output: Sendable {
         }
     }
 
-    /// The answer as it is written, with its last line ended.
+    /// The answer as text, ending with a newline.
     func render(_ document: some Document) -> String {
         switch format {
         case .text: document.lines(style).map { $0 + "\n" }.joined()

@@ -19,7 +19,7 @@ enum StandardStream: Int32, Sendable {
     /// Whether a person is likely to be looking.
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Writes all of a text at once; what cannot be written is lost, as there is nobody to tell.
+    /// Writes a whole text. A write error is ignored: no stream is left to report it on.
     func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -38,7 +38,7 @@ enum StandardStream: Int32, Sendable {
     func writeLine(_ text: String) { write(text + "\n") }
 }
 
-/// The system's function, out of the way of the method of the same name.
+/// The system's function, apart from the method of the same name.
 private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(descriptor, start, count)
 }

@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows whose columns stand below each other.
+/// Rows with aligned columns.
 struct Table {
-    /// What stands in one row and column: pieces in their own colours.
+    /// The content of one cell: pieces, each in its own colour.
     struct Cell: ExpressibleByStringLiteral {
-        /// Text and colour, from left to right.
+        /// The text and colour of each piece, from left to right.
         var pieces: [(text: String, colour: TextStyle.Colour?)]
 
         init(_ text: String, _ colour: TextStyle.Colour? = nil) {
@@ -20,7 +20,7 @@ struct Table {
             self.pieces = pieces
         }
 
-        /// How many columns of the terminal it takes.
+        /// The width in columns of the terminal.
         var width: Int { pieces.reduce(0) { $0 + $1.text.count } }
 
         func painted(_ style: TextStyle) -> String {
@@ -28,7 +28,7 @@ struct Table {
         }
     }
 
-    /// What may stand in a table.
+    /// A row of cells, or a note.
     private enum Row {
         case cells([Cell])
         case note(String)
@@ -39,10 +39,10 @@ struct Table {
     /// Adds a row.
     mutating func append(_ cells: [Cell]) { rows.append(.cells(cells)) }
 
-    /// Adds a line that belongs to the row above and keeps to no column.
+    /// Adds a note below the last row, outside the columns.
     mutating func append(note: String) { rows.append(.note(note)) }
 
-    /// Every row as a line, without blanks at its end.
+    /// Every row as a line, without trailing blanks.
     func lines(_ style: TextStyle) -> [String] {
         var widths: [Int] = []
         for case .cells(let cells) in rows {

@@ -3,11 +3,11 @@
 
 internal import ConnectorHost
 
-/// How text for people may look on the stream it goes to.
+/// The style of text for people on one stream.
 struct TextStyle: Sendable, Equatable {
-    /// Whether escape sequences are understood and wanted.
+    /// Whether the stream shows colours.
     var isColoured = false
-    /// Whether more than ASCII is understood.
+    /// Whether the stream shows characters beyond ASCII.
     var isUnicode = true
 
     /// A meaning that has a colour.
@@ -19,7 +19,7 @@ struct TextStyle: Sendable, Equatable {
         case faint = "2"
     }
 
-    /// How something stands, at a glance.
+    /// A state at a glance.
     enum Mark {
         case good
         case bad
@@ -29,10 +29,10 @@ struct TextStyle: Sendable, Equatable {
 }
 
 extension TextStyle {
-    /// What the environment says of a stream.
+    /// Detects the style of a stream.
     ///
-    /// Colour needs a terminal that is not `dumb`, and neither NO_COLOR nor a stream that goes elsewhere; other characters
-    /// than ASCII need a locale in UTF-8, found as setlocale(3) finds it.
+    /// Colour needs a terminal that is not `dumb`, and no NO_COLOR. Characters beyond ASCII need a UTF-8 locale, found
+    /// as setlocale(3) finds it.
     static func detected(
         for stream: StandardStream,
         environment: Configuration.Environment = .process
@@ -43,13 +43,13 @@ extension TextStyle {
         return TextStyle(isColoured: !isPlain && stream.isTerminal, isUnicode: charset.contains("utf8"))
     }
 
-    /// A text in a colour, or as it is.
+    /// A text in a colour, or unchanged.
     func paint(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour, !text.isEmpty else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// The sign of a mark: one character.
+    /// The one-character sign of a mark.
     func sign(_ mark: Mark) -> String {
         switch mark {
         case .good: isUnicode ? "✓" : "+"
@@ -72,7 +72,8 @@ extension TextStyle {
     /// Points from a problem to its remedy.
     var arrow: String { isUnicode ? "→" : "->" }
 
-    /// A text that comes from a file, a plugin or a server, without what could steer the terminal or what it cannot show.
+    /// Text from a file, a plugin or a server, without the characters that would steer the terminal or that it cannot
+    /// show.
     func shown(_ text: String) -> String {
         let isHarmless = text.unicodeScalars.allSatisfy { Self.isPrintable($0) && (isUnicode || $0.isASCII) }
         guard !isHarmless else { return text }
@@ -89,7 +90,8 @@ extension TextStyle {
         return shown
     }
 
-    /// Whether a character only stands there: neither a control (C0, DEL, C1) nor one that turns the writing direction.
+    /// Whether a character only prints: no control character (C0, DEL, C1), and none that changes the writing
+    /// direction.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: false
@@ -97,7 +99,7 @@ extension TextStyle {
         }
     }
 
-    /// What stands for the characters that the program itself uses.
+    /// ASCII replacements for the characters that the program itself uses.
     private static let replacements: [Unicode.Scalar: String] = [
         "µ": "u", "…": "...", "—": "-", "–": "-", "→": "->", "•": "*", "“": "\"", "”": "\"",
     ]

@@ -3,20 +3,20 @@
 
 internal import ConnectorManifest
 
-/// Makes the arguments of an operation from the words of a command line.
+/// Makes an operation's arguments from the words of a command line.
 ///
-/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, save that a `string` is taken as it stands. A
-/// single word that is a JSON object may hold all arguments by name, if the first parameter takes no `json` itself. Where
-/// just one parameter takes `json`, `NAME=VALUE` of any other name is a member of that one: `query=Berlin limit=1`.
+/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken as it
+/// is. A single JSON object may hold all arguments by name, unless the first parameter takes `json` itself. If exactly
+/// one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`.
 struct ArgumentReader {
-    /// What is called.
+    /// The operation to call.
     let operation: String
-    /// What it takes.
+    /// The signature of the operation.
     let signature: Signature
 
     private var inputs: [Signature.Parameter] { signature.parameters.filter { $0.direction == .in } }
 
-    /// The arguments by name, as far as the words give them; whether they fit is checked by the call.
+    /// The arguments by name. The call itself checks whether they fit.
     ///
     /// - Throws: `invalid`, with the signature.
     func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
@@ -43,7 +43,7 @@ struct ArgumentReader {
                 (parameter, text) = (named, value)
             } else {
                 guard position < inputs.count else {
-                    throw wrong("\(operation) takes \(inputs.count) arguments at most; \"\(word)\" is one too many")
+                    throw wrong("\(operation) takes at most \(inputs.count) arguments; \"\(word)\" is one too many")
                 }
                 (parameter, text) = (inputs[position], word)
                 position += 1
@@ -62,24 +62,24 @@ struct ArgumentReader {
         return arguments
     }
 
-    /// The only parameter that takes `json`; nil if there are several, or none.
+    /// The only parameter that takes `json`; nil if there are none or several.
     private var container: Signature.Parameter? {
         let structured = inputs.filter { $0.type == .json }
         return structured.count == 1 ? structured.first : nil
     }
 
-    /// Whether `NAME=VALUE` belongs into the only parameter that takes `json`, rather than being a parameter itself.
+    /// Whether `NAME=VALUE` is a member of the only parameter that takes `json`, rather than a parameter itself.
     private func isMember(_ name: String, _ value: String) -> Bool {
         guard let container else { return false }
         guard name == container.name else { return !inputs.contains { $0.name == name } }
-        // A member may have the name of its parameter: event="Order Completed" of an event.
+        // A member may have the name of its parameter, as in event="Order Completed" for the parameter event.
         return switch try? JSONValue(parsing: value) {
         case .object, .array: false
         default: true
         }
     }
 
-    /// Takes `NAME=VALUE` apart; nil for anything else.
+    /// Splits `NAME=VALUE`; nil for any other word.
     private static func assignment(_ word: String) -> (name: String, value: String)? {
         guard let equals = word.firstIndex(of: "="), let first = word.utf8.first else { return nil }
         let name = word[..<equals]
@@ -92,7 +92,7 @@ struct ArgumentReader {
 
     private func value(_ text: String, of parameter: Signature.Parameter) throws(ConnectorError) -> JSONValue {
         if parameter.type.isText {
-            // Bytes that are no text have a form of their own.
+            // Bytes that are not text are written as {"base64": "…"}.
             let base64 = text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
             return base64.flatMap { $0["base64"] == nil ? nil : $0 } ?? .string(text)
         }
@@ -109,7 +109,7 @@ struct ArgumentReader {
 }
 
 extension ValueType {
-    /// Whether a word of the command line is the value itself.
+    /// Whether a word of the command line is taken as it is.
     fileprivate var isText: Bool {
         switch self {
         case .string, .cstring, .bytes, .bytes32: true

@@ -5,15 +5,16 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import Logging
 
-/// A host for the time of one command, with the simulators that it may need.
+/// A host for one command, with the simulators it may need.
 struct HostSession: Sendable {
-    /// Nothing is opened yet.
+    /// The host, not opened yet.
     let host: ConnectorHost
     private let simulation: Simulation?
 
-    /// Reads the configuration, and starts the simulators if they are wanted.
+    /// Reads the configuration, and starts the simulators if asked to.
     ///
-    /// - Throws: `ExitStatus.invalidConfiguration`, after showing what is wrong; why the simulators do not start.
+    /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; otherwise why the simulators do not
+    ///   start.
     static func start(
         _ file: ConfigurationOption,
         simulating: Bool,
@@ -32,7 +33,7 @@ struct HostSession: Sendable {
         return HostSession(host: host, simulation: simulation)
     }
 
-    /// Opens every gate, and says on a terminal what is waited for.
+    /// Opens every gate, and shows progress on a terminal.
     func open(timeout: Duration?) async -> Report {
         let progress = OpeningProgress.show(of: host)
         let report = await host.open(timeout: timeout)
@@ -40,7 +41,7 @@ struct HostSession: Sendable {
         return report
     }
 
-    /// Opens one connector, and what it waits for.
+    /// Opens one connector, and the connectors it waits for.
     func open(_ path: String) async throws(ConnectorError) -> Report {
         let progress = OpeningProgress.show(of: host)
         do throws(ConnectorError) {
@@ -53,7 +54,7 @@ struct HostSession: Sendable {
         }
     }
 
-    /// Closes every gate, then ends the simulators.
+    /// Closes every gate, then stops the simulators.
     func close() async {
         await host.close()
         await simulation?.stop()

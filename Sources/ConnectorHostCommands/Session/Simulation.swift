@@ -6,16 +6,16 @@ internal import ConnectorManifest
 internal import ConnectorSimulator
 internal import Logging
 
-/// The vendors that a configuration talks to, simulated in this process on any free port of the loopback interface.
+/// Simulators of a configuration's vendors, in this process, on a free port of the loopback interface.
 struct Simulation: Sendable {
     private let simulator: Simulator
     private let serving: Task<Void, any Error>
-    /// By plugin, the URL that stands for its vendor.
+    /// The URL that replaces the vendor, by plugin.
     private let bases: [String: URLParts]
 
-    /// Starts the simulators, which accept the credentials of the configuration.
+    /// Starts the simulators, which accept the configuration's credentials.
     ///
-    /// Says on standard error which connectors have no simulator and go where their configuration says.
+    /// Logs the connectors that have no simulator and keep their configured server.
     static func start(for resolved: ResolvedConfiguration, logger: Logger) async throws -> Simulation {
         var options = SimulatorOptions()
         let used = Set(resolved.plans.map(\.manifest.id))
@@ -31,19 +31,19 @@ struct Simulation: Sendable {
         for (path, leaf) in resolved.leaves.sorted(by: { $0.key < $1.key }) {
             guard case .success(let plan) = leaf, bases[plan.manifest.id] == nil else { continue }
             logger.warning(
-                "no simulator for this plugin: it is opened as configured",
+                "no simulator for this plugin, its gate opens as configured",
                 metadata: ["connector": "\(path)", "plugin": "\(plan.manifest.id)"]
             )
         }
         return Simulation(simulator: simulator, serving: serving, bases: bases)
     }
 
-    /// The same connectors, with the simulators in the place of the vendors.
+    /// The same connectors, with simulators in place of the vendors.
     func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
         resolved.pointing { bases[$0] }
     }
 
-    /// Ends the server, whatever it still does.
+    /// Stops the server, even with requests in progress.
     func stop() async {
         simulator.stop()
         serving.cancel()
@@ -52,10 +52,10 @@ struct Simulation: Sendable {
 }
 
 extension ResolvedConfiguration {
-    /// What is to be opened, of the leaves whose plugin can be used.
+    /// The leaves whose plugins can be used.
     fileprivate var plans: [LeafPlan] { leaves.values.compactMap { try? $0.get() } }
 
-    /// By plugin, the texts of every connector's configuration, secret ones among them.
+    /// The texts in every connector's configuration, secrets included, by plugin.
     fileprivate var credentials: [String: [[String: String]]] {
         plans.reduce(into: [:]) { credentials, plan in
             var texts: [String: String] = [:]

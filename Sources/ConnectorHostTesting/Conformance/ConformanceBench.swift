@@ -10,7 +10,7 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// Puts one loaded plugin through its paces.
+/// Tests one loaded plugin against the rules.
 final class ConformanceBench: Sendable {
     private let lifecycle: PluginLifecycle
     private let manifest: Manifest
@@ -33,7 +33,7 @@ final class ConformanceBench: Sendable {
         self.services = HostServices(serving: HostServices.Options())
     }
 
-    /// Every rule that was broken, once for each way.
+    /// Every broken rule, once for each way it was broken.
     var findings: [PluginConformance.Finding] { found.withLock(\.self) }
 
     private func report(_ finding: PluginConformance.Finding) {
@@ -42,14 +42,14 @@ final class ConformanceBench: Sendable {
         }
     }
 
-    /// Ends what the services had started.
+    /// Stops the services.
     func shutdown() async {
         await services.shutdown()
     }
 
     // MARK: Checks
 
-    /// `create` refuses what is no JSON object, or copes with it.
+    /// Checks that `create` survives or refuses texts that are not a JSON object.
     func checkWrongConfigurations() async {
         for text in ConformanceConfiguration.wrong {
             guard let creation = await create(Array(text.utf8)) else { return }
@@ -60,9 +60,9 @@ final class ConformanceBench: Sendable {
         }
     }
 
-    /// create → open → probe → close → destroy.
+    /// Takes one instance through create → open → probe → close → destroy.
     ///
-    /// - Returns: Whether an instance could be made, and its opening came to an end.
+    /// - Returns: Whether `create` made an instance and its opening completed.
     @discardableResult
     func checkLife() async -> Bool {
         guard let instance = await make() else { return false }
@@ -77,7 +77,7 @@ final class ConformanceBench: Sendable {
         return opening != .pending
     }
 
-    /// Two instances of one image beside each other.
+    /// Runs two instances of one image side by side.
     func checkNeighbours() async {
         guard let first = await make(), let second = await make() else { return }
         _ = await run(.open, on: first)
@@ -89,7 +89,7 @@ final class ConformanceBench: Sendable {
         await destroy(second)
     }
 
-    /// An open that is given up at once, and destroyed whatever it came to.
+    /// Opens an instance, cancels the opening at once, and destroys the instance whatever its state.
     func checkCancelledOpen() async {
         guard let instance = await make() else { return }
         let (operation, answer) = instance.host.begin("open")
@@ -103,18 +103,18 @@ final class ConformanceBench: Sendable {
         await destroy(instance)
     }
 
-    /// An instance that was never opened.
+    /// Destroys an instance that was never opened.
     func checkUnopened() async {
         guard let instance = await make() else { return }
         await destroy(instance)
     }
 
-    /// Waits for what must not come any more.
+    /// Waits for calls that must not come any more.
     func listen() async {
         _ = await OneShot<Void>().value(within: options.patience, services.clock)
     }
 
-    /// Cancels what is over, and what never was, twice each.
+    /// Cancels a completed call and an unknown one, twice each.
     private func checkCancellation(of instance: ConformanceInstance) async {
         let before = findings.count
         let (operation, answer) = instance.host.begin("a call that it never received")
@@ -160,13 +160,13 @@ final class ConformanceBench: Sendable {
         }
     }
 
-    /// What a step came to.
+    /// The result of a step.
     private enum Outcome {
         case succeeded
         case failed
-        /// It did not complete in time.
+        /// The step did not complete in time.
         case pending
-        /// Its function did not return in time, so nobody knows when the instance can be destroyed.
+        /// The step's function did not return in time, so the instance cannot be destroyed safely.
         case held
     }
 
@@ -202,7 +202,7 @@ final class ConformanceBench: Sendable {
         _ = await onThread("destroy") { instance.destroy() }
     }
 
-    /// Runs a function of the plugin on a thread that it may hold; nil if it does.
+    /// Runs a plugin's function on a thread of its own; nil if the function does not return in time.
     private func onThread<Value: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () -> Value

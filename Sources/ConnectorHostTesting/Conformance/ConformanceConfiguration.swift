@@ -5,14 +5,14 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// What `create` receives from the suite: checked against the manifest, as the host does it.
+/// The configuration that `create` receives, checked against the manifest as the host checks it.
 struct ConformanceConfiguration: Sendable {
-    /// A JSON object.
+    /// The configuration as a JSON object.
     let text: [UInt8]
     /// The values of `{{secret:FIELD}}`.
     let secrets: [String: Secret]
 
-    /// Puts a `config` through the host's own checks.
+    /// Runs a `config` through the host's own checks.
     init(
         _ path: String,
         _ options: PluginConformance.Options,
@@ -30,6 +30,6 @@ struct ConformanceConfiguration: Sendable {
         secrets = plan?.secrets ?? [:]
     }
 
-    /// What no host passes on, and no plugin may trip over.
+    /// Texts that no host passes on, and that must not crash a plugin.
     static let wrong = ["", "{", "[]", "null", "{\"\u{0}\":", "{\"a\":1,}", "\"text\"", "\u{FEFF}{}"]
 }

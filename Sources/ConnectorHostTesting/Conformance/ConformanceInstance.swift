@@ -6,26 +6,26 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorServices
 
-/// An instance under test, with the host that it was given.
+/// An instance under test, with its host.
 ///
-/// Sendable: the pointer is the plugin's, which takes it from any thread, and it never changes.
+/// Sendable: the plugin accepts its pointer from any thread, and the pointer never changes.
 @safe
 struct ConformanceInstance: Sendable {
     private nonisolated(unsafe) let pointer: UnsafeMutableRawPointer?
     private let lifecycle: PluginLifecycle
-    /// What the plugin calls back.
+    /// The host that the plugin calls back.
     let host: RecordingHost
-    /// What the plugin is lent.
+    /// The services lent to the plugin.
     let services: GateServices
 
-    /// What `create` answered.
+    /// The result of `create`.
     struct Creation: Sendable {
         let status: Int32
         let leftInstance: Bool
         let instance: ConformanceInstance
     }
 
-    /// Runs `create`, on this thread.
+    /// Runs `create` on this thread.
     static func create(
         _ lifecycle: PluginLifecycle,
         _ configuration: [UInt8],
@@ -35,7 +35,7 @@ struct ConformanceInstance: Sendable {
     ) -> Creation {
         var pointer: UnsafeMutableRawPointer?
         var error = ErrorObjectCheck.blank
-        // One byte more than is told, so that there is an address even for nothing.
+        // One extra byte, so that even an empty text has an address.
         let status = unsafe (configuration + [0]).withUnsafeBufferPointer { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return Int32(CONNECTOR_FAILED) }
@@ -50,14 +50,14 @@ struct ConformanceInstance: Sendable {
         )
     }
 
-    /// A step of an instance's life that completes later.
+    /// A step of an instance's life that completes asynchronously.
     enum Step: String, Sendable {
         case open
         case probe
         case close
     }
 
-    /// Whether the plugin has a step.
+    /// Whether the plugin implements a step.
     func has(_ step: Step) -> Bool {
         switch step {
         case .open: true
@@ -66,9 +66,9 @@ struct ConformanceInstance: Sendable {
         }
     }
 
-    /// Starts a step, on this thread.
+    /// Starts a step on this thread.
     ///
-    /// - Returns: Whether the plugin took it on.
+    /// - Returns: Whether the plugin accepted the step.
     func start(
         _ step: Step,
         _ operation: UInt64,
@@ -91,12 +91,12 @@ struct ConformanceInstance: Sendable {
         return false
     }
 
-    /// Runs `cancel`, on this thread.
+    /// Runs `cancel` on this thread.
     func cancel(_ operation: UInt64) {
         unsafe lifecycle.cancel?(pointer, operation)
     }
 
-    /// Runs `destroy`, on this thread.
+    /// Runs `destroy` on this thread.
     func destroy() {
         unsafe lifecycle.destroy(pointer)
         host.destroyed()

@@ -3,7 +3,7 @@
 
 internal import CConnector
 
-/// Checks what a plugin says about a failure: see `connector/error.h`.
+/// Checks the errors that a plugin reports: see `connector/error.h`.
 enum ErrorObjectCheck {
     /// The statuses that a plugin may fail with.
     private static let failures = Int32(CONNECTOR_FAILED)...Int32(CONNECTOR_NOT_OPEN)
@@ -34,7 +34,7 @@ enum ErrorObjectCheck {
         if error.retryable > 1 { report(.init(.errors, "\(what): retryable is \(error.retryable), not 0 or 1")) }
     }
 
-    /// An empty error object for a plugin to fill in.
+    /// An empty error object for the plugin to fill in.
     static var blank: connector_error {
         var error = connector_error()
         error.struct_size = UInt32(MemoryLayout<connector_error>.size)

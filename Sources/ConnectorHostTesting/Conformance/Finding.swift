@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PluginConformance {
-    /// A rule that a plugin broke, and how.
+    /// A broken rule, and how the plugin broke it.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// Which rule.
+        /// The rule.
         public var rule: Rule
-        /// What the plugin did, and what it should have done.
+        /// What the plugin did, and what the rule demands.
         public var message: String
 
         init(_ rule: Rule, _ message: String) {
@@ -18,7 +18,7 @@ extension PluginConformance {
         public var description: String { "\(rule.rawValue): \(message)" }
     }
 
-    /// Something that the ABI asks of every plugin.
+    /// A rule that the ABI sets for every plugin.
     ///
     /// A struct, so that rules can be added without breaking a `switch` elsewhere.
     public struct Rule: RawRepresentable, Sendable, Hashable {
@@ -33,28 +33,28 @@ extension PluginConformance {
 }
 
 extension PluginConformance.Rule {
-    /// The image carries a manifest that can be read, and passes preflight.
+    /// The image carries a readable manifest and passes preflight.
     public static let manifest = Self(rawValue: "manifest")
-    /// The configuration that the suite was given fits the manifest.
+    /// The configuration given to the suite fits the manifest.
     public static let configuration = Self(rawValue: "configuration")
-    /// The dynamic linker takes the image, and its entry function returns a good table.
+    /// The dynamic linker loads the image, and its entry function returns a valid table.
     public static let loading = Self(rawValue: "loading")
-    /// Every function that the manifest names is exported.
+    /// The image exports every function that the manifest names.
     public static let symbols = Self(rawValue: "symbols")
-    /// `create` makes an instance, or says why not and leaves none.
+    /// `create` makes an instance, or fails and leaves none.
     public static let creation = Self(rawValue: "creation")
-    /// A failure carries a status of `connector/error.h`, the same in the error object, and a message in UTF-8.
+    /// A failure has a status of `connector/error.h`, the same status in the error object, and a message in UTF-8.
     public static let errors = Self(rawValue: "errors")
-    /// What `open` and `probe` complete with is evidence.
+    /// `open` and `probe` complete with evidence.
     public static let evidence = Self(rawValue: "evidence")
-    /// Every call that was taken on completes exactly once, and one that was refused never does.
+    /// Every accepted call completes exactly once, and a refused one never.
     public static let completion = Self(rawValue: "completion")
-    /// Functions return; none holds the thread.
+    /// Functions return promptly and never hold the thread.
     public static let blocking = Self(rawValue: "blocking")
     /// `cancel` can be called at any time, any number of times.
     public static let cancellation = Self(rawValue: "cancellation")
-    /// After `destroy` returned nothing of the instance calls the host.
+    /// Once `destroy` has returned, the instance never calls the host.
     public static let destruction = Self(rawValue: "destruction")
-    /// Standard output belongs to the application.
+    /// The plugin writes nothing to standard output, which belongs to the application.
     public static let standardOutput = Self(rawValue: "standard-output")
 }

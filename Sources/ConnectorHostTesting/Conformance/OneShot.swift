@@ -5,7 +5,7 @@ internal import ConnectorHost
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// A value that comes once, or not in time.
+/// A value that arrives once, or not in time.
 final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -15,7 +15,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Gives the value; what comes later is dropped.
+    /// Delivers the value; later values are dropped.
     func resolve(_ value: Value?) {
         let waiter = state.withLock { state -> CheckedContinuation<Value?, Never>? in
             guard !state.isOver else { return nil }
@@ -26,7 +26,7 @@ final class OneShot<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    /// The value, if it comes in time. For one waiter.
+    /// The value, or nil if it does not arrive in time. For one waiter.
     func value(within duration: Duration, _ clock: any HostClock) async -> Value? {
         let timer = clock.schedule(after: duration.wholeNanoseconds) { self.resolve(nil) }
         defer { clock.cancel(timer) }
@@ -41,7 +41,7 @@ final class OneShot<Value: Sendable>: Sendable {
 }
 
 extension Duration {
-    /// As the clocks of the host count; never negative.
+    /// The duration in nanoseconds, as the host's clocks count; never negative.
     var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -5,7 +5,7 @@ internal import ConnectorHost
 internal import ConnectorLoading
 public import ConnectorManifest
 
-/// Checks whether a plugin keeps the rules of the ABI, for its author's own tests.
+/// Checks in the author's own tests whether a plugin keeps the rules of the ABI.
 ///
 /// ```swift
 /// @Test func `the plugin conforms`() async {
@@ -13,27 +13,28 @@ public import ConnectorManifest
 /// }
 /// ```
 ///
-/// The suite loads the image, makes instances, opens, probes, cancels, closes and destroys them, alone and beside each other,
-/// and watches what the plugin calls back. Whether a gate opens at all is up to its vendor: the suite only asks that it ends,
-/// once, with evidence or with an error. Operations are not called, since nobody knows what they do out there.
+/// The suite loads the image; makes, opens, probes, cancels, closes and destroys instances, one at a time and side by
+/// side; and watches the calls that the plugin makes to the host. Whether a gate opens depends on its vendor: the suite
+/// only demands that opening completes once, with evidence or an error. It calls no operations, since only the author
+/// knows their effects.
 ///
-/// A plugin runs in the test's process: one that crashes takes the test with it. Nothing else may write to standard output
-/// meanwhile, since the suite cannot tell who did.
+/// A plugin runs in the test's process: a plugin that crashes takes the test with it. Nothing else may write to
+/// standard output meanwhile, since the suite cannot tell the writers apart.
 public enum PluginConformance {
-    /// What a plugin is checked with.
+    /// The settings of a check.
     public struct Options: Sendable {
-        /// The connector's `config`; a plugin whose manifest requires fields needs them.
+        /// The connector's `config`, needed if the manifest requires fields.
         public var config: JSONObject
-        /// The hosts that HTTP may reach: simulators, not vendors.
+        /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
-        /// How long a step may take.
+        /// The longest that a step may take.
         public var timeout: Duration
-        /// How long the suite listens for what must not come any more.
+        /// How long the suite listens for calls that must not come.
         public var patience: Duration
-        /// How often an instance is made, opened, closed and destroyed.
+        /// How many times to make, open, close and destroy an instance.
         public var cycles: Int
 
-        /// No fields, this machine's own servers, five seconds a step.
+        /// No fields, servers on this machine only, five seconds for each step.
         public init(
             config: JSONObject = [:],
             allowedHosts: [String] = ["127.0.0.1", "localhost", "[::1]"],
@@ -49,12 +50,12 @@ public enum PluginConformance {
         }
     }
 
-    /// Checks the plugin of a file.
+    /// Checks the plugin in a file.
     ///
     /// - Parameters:
-    ///   - path: An image, or a sidecar that names one.
-    ///   - options: What to configure it with, and how long to wait.
-    /// - Returns: Every rule that it broke, once for each way; nothing if it conforms.
+    ///   - path: The path of an image, or of a sidecar that names one.
+    ///   - options: The plugin's configuration, and how long to wait.
+    /// - Returns: Every broken rule, once for each way it was broken; empty if the plugin conforms.
     public static func check(_ path: String, options: Options = Options()) async -> [Finding] {
         let candidate: PluginCandidate
         do throws(ConnectorError) {
@@ -85,7 +86,7 @@ public enum PluginConformance {
         _ options: Options
     ) async -> [Finding] {
         var findings = symbols(of: plugin)
-        // A foreign library has no life of its own to be checked.
+        // A foreign library has no instances to check.
         guard let lifecycle = plugin.lifecycle else { return findings }
         let bench = ConformanceBench(lifecycle, manifest: plugin.manifest, configuration, options)
         await bench.checkWrongConfigurations()

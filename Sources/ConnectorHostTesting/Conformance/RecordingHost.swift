@@ -7,9 +7,9 @@ internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
 
-/// The `connector_host` of one instance under test, which notes what the plugin does with it.
+/// The `connector_host` of one instance under test, which records the plugin's calls.
 ///
-/// Never freed: a plugin that calls back after `destroy` is to be found out, not to crash the suite.
+/// It is never freed, so that a call after `destroy` is a finding rather than a crash of the suite.
 @safe
 final class RecordingHost: Sendable {
     /// How a call was completed.
@@ -18,7 +18,7 @@ final class RecordingHost: Sendable {
         let result: [UInt8]
     }
 
-    /// What the plugin receives: written in `init`, before anybody else can know of it, and never again.
+    /// The table that the plugin receives, written in `init` before it is shared, and never again.
     nonisolated(unsafe) let table: UnsafeMutablePointer<connector_host>
 
     private let services: GateServices
@@ -36,10 +36,10 @@ final class RecordingHost: Sendable {
         var isDestroyed = false
     }
 
-    /// No two hosts give out one id.
+    /// The last operation given out; no two hosts share an id.
     private static let lastOperation = Atomic<UInt64>(0x5EED_0000)
 
-    /// Makes a table that stays.
+    /// Makes a table that is never freed.
     init(_ services: GateServices, report: @escaping @Sendable (PluginConformance.Finding) -> Void) {
         self.services = services
         self.report = report
@@ -63,7 +63,7 @@ final class RecordingHost: Sendable {
 
     // MARK: The suite's side
 
-    /// Gives out an operation.
+    /// Gives out an operation id.
     func begin(_ name: String) -> (operation: UInt64, answer: OneShot<Completion>) {
         let operation = Self.lastOperation.add(1, ordering: .relaxed).newValue
         let answer = OneShot<Completion>()
@@ -71,7 +71,7 @@ final class RecordingHost: Sendable {
         return (operation, answer)
     }
 
-    /// Notes that the plugin did not take a call on.
+    /// Records that the plugin refused a call.
     func refused(_ operation: UInt64) {
         let completed = state.withLock { state -> String? in
             guard let call = state.calls[operation] else { return nil }
@@ -82,7 +82,7 @@ final class RecordingHost: Sendable {
         if let completed { report(.init(.completion, "\(completed) was refused after it was completed")) }
     }
 
-    /// Notes that `destroy` has returned.
+    /// Records that `destroy` has returned.
     func destroyed() {
         state.withLock { $0.isDestroyed = true }
     }

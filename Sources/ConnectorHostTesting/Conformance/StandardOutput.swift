@@ -9,12 +9,12 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Finds out whether something was written to this process's standard output.
+/// Detects writes to this process's standard output.
 enum StandardOutput {
-    /// One watch at a time: there is one standard output.
+    /// Limits the process to one watch at a time, since it has one standard output.
     private static let turn = AsyncLock()
 
-    /// Runs checks, and adds a finding if standard output was written to meanwhile; what was written goes out afterwards.
+    /// Runs checks, and adds a finding if they wrote to standard output. The text is written out afterwards.
     static func watched(_ body: () async -> [PluginConformance.Finding]) async -> [PluginConformance.Finding] {
         await turn.lock()
         defer { turn.unlock() }
@@ -50,7 +50,7 @@ enum StandardOutput {
     }
 }
 
-/// Lets one task at a time through.
+/// A lock that admits one task at a time.
 private final class AsyncLock: Sendable {
     private struct State {
         var isLocked = false

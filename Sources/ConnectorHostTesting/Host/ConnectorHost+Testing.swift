@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 public import Logging
 
 extension ConnectorHost {
-    /// Makes a host without any file but the plugins' own, whose time stands still until a test moves it.
+    /// Makes a host that reads no files but the plugins' own, with a clock that the test moves.
     ///
     /// ```swift
     /// let clock = ManualHostClock()
@@ -22,15 +22,15 @@ extension ConnectorHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - connectors: The array of connectors, as it stands in `connectors.json`; or that file's whole text.
-    ///   - plugins: Images or sidecars; connectors name them by the ids of their manifests. No directory is searched.
-    ///   - environment: What `${NAME}` and `{"secret": "env:NAME"}` mean; nothing is taken from the process.
-    ///   - clock: The time; nil is a ``ManualHostClock`` that nobody moves.
-    ///   - jitter: Chooses the wait between two attempts to open, from zero to its argument, in nanoseconds; by default the
-    ///     longest, so that tests know it.
-    ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses it gives a directory of its own.
+    ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file.
+    ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
+    ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
+    ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
+    ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. By default
+    ///     it draws the longest, so that the wait is predictable.
+    ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses it passes a directory of its own.
     ///   - logger: Where the host and the plugins write; nowhere by default.
-    /// - Throws: Everything that is wrong with the text.
+    /// - Throws: Every fault in the text.
     public static func testing(
         _ connectors: String,
         plugins: [String] = [],
@@ -60,10 +60,10 @@ extension ConnectorHost {
         )
     }
 
-    /// The first report, beginning with the one right now, that a condition holds for.
+    /// The first report that satisfies a condition, starting with the current one.
     ///
-    /// A test waits with this for what the host does on its own, such as a proof that fails. If the task is cancelled, the
-    /// report at that moment.
+    /// Use it to await what the host does by itself, such as healing a gate. Cancelling the task returns the current
+    /// report.
     public func report(where isWanted: @Sendable (Report) -> Bool) async -> Report {
         for await report in reports where isWanted(report) { return report }
         return report

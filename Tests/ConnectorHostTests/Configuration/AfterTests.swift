@@ -16,7 +16,7 @@ import Testing
         #expect(
             faults(connectors: text) == [
                 "c.json:1:75: a: a connector cannot wait for itself [dependency-cycle]",
-                #"c.json:1:80: a: "after" names "zz", and there is no such connector [unknown-connector]; known: c, c/x, c/y"#,
+                #"c.json:1:80: a: "after" names "zz", which does not exist [unknown-connector]; known: c, c/x, c/y"#,
                 #"c.json:2:25: c: a connector cannot wait for "c/x", which it contains [dependency-cycle]"#,
                 #"c.json:3:49: c/x: a connector cannot wait for "c", which contains it [dependency-cycle]"#,
             ]

@@ -42,7 +42,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 #"c.json:8:38: analytics/posthog: there is no plugin "posthogg" [unknown-plugin]; did you mean "posthog"?"#,
                 #"c.json:8:72: analytics/posthog: the environment variable KEY is not set [missing-variable]; "#
                     + "set it, or write ${KEY:-default}",
-                #"c.json:9:55: crash: "after" names "analytics/sgment", and there is no such connector "#
+                #"c.json:9:55: crash: "after" names "analytics/sgment", which does not exist "#
                     + #"[unknown-connector]; did you mean "analytics/segment"?"#,
                 #"c.json:10:19: crash: the plugin segment takes no "writekey" [unknown-key]; did you mean "writeKey"?"#,
                 #"c.json:10:45: crash: batch must be at most 100 [invalid-value]"#,
@@ -78,7 +78,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         (
             "{\"version\": 1, \"plugins\": [\"\"], \"connectors\": []}",
-            "c.json:1:28: plugins[0] names no directory [invalid-value]"
+            "c.json:1:28: plugins[0] does not name a directory [invalid-value]"
         ),
         (
             "{\"version\": 1, \"plugins\": [\"${HOME_}\"], \"connectors\": []}",
@@ -163,11 +163,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "retry": {"initial": "2s", "max": "1s"}}"#,
-            "c.json:1:99: a: the longest wait is shorter than the initial one [invalid-value]"
+            "c.json:1:99: a: the longest wait is shorter than the first one [invalid-value]"
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "heal": {"initial": "2m", "max": "1m", "attempts": 3}}"#,
-            "c.json:1:98: a: the longest wait is shorter than the initial one [invalid-value]",
+            "c.json:1:98: a: the longest wait is shorter than the first one [invalid-value]",
             #"c.json:1:104: a: unknown key "attempts" [unknown-key]; known: initial, max"#
         ),
         Fault(
@@ -197,9 +197,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             #"{"name": "a", "plugin": "${A:-Sen try}", "enabled": "${ON:-maybe}"}"#,
             #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]; "#
-                + "the value comes from outside the file",
+                + "correct the environment variable in ${A:-Sen try}",
             #"c.json:1:83: a: enabled must be true or false, and ${ON:-maybe} is "maybe" [invalid-value]; "#
-                + "the value comes from outside the file"
+                + #"set the environment variable to "true" or "false""#
         ),
         Fault(
             #"{"name": "a", "plugin": "${", "enabled": "true"}"#,
@@ -213,7 +213,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "allow": {"hosts": ["a b"], "host": 1}}"#,
-            #"c.json:1:85: a: "a b" is no host [invalid-value]; "#
+            #"c.json:1:85: a: "a b" is not a host [invalid-value]; "#
                 + #"write a name such as "api.example.com", "*.example.com" or "example.com:8080""#,
             #"c.json:1:93: a: unknown key "host" [unknown-key]; did you mean "hosts"?"#
         ),
@@ -225,15 +225,15 @@ struct Fault: Sendable, CustomTestStringConvertible {
     @Test(arguments: [
         Fault(
             #"{"name": "a", "plugin": "segment"}"#,
-            #"c.json:1:55: a: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#
+            #"c.json:1:55: a: the plugin segment requires "writeKey" in "config" [missing-value]; set "writeKey": The source's key."#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {}}"#,
-            #"c.json:1:76: a: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#
+            #"c.json:1:76: a: the plugin segment requires "writeKey" in "config" [missing-value]; set "writeKey": The source's key."#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": ""}}"#,
-            "c.json:1:89: a: writeKey is required, and empty [missing-value]; writeKey: The source's key."
+            #"c.json:1:89: a: writeKey is required, and empty [missing-value]; set "writeKey": The source's key."#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "batch": "20", "gzip": 1}}"#,
@@ -252,7 +252,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "sk-1"}}}"#,
-            #"c.json:1:100: a: a secret is taken from "env:NAME" or "file:PATH" [invalid-value]"#
+            #"c.json:1:100: a: a secret must be "env:NAME" or "file:PATH" [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "env:NOPE"}}}"#,
@@ -261,7 +261,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none"}}}"#,
-            "c.json:1:100: a: there is no file /none to take the secret from [secret-unavailable]; "
+            "c.json:1:100: a: the secret's file /none does not exist [secret-unavailable]; "
                 + "write the secret into that file, and chmod 600 it"
         ),
         Fault(

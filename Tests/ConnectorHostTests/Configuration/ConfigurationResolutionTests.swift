@@ -41,7 +41,7 @@ import Testing
             try resolve(config: #"{"writeKey": "k", "batch": "${N}"}"#, environment: [name: value])
         } throws: { error in
             "\(error)" == "1:106: leaf: batch must be an integer, not a string [wrong-type]; "
-                + "the value comes from outside the file"
+                + "correct the environment variable that holds the value"
         }
     }
 

@@ -89,7 +89,7 @@ import Testing
         let wrong = Connector("a", connectors: [Connector("b", plugin: "segment", config: ["batch": "many"])])
         #expect(
             faults(wrong) == [
-                #"a/b: the plugin segment requires "writeKey" in "config" [missing-value]; writeKey: The source's key."#,
+                #"a/b: the plugin segment requires "writeKey" in "config" [missing-value]; set "writeKey": The source's key."#,
                 "a/b: batch must be an integer, not a string [wrong-type]",
             ]
         )
@@ -139,8 +139,8 @@ import Testing
                 "a/b: timeout is 0.0 seconds; it must be longer than that [invalid-value]",
                 "a/b: probeInterval is -1.0 seconds; it must be longer than that [invalid-value]",
                 "a/b: retry.attempts is 0, outside 1 to 1000 [invalid-value]",
-                "a/b: retry: the longest wait is shorter than the initial one [invalid-value]",
-                "a/b: heal: the longest wait is shorter than the initial one [invalid-value]",
+                "a/b: retry: the longest wait is shorter than the first one [invalid-value]",
+                "a/b: heal: the longest wait is shorter than the first one [invalid-value]",
             ]
         )
     }

@@ -43,7 +43,7 @@ import Testing
                     try SecretReference.file(path).secret(base: BaseDirectory("."), environment: .init([:]))
                 } throws: { error in
                     "\(error)"
-                        == "the secret's file \(path) is open to others than its owner (mode \(String(mode, radix: 8))) "
+                        == "users other than the owner have access to the secret's file \(path) (mode \(String(mode, radix: 8))) "
                         + "[secret-unavailable]; chmod 600 \(path)"
                 }
             }

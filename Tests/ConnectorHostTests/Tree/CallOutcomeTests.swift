@@ -60,7 +60,7 @@ import Testing
         let error = try await error(test)
         #expect(error.code == .partial)
         #expect(error.connector == "group")
-        #expect(error.message == "group/a and group/c took answer, group/b and group/d did not")
+        #expect(error.message == "group/a and group/c took \"answer\", group/b and group/d did not")
         let cause = try #require(error.cause)
         for part in ["group/b", "the vendor is away", "group/d", "does not like"] { #expect(cause.contains(part)) }
         #expect(error.outcomes.map(\.connector) == ["group/a", "group/b", "group/c", "group/d"])

@@ -59,7 +59,7 @@ import Testing
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.code == .failed)
         #expect(error.connector == "group")
-        #expect(error.message == "0 of 3 answered answer")
+        #expect(error.message == "none of the 3 children answered \"answer\"")
         let cause = try #require(error.cause)
         for part in ["group/a", "does not like", "group/b", "the vendor is away", "group/c", "the gate has failed"] {
             #expect(cause.contains(part))
@@ -79,7 +79,7 @@ import Testing
         let test = try await opened("all", three, settings: #""quorum": 3"#)
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.code == .partial)
-        #expect(error.message == "group/a and group/c took answer, group/b did not; 3 must")
+        #expect(error.message == "group/a and group/c took \"answer\", group/b did not; 3 must")
         #expect(error.isRetryable)
     }
 

@@ -3,7 +3,6 @@
 
 import CalculatorClient
 import ConnectorHost
-import ConnectorManifest
 
 /// Opens the engine, uses it through each of its interfaces, and closes it.
 @main

@@ -3,7 +3,6 @@
 
 import CalculatorClient
 import ConnectorHost
-import ConnectorManifest
 
 /// Wires every consumer to its slice of the one engine; nobody else sees the host.
 struct Configurator {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorHost
-public import ConnectorManifest
 
 /// A typed client of `calculator/1`, whichever plugin stands behind it.
 ///
