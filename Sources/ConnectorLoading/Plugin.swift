@@ -12,19 +12,19 @@ package final class Plugin: Sendable {
     /// The file that it was read from, which may have changed since; or a library's name.
     package let path: String
     /// The life of its instances; nil for a foreign library, which has none.
-    package let lifecycle: PluginLifecycle?
+    package let table: PluginTable?
     private let image: LoadedImage
 
     package init(
         manifest: Manifest,
         path: String,
         image: LoadedImage,
-        lifecycle: PluginLifecycle?
+        table: PluginTable?
     ) {
         self.manifest = manifest
         self.path = path
         self.image = image
-        self.lifecycle = lifecycle
+        self.table = table
     }
 
     /// The bytes that are loaded.

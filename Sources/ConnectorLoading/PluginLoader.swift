@@ -30,16 +30,16 @@ package struct PluginLoader: Sendable {
             case .file: try loadFile(candidate)
             case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
             }
-        var lifecycle: PluginLifecycle?
+        var table: PluginTable?
         if let entry = candidate.manifest.entry {
-            lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
+            table = try PluginTable(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
         }
         try Self.checkSymbols(candidate, image)
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
             image: image,
-            lifecycle: lifecycle
+            table: table
         )
     }
 

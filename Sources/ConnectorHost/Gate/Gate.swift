@@ -133,7 +133,7 @@ final class Gate: CalledGate {
 
     /// Runs something of the gate that nobody waits for.
     func detach(_ body: @escaping @Sendable (Gate) async -> Void) {
-        Task(executorPreference: environment.calls.lifecycle) { [weak self] in
+        Task(executorPreference: environment.calls.gateThreads) { [weak self] in
             if let self { await body(self) }
         }
     }

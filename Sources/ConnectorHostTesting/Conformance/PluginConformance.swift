@@ -86,8 +86,8 @@ public enum PluginConformance {
     ) async -> [Finding] {
         var findings = symbols(of: plugin)
         // A foreign library has no life of its own to be checked.
-        guard let lifecycle = plugin.lifecycle else { return findings }
-        let bench = ConformanceBench(lifecycle, manifest: plugin.manifest, configuration, options)
+        guard let table = plugin.table else { return findings }
+        let bench = ConformanceBench(table, manifest: plugin.manifest, configuration, options)
         await bench.checkWrongConfigurations()
         if await bench.checkLife() {
             for _ in 1..<max(1, options.cycles) { await bench.checkLife() }
@@ -96,7 +96,7 @@ public enum PluginConformance {
             await bench.checkUnopened()
         }
         await bench.listen()
-        await bench.shutdown()
+        await bench.stop()
         findings += bench.findings
         return findings
     }

@@ -38,7 +38,7 @@ package enum Preflight {
 
     /// A manifest for versions of the ABI that this host does not speak.
     package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
-        let spoken = PluginLifecycle.abiVersions
+        let spoken = PluginTable.abiVersions
         guard !manifest.abi.overlaps(spoken) else { return nil }
         let isNewer = manifest.abi.lowerBound > spoken.upperBound
         return ConnectorError(

@@ -9,7 +9,7 @@ package import ConnectorManifest
 /// Copied once, since a table of an older plugin ends before the fields that it does not know, and of a newer one goes on
 /// after those that this host does not.
 @safe
-package struct PluginLifecycle: Sendable {
+package struct PluginTable: Sendable {
     /// `create`
     package typealias Create =
         @convention(c) (
@@ -42,7 +42,7 @@ package struct PluginLifecycle: Sendable {
     package let cancel: Cancel?
 }
 
-extension PluginLifecycle {
+extension PluginTable {
     /// The versions of the ABI that this host speaks.
     package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
 
