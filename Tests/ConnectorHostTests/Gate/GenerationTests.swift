@@ -189,7 +189,7 @@ private struct Footprint {
     }
 
     static var isSanitized: Bool {
-        ["__asan_init", "__tsan_init"].contains { unsafe dlsym(nil, $0) != nil }
+        ["__asan_init", "__tsan_init"].contains { (name: String) in unsafe dlsym(nil, name) != nil }
     }
 
     private static func entries(_ path: String) -> Int {
