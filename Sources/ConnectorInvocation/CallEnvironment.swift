@@ -4,42 +4,42 @@
 package import ConnectorManifest
 package import ConnectorPlatform
 
-/// What the calls of all gates of a host share.
+/// The operation table, threads and clock that all calls of a host share.
 package struct CallEnvironment: Sendable {
-    /// The asynchronous calls that are pending.
+    /// The pending asynchronous calls.
     package let operations: OperationTable
-    /// Where plugin code runs that might block.
+    /// The threads for plugin code that might block.
     package let workers: WorkerThreads
-    /// Where gates open, are proved and close: one thread, and more while a plugin holds it.
+    /// The threads on which gates open, probe and close: one, and more while a plugin holds it.
     ///
-    /// Several threads load images more slowly than one: they wait for the dynamic linker's lock, and every page that one maps
-    /// interrupts the processors of the others.
-    package let lifecycle: WorkerThreads
-    /// The time.
+    /// Several threads load images more slowly than one: they contend for the dynamic linker's lock, and every page
+    /// that one maps interrupts the processors of the others.
+    package let gateThreads: WorkerThreads
+    /// The source of the time.
     package let clock: any HostClock
 
-    /// Takes what is given.
+    /// Combines the parts.
     package init(
         operations: OperationTable,
         workers: WorkerThreads,
-        lifecycle: WorkerThreads,
+        gateThreads: WorkerThreads,
         clock: any HostClock
     ) {
         self.operations = operations
         self.workers = workers
-        self.lifecycle = lifecycle
+        self.gateThreads = gateThreads
         self.clock = clock
     }
 }
 
 extension CallEnvironment {
-    /// Runs a step of an instance's life on a thread that it may hold: it ends with the plugin's completion or at its deadline.
+    /// Runs a phase of an instance's life on a thread that it may hold, until it completes or its deadline passes.
     ///
     /// - Parameters:
-    ///   - what: Named in the error of a deadline.
-    ///   - owner: The instance that may complete it.
+    ///   - what: The phase's name, for the error at the deadline.
+    ///   - owner: The instance that may complete the operation.
     ///   - deadline: On the clock's monotonic time.
-    ///   - onDeadline: Runs on a worker thread after the deadline ended the call.
+    ///   - onDeadline: Runs on a worker thread after the operation was given up at its deadline.
     ///   - start: Runs on a worker thread with the id of the operation.
     package func run(
         _ what: String,
@@ -49,15 +49,15 @@ extension CallEnvironment {
         _ start: @escaping @Sendable (UInt64) -> Void
     ) async -> OperationTable.Outcome {
         guard let operation = operations.begin(owner: owner) else { return .failure(OperationTable.isFull) }
-        let timer = expire(what, operation, owner: owner, deadline: deadline, onDeadline)
-        lifecycle.run { start(operation) }
-        let outcome = await operations.end(of: operation)
+        let timer = giveUpAtDeadline(what, operation, owner: owner, deadline: deadline, onDeadline)
+        gateThreads.run { start(operation) }
+        let outcome = await operations.awaitOutcome(of: operation)
         clock.cancel(timer)
         return outcome
     }
 
-    /// Ends a call at its deadline, unless it has ended before.
-    package func expire(
+    /// Schedules the call to be given up at its deadline, unless it is complete by then.
+    package func giveUpAtDeadline(
         _ what: String,
         _ operation: UInt64,
         owner: UInt64,
@@ -73,24 +73,24 @@ extension CallEnvironment {
                 isRetryable: true
             )
             guard operations.giveUp(operation, owner: owner, error) else { return }
-            // The clock's thread must not be held by a plugin.
+            // A plugin must not hold the clock's thread.
             workers.run { onDeadline(operation) }
         }
     }
 
-    /// When something that starts now has taken too long.
+    /// The deadline of work that starts now.
     package func deadline(after duration: Duration) -> UInt64 { deadline(after: duration.nanoseconds) }
 
-    /// When something that starts now has taken too long.
+    /// The deadline of work that starts now.
     package func deadline(after nanoseconds: UInt64) -> UInt64 { clock.deadline(after: nanoseconds) }
 }
 
 extension OperationTable {
-    /// The calls of every host in this process: a late thread of a plugin finds it, whatever became of its host.
+    /// The calls of every host in this process; a late plugin thread finds the table even when its host is gone.
     package static let shared = OperationTable()
 
-    /// No further call fits.
+    /// The error for a call that finds the table full.
     package static var isFull: ConnectorError {
-        ConnectorError(.unavailable, "\(capacity) calls are pending; no more fit", isRetryable: true)
+        ConnectorError(.unavailable, "\(capacity) calls are pending, and the host takes no more", isRetryable: true)
     }
 }

@@ -4,10 +4,10 @@
 package import CConnector
 
 extension connector_call {
-    /// What a plugin is told of a call that completes later.
+    /// Describes an asynchronous call to the plugin.
     ///
     /// - Parameters:
-    ///   - operation: The id that it completes.
+    ///   - operation: The id that the plugin completes.
     ///   - deadline: On the clock's monotonic time, in nanoseconds.
     package init(operation: UInt64, deadline: UInt64) {
         self.init(

@@ -5,7 +5,7 @@ package import CConnector
 package import ConnectorManifest
 
 extension ConnectorError.Code {
-    /// Every status of `connector/error.h` that says why a call failed, with its code.
+    /// Every failure status of `connector/error.h` with its code.
     private static let statuses: [(status: Int32, code: ConnectorError.Code)] = [
         (Int32(CONNECTOR_INVALID), .invalid), (Int32(CONNECTOR_UNSUPPORTED), .unsupported),
         (Int32(CONNECTOR_UNAUTHORIZED), .unauthorized),
@@ -18,10 +18,10 @@ extension ConnectorError.Code {
         (Int32(CONNECTOR_NOT_OPEN), .notOpen), (Int32(CONNECTOR_FAILED), .failed),
     ]
 
-    /// The code of a status; an unknown status is a failure like any other.
+    /// The code of a status; `failed` for an unknown status.
     ///
-    /// A call that its caller gives up ends at once with `cancelled`, before the plugin can say anything. So a plugin that says
-    /// `CONNECTOR_CANCELLED` gave up by itself: `aborted`.
+    /// A call that its caller gives up fails with `cancelled` before the plugin can answer. A plugin that answers
+    /// `CONNECTOR_CANCELLED` therefore gave up by itself: `aborted`.
     package init(status: Int32) {
         self = Self.statuses.first { $0.status == status }?.code ?? .failed
     }
@@ -34,15 +34,15 @@ extension ConnectorError.Code {
 }
 
 extension ConnectorError {
-    /// The longest wait that a plugin can ask for: a day.
+    /// The longest retry delay that a plugin can ask for: a day.
     private static let longestRetryAfter: UInt64 = 86_400_000_000_000
 
-    /// Takes over what a plugin said about a failure.
+    /// Converts the failure that a plugin reported.
     ///
     /// - Parameters:
-    ///   - status: What the function returned or the completion carried.
-    ///   - error: The object that explains it, if there is one. Its texts are repaired if they are not UTF-8.
-    ///   - what: What was attempted, for a plugin that explains nothing.
+    ///   - status: The status that the function returned or the completion carried.
+    ///   - error: The object that explains the failure, if any. Malformed UTF-8 in its texts is repaired.
+    ///   - what: The attempted work, for a plugin that explains nothing.
     package init(status: Int32, error: connector_error?, attempting what: String) {
         let message = error.map { Self.text($0.message) } ?? ""
         let domain = error.map { Self.text($0.domain) } ?? ""

@@ -5,8 +5,8 @@ package import ConnectorManifest
 
 /// An existing library of the system that a sidecar describes.
 ///
-/// It is not sealed but loaded as any program would load it: the process may have it already, and a second copy of, say,
-/// SQLite would break the first one's locks.
+/// It is not sealed but loaded as any program would load it: the process may already have it, and a second copy of
+/// SQLite, for example, would break the first one's locks.
 package struct ForeignLibrary {
     /// As the dynamic linker knows it, such as `libz.so.1`.
     package let name: String

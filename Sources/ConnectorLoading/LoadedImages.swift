@@ -9,16 +9,17 @@ package final class LoadedImages: Sendable {
     /// The one table; the dynamic linker's is one for the process, too.
     package static let shared = LoadedImages()
 
-    /// In the order of loading. A list, for walking it is nothing beside loading an image, which walks all of them, too.
+    /// The images in the order of loading. Walking a list costs nothing beside loading an image, which walks all of
+    /// them, too.
     private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
     /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
     private let loading = Monitor<Void>(())
 
     /// The image of these bytes, loaded now if it was not before.
     ///
-    /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. That
-    /// serialises nothing that would be parallel otherwise: the dynamic linker has one lock for all loading itself. An
-    /// image's constructors run meanwhile; they know no way back into the host.
+    /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. Nothing is
+    /// lost: the dynamic linker itself has one lock for all loading. An image's constructors run meanwhile, and have no
+    /// way back into the host.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
         load: () throws(Failure) -> LoadedImage
@@ -38,7 +39,7 @@ package final class LoadedImages: Sendable {
         return candidates.first { unsafe $0.image.content.isEqual(to: bytes) }?.image
     }
 
-    /// Tells nearly all images apart at the speed of reading them; what it does not, comparing does.
+    /// A fast checksum that tells nearly all images apart; a comparison settles the rest.
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var sum = UInt64(bytes.count)
         for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {

@@ -5,26 +5,26 @@ package import ConnectorManifest
 
 /// A loaded image with the manifest that describes it.
 ///
-/// Any number of gates share one; it lives as long as somebody refers to it, its image as long as the process.
+/// Any number of gates share one. It lives as long as it is referenced, its image as long as the process.
 package final class Plugin: Sendable {
-    /// What it says of itself.
+    /// The plugin's manifest.
     package let manifest: Manifest
     /// The file that it was read from, which may have changed since; or a library's name.
     package let path: String
-    /// The life of its instances; nil for a foreign library, which has none.
-    package let lifecycle: PluginLifecycle?
+    /// The plugin's function table; nil for a foreign library, which has none.
+    package let table: PluginTable?
     private let image: LoadedImage
 
     package init(
         manifest: Manifest,
         path: String,
         image: LoadedImage,
-        lifecycle: PluginLifecycle?
+        table: PluginTable?
     ) {
         self.manifest = manifest
         self.path = path
         self.image = image
-        self.lifecycle = lifecycle
+        self.table = table
     }
 
     /// The bytes that are loaded.

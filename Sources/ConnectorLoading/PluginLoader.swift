@@ -5,9 +5,9 @@ package import ConnectorManifest
 
 /// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
 ///
-/// Blocks, for it reads files and runs the constructors of images: call it off the cooperative pool. From any thread.
+/// It blocks, because it reads files and runs images' constructors: call it off the cooperative pool, on any thread.
 package struct PluginLoader: Sendable {
-    /// Where images are put.
+    /// The place of sealed images.
     package let storage: SealedImage.Storage
 
     /// Makes a loader; all loaders share the images of the process.
@@ -30,20 +30,20 @@ package struct PluginLoader: Sendable {
             case .file: try loadFile(candidate)
             case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
             }
-        var lifecycle: PluginLifecycle?
+        var table: PluginTable?
         if let entry = candidate.manifest.entry {
-            lifecycle = try PluginLifecycle(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
+            table = try PluginTable(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
         }
         try Self.checkSymbols(candidate, image)
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
             image: image,
-            lifecycle: lifecycle
+            table: table
         )
     }
 
-    /// The reason why the dynamic linker refused an image, found by looking at what it needs.
+    /// The reason why the dynamic linker refused an image, found from the image's dependencies.
     package static func refused(
         _ image: ELFImage,
         _ dynamic: DynamicSection,
@@ -61,8 +61,7 @@ package struct PluginLoader: Sendable {
         )
     }
 
-    /// Checks that the functions are there where that could not be seen in the file: a library of the system may have them
-    /// from another one.
+    /// Checks for the functions that the file could not show: a system library may get them from another one.
     private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
         #if os(Linux)
             guard case .library = candidate.image else { return }

@@ -5,18 +5,18 @@ internal import Synchronization
 
 /// A value that arrives once, for any number of waiters.
 ///
-/// The first ``send(_:)`` counts; later ones change nothing. A waiter can stop waiting at a deadline or when its task is
-/// cancelled; otherwise it waits for the value alone.
+/// Only the first ``send(_:)`` has an effect. A waiter may stop at a deadline or when its task is cancelled; otherwise
+/// it waits until the value arrives.
 package final class OneShot<Value: Sendable>: Sendable {
     private typealias Waiter = UnsafeContinuation<Value?, Never>
 
-    /// Where somebody who waits stands.
+    /// The state of one waiter.
     @safe
     private enum Place {
-        /// About to wait.
+        /// Has a ticket, but does not wait yet.
         case arriving
         case waiting(Waiter)
-        /// Gave up before it waited.
+        /// Gave up before it began to wait.
         case left
     }
 
@@ -28,15 +28,15 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing has arrived.
+    /// Creates it without a value.
     package init() {}
 
-    /// The value, once it is there.
+    /// The value; nil until it arrives.
     package var value: Value? { state.withLock(\.value) }
 
-    /// Delivers the value and resumes everybody who waits.
+    /// Delivers the value and resumes every waiter.
     ///
-    /// - Returns: Whether it is the first.
+    /// - Returns: Whether this is the first value.
     @discardableResult
     package func send(_ value: Value) -> Bool {
         let waiters = unsafe state.withLock { state -> [Waiter]? in
@@ -52,18 +52,18 @@ package final class OneShot<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Waits for the value, however long that takes.
+    /// Waits for the value, without a limit.
     package func wait() async -> Value {
         while true {
             if let value = await wait(as: nil) { return value }
         }
     }
 
-    /// Waits for the value, but no longer than to a deadline.
+    /// Waits for the value until a deadline.
     ///
     /// - Parameters:
-    ///   - deadline: On the clock's monotonic time; the end of time starts no timer.
-    ///   - clock: Whose time that is.
+    ///   - deadline: On the clock's monotonic time; `UInt64.max` starts no timer.
+    ///   - clock: The clock that measures the deadline.
     /// - Returns: The value; nil at the deadline.
     package func wait(by deadline: UInt64, on clock: any HostClock) async -> Value? {
         if let value { return value }
@@ -76,7 +76,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the value, or for the cancellation of the caller's task.
     ///
-    /// - Returns: The value; nil if the task was cancelled before.
+    /// - Returns: The value; nil if the task was cancelled first.
     package func waitUnlessCancelled() async -> Value? {
         if let value { return value }
         let ticket = ticket()
@@ -95,10 +95,10 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter ticket: Whose place it is; nil for one that nobody can make leave.
+    /// - Parameter ticket: The waiter's ticket; nil for a waiter that cannot leave.
     private func wait(as ticket: UInt64?) async -> Value? {
         await unsafe withUnsafeContinuation { (waiter: Waiter) in
-            /// Nil while there is no answer yet.
+            /// Nil until there is an answer.
             var answer: Value??
             state.withLock { state in
                 if let value = state.value {
@@ -116,7 +116,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Resumes one waiter without a value, if it still waits for one.
+    /// Resumes one waiter without a value, if it still waits.
     private func leave(_ ticket: UInt64) {
         let waiter = unsafe state.withLock { state -> Waiter? in
             switch state.places[ticket] {
@@ -134,7 +134,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 }
 
 extension OneShot<Void> {
-    /// Delivers that it has happened.
+    /// Signals that the event has happened.
     @discardableResult
     package func send() -> Bool { send(()) }
 }

@@ -9,15 +9,15 @@
 
 /// An `errno` with its text.
 package struct SystemError: Error, Sendable, CustomStringConvertible {
-    /// As errno(3) names them.
+    /// The number, as errno(3) lists them.
     package var number: Int32
 
-    /// Names an `errno`; without an argument, the one of the call just made.
+    /// Takes an `errno`; by default, that of the last call.
     package init(_ number: Int32 = errno) {
         self.number = number
     }
 
-    /// What strerror(3) says, and the number.
+    /// The text of strerror(3), followed by the number.
     package var description: String {
         var buffer = [CChar](repeating: 0, count: 128)
         _ = unsafe strerror_r(number, &buffer, buffer.count - 1)

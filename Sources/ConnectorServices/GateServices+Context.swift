@@ -4,22 +4,22 @@
 package import Logging
 
 extension GateServices {
-    /// What the services must know of the gate that they serve.
+    /// The properties of the gate that the services serve.
     package struct Context: Sendable {
         /// The gate's path in the tree, such as `analytics/segment`.
         package var path: String
-        /// The ids that the plugin's manifest names, required and optional together.
+        /// The service ids in the plugin's manifest, required and optional together.
         package var services: [String]
-        /// The hosts that requests may go to, as ``EgressList`` reads them.
+        /// The hosts that requests may reach, as ``EgressList`` reads them.
         package var egress: [String]
-        /// The value of a configuration field that the plugin's manifest declares secret; nil for any other name.
+        /// The value of a configuration field that the manifest declares secret; nil for any other name.
         package var secret: @Sendable (_ field: String) -> String?
-        /// Takes every secret out of a text.
+        /// Redacts every secret in a text.
         package var redact: @Sendable (String) -> String
-        /// Where the plugin's log goes, with the gate's path as metadata `connector`.
+        /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
-        /// A gate without secrets that may reach nothing, unless said otherwise.
+        /// By default, a gate without secrets that may reach no host.
         package init(
             path: String,
             services: [String],

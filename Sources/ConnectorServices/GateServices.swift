@@ -6,35 +6,36 @@ package import ConnectorPlatform
 package import Logging
 package import Synchronization
 
-/// The host services as one instance of a plugin sees them: function tables, and what is under way for it.
+/// The host services of one plugin instance: its function tables, timers, requests and callbacks.
 ///
-/// Made before the instance, in this order: `table` whenever the plugin asks; ``close()`` once nothing more is wanted of the
-/// instance, which cancels what is under way and returns when every callback has returned; `destroy` of the plugin;
-/// ``invalidate()``, which frees the tables.
+/// It is created before the instance. The plugin calls `table` as often as it likes. ``stopAndAwaitCallbacks()`` then
+/// cancels timers and requests and waits for every callback. The plugin's `destroy` follows. Last, ``invalidate()``
+/// frees the tables.
 ///
-/// The tables' `context` is a pointer to this object, which retains itself with the first table and releases itself in
-/// ``invalidate()``: the pointer is good for as long as the plugin may use it, whoever else forgets this object meanwhile.
+/// The tables' `context` points to this object, which retains itself with the first table and releases itself in
+/// ``invalidate()``. So the pointer is valid as long as the plugin may use it.
 package final class GateServices: InstanceServices {
-    /// Shared with the other gates.
+    /// The parts shared with other gates.
     package let host: HostServices
-    /// Of the gate.
+    /// The gate's path, secrets and limits.
     package let context: Context
-    /// The log, with the gate's path.
+    /// The log, tagged with the gate's path.
     package var logger: Logger { context.logger }
-    /// Where requests may go.
+    /// The hosts that requests may reach.
     package let egress: EgressList
-    /// Everything that changes.
+    /// The mutable state.
     package let state = Mutex(GateServicesState())
 
-    /// Serves a gate; nothing is started or allocated for it yet.
+    /// Creates the services of a gate without starting or allocating anything.
     package init(host: HostServices, context: Context) {
         self.host = host
         self.context = context
         egress = EgressList(context.egress)
     }
 
-    /// The function table of a service, at the same address every time; null if there is none of that id, if the manifest
-    /// does not name it, or after ``invalidate()``.
+    /// The function table of a service, always at the same address.
+    ///
+    /// Null if there is no service of that id, if the manifest does not name it, and after ``invalidate()``.
     ///
     /// - Parameter id: The bytes of the id, in any encoding that a plugin comes up with.
     package func table(_ id: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
@@ -69,36 +70,36 @@ package final class GateServices: InstanceServices {
         }
     }
 
-    /// What the gate stores.
+    /// The gate's stored values.
     package var storage: GateStorage { host.storage(of: context.path, logger: context.logger) }
 
-    /// What went over the wire for this gate so far.
+    /// The gate's traffic so far.
     package var counters: HTTPCounters { state.withLock { $0.counters } }
 
     // MARK: The end
 
     /// Cancels every timer and request, and returns when all callbacks into the plugin have returned.
     ///
-    /// Each request that was under way ends as `done` with CONNECTOR_CANCELLED. From now on no timer and no request is
-    /// accepted; log, time and storage go on until ``invalidate()``. May be called again.
+    /// Each pending request completes with CONNECTOR_CANCELLED. From now on timers and requests are refused; log, time
+    /// and storage work until ``invalidate()``. May be called again.
     ///
-    /// - Note: A plugin whose callback never returns keeps this waiting: give up on it by a deadline of your own, and then
-    ///   do not call `destroy`.
-    package func close() async {
+    /// - Note: This waits forever for a callback that never returns. Give up at a deadline of your own, and then do not
+    ///   call `destroy`.
+    package func stopAndAwaitCallbacks() async {
         await stop()?.wait()
     }
 
-    /// As ``close()``, without waiting.
+    /// Cancels every timer and request, without waiting for callbacks.
     ///
-    /// - Returns: What ends when all callbacks have returned; nil if none is under way.
+    /// - Returns: The event that all callbacks have returned; nil if none is under way.
     package func stop() -> OneShot<Void>? {
         let (timers, requests) = state.withLock { state in
-            state.isClosed = true
+            state.isStopped = true
             defer { state.timers = [:] }
             return (Array(state.timers.values), Array(state.requests.keys))
         }
         for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
-        for request in requests { endRequest(request, .failure(.cancelled("the gate closes"))) }
+        for request in requests { completeRequest(request, .failure(.cancelled("the gate closes"))) }
         return state.withLock { state in
             guard state.isDelivering else { return nil }
             let quiet = OneShot<Void>()
@@ -107,10 +108,10 @@ package final class GateServices: InstanceServices {
         }
     }
 
-    /// Frees the tables; call it after `destroy` of the instance returned, or never.
+    /// Frees the tables. Call it after the instance's `destroy` has returned, or never.
     package func invalidate() {
         let tables = state.withLock { state in
-            state.isClosed = true
+            state.isStopped = true
             state.isInvalid = true
             defer { state.tables = [:] }
             return state.tables
@@ -122,7 +123,7 @@ package final class GateServices: InstanceServices {
 
     // MARK: Callbacks
 
-    /// Runs a callback into the plugin on a thread made for that: one at a time for a gate, in order.
+    /// Queues a callback into the plugin. A gate's callbacks run one at a time, in order, on a callback thread.
     package func deliver(_ callback: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
             state.callbacks.append(callback)

@@ -5,30 +5,30 @@ package import ConnectorPlatform
 package import DequeModule
 internal import Synchronization
 
-/// What changes in the services of one gate, all behind one lock.
+/// The mutable state of one gate's services, behind one lock.
 package struct GateServicesState {
-    /// By id, allocated when first asked for.
+    /// The tables by service id, allocated on first use.
     package var tables: [String: ServiceTable] = [:]
     /// Whether timers and requests are refused.
-    package var isClosed = false
+    package var isStopped = false
     /// Whether the tables are freed.
     package var isInvalid = false
 
-    /// Callbacks into the plugin that wait for the one that runs.
+    /// The callbacks that wait for the running one.
     package var callbacks = Deque<@Sendable () -> Void>()
-    /// Whether a thread runs callbacks or is about to.
+    /// Whether a thread runs callbacks, or is about to.
     package var isDelivering = false
-    /// Who waits for that to end.
+    /// The waiters for the last callback to return.
     package var waiters: [OneShot<Void>] = []
 
-    /// Timers that have not fired, by the id that the plugin knows.
+    /// The timers that have not fired, by the id that the plugin knows.
     package var timers: [UInt64: GateTimer] = [:]
-    /// Requests that have not ended, by the id that the plugin knows.
+    /// The requests that are not complete, by the id that the plugin knows.
     package var requests: [UInt64: GateRequest] = [:]
-    /// What went over the wire.
+    /// The gate's traffic.
     package var counters = HTTPCounters()
 
-    /// The next callback; with none left, those who wait for that.
+    /// The next callback; if none is left, the waiters to resume.
     package mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>]) {
         if let callback = callbacks.popFirst() { return (callback, []) }
         isDelivering = false
@@ -37,11 +37,11 @@ package struct GateServicesState {
     }
 }
 
-/// Ids of timers and requests: unique in the process, so that one gate's mean nothing to another.
+/// Ids of timers and requests, unique in the process, so that one gate's ids mean nothing to another.
 package enum ServiceIdentifier {
     private static let last = Atomic<UInt64>(0)
 
-    /// Another one, never 0.
+    /// A new id, never 0.
     package static func next() -> UInt64 {
         last.add(1, ordering: .relaxed).newValue
     }

@@ -3,14 +3,14 @@
 
 internal import ConnectorPlatform
 
-/// For whoever drives a plugin without a host: the conformance suite.
+/// Services for the conformance suite, which drives a plugin without a host.
 extension HostServices {
-    /// Starts nothing.
+    /// Creates the services without starting any.
     package convenience init(serving options: Options) {
         self.init(options: options)
     }
 
-    /// Runs a function of a plugin on a thread that it may hold for ever.
+    /// Runs a plugin's function on a thread that it may hold forever.
     package func run(_ job: @escaping @Sendable () -> Void) {
         callbacks.run(job)
     }

@@ -5,44 +5,44 @@ package import ConnectorPlatform
 package import Logging
 internal import Synchronization
 
-/// What the host services of all gates share: the clock, the HTTP client, the threads for callbacks.
+/// The parts that the services of all gates share: the clock, the HTTP client, the threads for callbacks.
 ///
-/// One for each host. Making it costs nothing: each part starts when a plugin first needs it.
+/// One per host. Creating it costs nothing: each part starts when a plugin first needs it.
 package final class HostServices: Sendable {
     /// The ids of all services, as manifests name them.
     package static let identifiers = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
 
-    /// How the services behave.
+    /// The options of the services.
     package let options: Options
-    /// The time, for deadlines of the host too.
+    /// The source of the time, also for the host's own deadlines.
     package var clock: any HostClock { options.clock }
-    /// Where plugins' callbacks run.
+    /// The threads for callbacks into plugins.
     package let callbacks: WorkerThreads
     /// Sends the requests of all gates; connects nothing before the first.
     package let http: HTTPTransport
-    /// Takes plugins' events to whoever listens.
+    /// Delivers plugins' events to listeners.
     package let events = EventBus()
     private let storages = Mutex<[String: GateStorage]>([:])
 
-    /// Starts nothing.
+    /// Creates the services without starting any.
     package convenience init(options: Options = Options()) {
         self.init(options: options, threads: WorkerThreads())
     }
 
-    /// Starts nothing; callbacks run on threads that others use too.
+    /// Creates the services without starting any; callbacks run on shared threads.
     package init(options: Options, threads: WorkerThreads) {
         self.options = options
         callbacks = threads
         http = HTTPTransport(options: options.http)
     }
 
-    /// Ends what was started; call it when every gate is closed.
-    package func shutdown() async {
+    /// Stops the event bus and the HTTP client. Call it once every gate is closed.
+    package func stop() async {
         events.finish()
-        await http.shutdown()
+        await http.stop()
     }
 
-    /// The values of a gate, the same for all its instances.
+    /// The storage of a gate, shared by all its instances.
     package func storage(of gate: String, logger: Logger) -> GateStorage {
         storages.withLock { storages in
             if let storage = storages[gate] { return storage }
@@ -54,13 +54,13 @@ package final class HostServices: Sendable {
 }
 
 extension HostServices {
-    /// How the services of a host behave.
+    /// Options of a host's services.
     package struct Options: Sendable {
-        /// The time.
+        /// The source of the time.
         package var clock: any HostClock
-        /// Requests and their limits.
+        /// The options of requests.
         package var http: HTTPOptions
-        /// Where `storage/1` keeps its files; nil for the user's usual place: see ``StateDirectory``.
+        /// The directory of `storage/1`; nil for the user's usual one: see ``StateDirectory``.
         package var stateDirectory: String?
 
         /// The system's clock and the usual limits.

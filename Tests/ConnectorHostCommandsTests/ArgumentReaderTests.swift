@@ -31,6 +31,6 @@ import Testing
     func `text that is not JSON is told with the signature`(word: String) throws {
         let error = try #require(throws: ConnectorError.self) { try arguments("(a: f64)", word) }
         #expect(error.code == .invalid)
-        #expect(error.fix == "its signature is do(a: f64)")
+        #expect(error.fix == "call it as do(a: f64)")
     }
 }

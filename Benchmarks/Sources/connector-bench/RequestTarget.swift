@@ -53,9 +53,9 @@ internal import NIOHTTP1
 
     /// Closes every connection, upon which the server ends.
     func close() async throws {
-        await gate.close()
+        await gate.stopAndAwaitCallbacks()
         gate.invalidate()
-        await host.shutdown()
+        await host.stop()
         try await client.shutdown()
         guard unsafe pclose(server) == 0 else { throw Failure("the server failed") }
     }

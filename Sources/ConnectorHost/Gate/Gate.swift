@@ -150,7 +150,7 @@ final class Gate: CalledGate {
 
     /// Runs work that no caller awaits.
     func detach(_ body: @escaping @Sendable (Gate) async -> Void) {
-        Task(executorPreference: environment.calls.lifecycle) { [weak self] in
+        Task(executorPreference: environment.calls.gateThreads) { [weak self] in
             if let self { await body(self) }
         }
     }

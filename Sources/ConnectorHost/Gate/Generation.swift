@@ -169,7 +169,7 @@ final class Generation: Sendable {
             _ = channel.dispose()
             return
         }
-        Task(executorPreference: environment.calls.lifecycle) { [self] in await release() }
+        Task(executorPreference: environment.calls.gateThreads) { [self] in await release() }
     }
 
     private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
@@ -299,11 +299,11 @@ final class Generation: Sendable {
             return channel.dispose()
         }
         let destroyed = OneShot<Void>()
-        Task(executorPreference: environment.calls.lifecycle) { [self] in
+        Task(executorPreference: environment.calls.gateThreads) { [self] in
             await empty?.wait()
             vacate()
             let end = OneShot<OneShot<Void>>()
-            environment.calls.lifecycle.run {
+            environment.calls.gateThreads.run {
                 if let opening { channel.cancel(opening) }
                 end.send(channel.dispose())
             }

@@ -88,7 +88,7 @@ public final class ConnectorHost: Sendable {
             calls: CallEnvironment(
                 operations: .shared,
                 workers: workers,
-                lifecycle: WorkerThreads(isLean: true, clock: ticks),
+                gateThreads: WorkerThreads(isLean: true, clock: ticks),
                 clock: options.clock
             ),
             loader: PluginLoader(),
@@ -138,7 +138,7 @@ public final class ConnectorHost: Sendable {
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates.
-        Task(executorPreference: environment.calls.lifecycle) { [self] in
+        Task(executorPreference: environment.calls.gateThreads) { [self] in
             await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
             life.withLock { $0.opened() }
             opened.send()
@@ -188,7 +188,7 @@ public final class ConnectorHost: Sendable {
     }
 
     private func forEachGate(of node: Node, _ body: @escaping @Sendable (Gate) async -> Void) async {
-        await withTaskExecutorPreference(environment.calls.lifecycle) {
+        await withTaskExecutorPreference(environment.calls.gateThreads) {
             await withTaskGroup { group in
                 for gate in node.leaves.compactMap(\.gate) { group.addTask { await body(gate) } }
             }
@@ -204,10 +204,10 @@ public final class ConnectorHost: Sendable {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
         for gate in current.tree.gates { gate.retire() }
-        await withTaskExecutorPreference(environment.calls.lifecycle) {
+        await withTaskExecutorPreference(environment.calls.gateThreads) {
             await current.tree.forEachGate(.closing) { await $0.close() }
         }
-        await environment.services.shutdown()
+        await environment.services.stop()
         life.withLock { $0.closed() }
         closed.send()
         changes.notify()

@@ -104,7 +104,7 @@ struct ArgumentReader {
     }
 
     private func wrong(_ message: String, cause: String? = nil) -> ConnectorError {
-        ConnectorError(.invalid, message, fix: "its signature is \(operation)\(signature)", cause: cause)
+        ConnectorError(.invalid, message, fix: "call it as \(operation)\(signature)", cause: cause)
     }
 }
 

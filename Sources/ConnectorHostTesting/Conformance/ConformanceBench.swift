@@ -12,7 +12,7 @@ internal import Synchronization
 
 /// Tests one loaded plugin against the rules.
 final class ConformanceBench: Sendable {
-    private let lifecycle: PluginLifecycle
+    private let table: PluginTable
     private let manifest: Manifest
     private let configuration: ConformanceConfiguration
     private let options: PluginConformance.Options
@@ -21,12 +21,12 @@ final class ConformanceBench: Sendable {
 
     /// Starts nothing.
     init(
-        _ lifecycle: PluginLifecycle,
+        _ table: PluginTable,
         manifest: Manifest,
         _ configuration: ConformanceConfiguration,
         _ options: PluginConformance.Options
     ) {
-        self.lifecycle = lifecycle
+        self.table = table
         self.manifest = manifest
         self.configuration = configuration
         self.options = options
@@ -43,8 +43,8 @@ final class ConformanceBench: Sendable {
     }
 
     /// Stops the services.
-    func shutdown() async {
-        await services.shutdown()
+    func stop() async {
+        await services.stop()
     }
 
     // MARK: Checks
@@ -155,8 +155,8 @@ final class ConformanceBench: Sendable {
             )
         )
         let host = RecordingHost(services) { [weak self] in self?.report($0) }
-        return await onThread("create") { [lifecycle, report] in
-            ConformanceInstance.create(lifecycle, text, host, services, report)
+        return await onThread("create") { [table, report] in
+            ConformanceInstance.create(table, text, host, services, report)
         }
     }
 
@@ -198,7 +198,7 @@ final class ConformanceBench: Sendable {
     }
 
     private func destroy(_ instance: ConformanceInstance) async {
-        await instance.services.close()
+        await instance.services.stopAndAwaitCallbacks()
         _ = await onThread("destroy") { instance.destroy() }
     }
 

@@ -12,7 +12,7 @@ internal import ConnectorServices
 @safe
 struct ConformanceInstance: Sendable {
     private nonisolated(unsafe) let pointer: UnsafeMutableRawPointer?
-    private let lifecycle: PluginLifecycle
+    private let table: PluginTable
     /// The host that the plugin calls back.
     let host: RecordingHost
     /// The services lent to the plugin.
@@ -27,7 +27,7 @@ struct ConformanceInstance: Sendable {
 
     /// Runs `create` on this thread.
     static func create(
-        _ lifecycle: PluginLifecycle,
+        _ table: PluginTable,
         _ configuration: [UInt8],
         _ host: RecordingHost,
         _ services: GateServices,
@@ -39,14 +39,14 @@ struct ConformanceInstance: Sendable {
         let status = unsafe (configuration + [0]).withUnsafeBufferPointer { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return Int32(CONNECTOR_FAILED) }
-                return unsafe lifecycle.create(host.table, start, UInt64(configuration.count), &pointer, &error)
+                return unsafe table.create(host.table, start, UInt64(configuration.count), &pointer, &error)
             }
         }
         if status != Int32(CONNECTOR_OK) { ErrorObjectCheck.check(error, status: status, of: "create", report) }
         return Creation(
             status: status,
             leftInstance: unsafe status != Int32(CONNECTOR_OK) && pointer != nil,
-            instance: unsafe ConformanceInstance(pointer: pointer, lifecycle: lifecycle, host: host, services: services)
+            instance: unsafe ConformanceInstance(pointer: pointer, table: table, host: host, services: services)
         )
     }
 
@@ -61,8 +61,8 @@ struct ConformanceInstance: Sendable {
     func has(_ step: Step) -> Bool {
         switch step {
         case .open: true
-        case .probe: unsafe lifecycle.probe != nil
-        case .close: unsafe lifecycle.close != nil
+        case .probe: unsafe table.probe != nil
+        case .close: unsafe table.close != nil
         }
     }
 
@@ -77,9 +77,9 @@ struct ConformanceInstance: Sendable {
     ) -> Bool {
         let function =
             switch step {
-            case .open: unsafe lifecycle.open
-            case .probe: unsafe lifecycle.probe
-            case .close: unsafe lifecycle.close
+            case .open: unsafe table.open
+            case .probe: unsafe table.probe
+            case .close: unsafe table.close
             }
         guard let function = unsafe function else { return false }
         var call = connector_call(operation: operation, deadline: deadline)
@@ -93,12 +93,12 @@ struct ConformanceInstance: Sendable {
 
     /// Runs `cancel` on this thread.
     func cancel(_ operation: UInt64) {
-        unsafe lifecycle.cancel?(pointer, operation)
+        unsafe table.cancel?(pointer, operation)
     }
 
     /// Runs `destroy` on this thread.
     func destroy() {
-        unsafe lifecycle.destroy(pointer)
+        unsafe table.destroy(pointer)
         host.destroyed()
         services.invalidate()
     }

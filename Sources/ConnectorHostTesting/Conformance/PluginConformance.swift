@@ -87,8 +87,8 @@ public enum PluginConformance {
     ) async -> [Finding] {
         var findings = symbols(of: plugin)
         // A foreign library has no instances to check.
-        guard let lifecycle = plugin.lifecycle else { return findings }
-        let bench = ConformanceBench(lifecycle, manifest: plugin.manifest, configuration, options)
+        guard let table = plugin.table else { return findings }
+        let bench = ConformanceBench(table, manifest: plugin.manifest, configuration, options)
         await bench.checkWrongConfigurations()
         if await bench.checkLife() {
             for _ in 1..<max(1, options.cycles) { await bench.checkLife() }
@@ -97,7 +97,7 @@ public enum PluginConformance {
             await bench.checkUnopened()
         }
         await bench.listen()
-        await bench.shutdown()
+        await bench.stop()
         findings += bench.findings
         return findings
     }

@@ -3,16 +3,16 @@
 
 package import ConnectorManifest
 
-/// What a caller gives an operation, before it is known which plugin will take it.
+/// A caller's arguments, before the plugin that will take them is known.
 package struct CallArguments: Sendable {
-    /// JSON that still has to be checked, by name or in order, or texts that a typed client has made already.
+    /// Unchecked JSON, by name or by position, or texts that a typed client has already encoded.
     package enum Storage: Sendable {
         case json(JSONObject)
         case positional([JSONValue])
         case texts([(name: String, text: [UInt8]?)])
     }
 
-    /// What was given.
+    /// The arguments in the caller's form.
     package let storage: Storage
 
     /// Arguments as JSON, by name.
@@ -32,7 +32,7 @@ package struct CallArguments: Sendable {
 
     /// The values for a signature's inputs, in its order.
     ///
-    /// - Throws: `invalid`, with the signature, for anything that is missing, too much, or of another type.
+    /// - Throws: `invalid`, with the signature, if a value is missing, unexpected, or of another type.
     package func values(
         for signature: Signature,
         operation: String,
@@ -44,7 +44,7 @@ package struct CallArguments: Sendable {
             ConnectorError(
                 cause?.code ?? .invalid,
                 message,
-                fix: cause?.fix ?? "its signature is \(operation)\(signature)"
+                fix: cause?.fix ?? "call it as \(operation)\(signature)"
             )
         }
         let known = inputs.map(\.name)

@@ -3,25 +3,25 @@
 
 package import ConnectorManifest
 
-/// An out parameter or a result with its value; a single result has the name "".
+/// An out parameter or result with its value; a single result is named "".
 package typealias CallOutput = (name: String, type: ValueType, value: CallValue)
 
-/// What an operation answered.
+/// The answer of an operation.
 package struct CallResult: Sendable {
-    /// Out parameters, then results, in the order of the signature; a single result has the name "".
+    /// Out parameters, then results, in the order of the signature; a single result is named "".
     package var outputs: [CallOutput]
-    /// Which gate answered; empty until it says so.
+    /// The path of the gate that answered; empty until the gate sets it.
     package var gate = ""
-    /// Turns handles of that gate into numbers.
+    /// Maps the gate's handles to numbers.
     package var handles: HandleTable?
 
-    /// The bytes of the only result; empty if there is none.
+    /// The bytes of a single result; empty if there is none.
     package var text: [UInt8] {
         guard case .bytes(let bytes)? = outputs.first?.value else { return [] }
         return bytes
     }
 
-    /// The answer as JSON: nothing is null, a single unnamed result is itself, several are an object.
+    /// The answer as JSON: null for nothing, the value of a single unnamed result, otherwise an object.
     package func json() throws(ConnectorError) -> JSONValue {
         do throws(ConnectorError) {
             if outputs.count == 1, let output = outputs.first, output.name.isEmpty {

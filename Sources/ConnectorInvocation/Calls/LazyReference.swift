@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// An object that is made when it is first asked for, and then only read.
+/// An object made on first use, and only read from then on.
 ///
-/// `AtomicLazyReference` does the same, but is not inlined: each of its loads looks generic metadata up and retains the object,
-/// which takes as long as a call.
+/// `AtomicLazyReference` does the same but is not inlined: each of its loads looks up generic metadata and retains the
+/// object, which takes as long as a call.
 package final class LazyReference<Object: AnyObject & Sendable>: Sendable {
-    /// The address of the object, which is retained here; 0 if there is none yet.
+    /// The address of the retained object; 0 until it is made.
     private let address = Atomic<UInt>(0)
 
-    /// Nothing yet.
+    /// Creates it without the object.
     package init() {}
 
     deinit {
@@ -19,7 +19,7 @@ package final class LazyReference<Object: AnyObject & Sendable>: Sendable {
         unsafe Unmanaged<Object>.fromOpaque(pointer).release()
     }
 
-    /// Reads the object, made now if it was not before; of two that are made at once, one is used.
+    /// Reads the object, making it if necessary. If two threads make it at once, one object is used.
     @inline(__always)
     package func with<Result>(_ make: () -> Object, _ body: (Object) -> Result) -> Result {
         let known = address.load(ordering: .acquiring)

@@ -4,15 +4,15 @@
 package import ConnectorLoading
 package import ConnectorManifest
 
-/// The operations of a loaded plugin, resolved at the first call of any of them.
+/// The operations of a loaded plugin, resolved by the first call of any of them.
 ///
-/// From any thread, without a lock: a call that finds them made takes one atomic load and counts no reference.
+/// Thread-safe without a lock: once they are resolved, a call takes one atomic load and counts no reference.
 package struct PluginOperations: Sendable {
-    /// Whose operations they are.
+    /// The plugin that exports the operations.
     package let plugin: Plugin
     private let operations = LazyReference<ResolvedOperations>()
 
-    /// Resolves nothing yet.
+    /// Creates it without resolving anything.
     package init(of plugin: Plugin) {
         self.plugin = plugin
     }
@@ -26,7 +26,7 @@ package struct PluginOperations: Sendable {
         return try unsafe found.get()
     }
 
-    /// An operation, ready to be called.
+    /// An operation, resolved and ready to call.
     ///
     /// - Parameter name: Its name, or `capability/operation` where two capabilities share one.
     package func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {

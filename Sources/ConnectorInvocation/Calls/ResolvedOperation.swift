@@ -4,32 +4,32 @@
 package import ConnectorLoading
 package import ConnectorManifest
 
-/// An operation of a loaded plugin, ready to be called.
+/// An operation of a loaded plugin, resolved and ready to call.
 ///
-/// `@unchecked Sendable`: the function's address is constant, and valid as long as the process; the plan is only read, and valid as
-/// long as the interface, which is kept here.
+/// `@unchecked Sendable`: the function's address is constant and valid as long as the process. The plan is only read,
+/// and valid as long as the interface, which is kept here.
 @safe
 package final class ResolvedOperation: @unchecked Sendable {
-    /// What the manifest says.
+    /// The operation as the manifest describes it.
     package let operation: Operation
     /// The exported function.
     package let function: UnsafeMutableRawPointer
-    /// How its arguments lie for libffi.
+    /// The layout of its arguments for libffi.
     package let interface: CallInterface
     /// The interface's plan.
     package let plan: UnsafePointer<CallPlan>
-    /// Whether it is called through its own C type instead.
+    /// Whether the function is called through its own C type instead of libffi.
     package let takesTexts: Bool
-    /// Whether it answers before its function returns, and does not block meanwhile.
+    /// Whether the answer is there when the function returns, and the function does not block.
     package var answersAtOnce: Bool { foreign == nil && !isAsync }
-    /// How to call it, for errors.
-    package var usage: String { "its signature is \(operation.name)\(operation.signature)" }
+    /// The signature to call it with, as the fix of an error.
+    package var usage: String { "call it as \(operation.name)\(operation.signature)" }
 
     private let isAsync: Bool
-    /// How a foreign function tells success; nil for a plugin's own.
+    /// The convention by which a foreign function reports success; nil for a plugin's function.
     package let foreign: ForeignConvention?
 
-    /// Resolves the symbol and prepares the call.
+    /// Resolves the function's symbol and prepares its call.
     package init(_ operation: Operation, of plugin: Plugin) throws(ConnectorError) {
         guard let function = unsafe plugin.symbol(named: operation.symbol) else {
             throw ConnectorError(

@@ -4,11 +4,11 @@
 package import ConnectorLoading
 package import ConnectorManifest
 
-/// The operations of a plugin by name: made once, then only read, so that a call takes no lock to find its own.
+/// The operations of a plugin by name; made once and then only read, so that look-ups take no lock.
 package final class ResolvedOperations: Sendable {
     private struct Entry: Sendable {
         let name: String
-        /// With its capability's name before it.
+        /// The name with its capability in front: `capability/operation`.
         let qualifiedName: String
         let operation: Result<ResolvedOperation, ConnectorError>
     }
@@ -34,7 +34,7 @@ package final class ResolvedOperations: Sendable {
         }
     }
 
-    /// The function of an operation, or why it cannot be called; nil if there is none of the name.
+    /// The function of an operation, or why it cannot be called; nil for an unknown name.
     package func function(of name: String) -> Result<UnsafeMutableRawPointer, ConnectorError>? {
         guard let index = index(of: name) else { return nil }
         switch entries[index].operation {
@@ -43,7 +43,7 @@ package final class ResolvedOperations: Sendable {
         }
     }
 
-    /// The operation of a name, or why it cannot be called; nil if there is none.
+    /// The operation of a name, or why it cannot be called; nil for an unknown name.
     package subscript(name: String) -> Result<ResolvedOperation, ConnectorError>? {
         guard let index = index(of: name) else { return nil }
         return entries[index].operation

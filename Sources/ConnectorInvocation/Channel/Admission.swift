@@ -3,13 +3,13 @@
 
 package import ConnectorManifest
 
-/// The right to be inside a gate, whose instance is not destroyed before that ends; on a `serial` gate, also the only one to be.
+/// The right to be inside a gate: its instance outlives the admission; on a `serial` gate it includes the turn.
 ///
-/// Ends with its value, exactly once. It retains nothing: a seat of the ``Door`` keeps the instance as long as anybody is counted
-/// in, which costs one atomic addition instead of a reference count on every step.
+/// It is given up exactly once, with the value. It retains nothing: a seat of the ``Door`` keeps the instance as long
+/// as a caller is counted in, which costs one atomic addition instead of a reference count at every step.
 ///
-/// `@unchecked Sendable`: the instance and the door are, and whose thread it is that ends the admission does not matter. Whoever
-/// asks a door for an admission keeps the door as long.
+/// `@unchecked Sendable`: the instance and the door are Sendable, and any thread may give the admission up. The caller
+/// that asks a door for an admission keeps the door for as long.
 @usableFromInline
 @safe
 package struct Admission: ~Copyable, @unchecked Sendable {
@@ -17,7 +17,7 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     private let seat: Int
     private let occupant: UnsafePointer<Door.Occupant>
 
-    /// For a caller that the door has just counted in.
+    /// Creates the admission of a caller that the door has just counted in.
     package init(_ door: Unmanaged<Door>, seat: Int, _ occupant: UnsafePointer<Door.Occupant>) {
         unsafe self.door = door
         self.seat = seat
@@ -25,16 +25,16 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        unsafe occupant.pointee.instance?._withUnsafeGuaranteedRef { $0.turn?.end() }
+        unsafe occupant.pointee.instance?._withUnsafeGuaranteedRef { $0.turn?.passOn() }
         unsafe door._withUnsafeGuaranteedRef { $0.leave(seat) }
     }
 
-    /// How calls reach the instance; good as long as somebody keeps it, beyond the admission too.
+    /// The channel to the instance; valid as long as the caller keeps it, even beyond the admission.
     package var channel: any Channel { unsafe occupant.pointee.channel }
 
-    /// Lends the instance without counting a reference.
+    /// Lends the instance to the body without counting a reference.
     ///
-    /// - Throws: `unsupported` if it is not in this process.
+    /// - Throws: `unsupported` if the instance is not in this process.
     @inline(__always)
     package func with<Result>(
         _ body: (PluginInstance) throws(ConnectorError) -> Result

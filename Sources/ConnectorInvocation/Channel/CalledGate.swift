@@ -7,21 +7,21 @@ package import ConnectorManifest
 package protocol CalledGate: AnyObject, Sendable {
     /// Its place in the tree.
     var path: String { get }
-    /// What the plugin says of itself; nil if none could be found.
+    /// The plugin's manifest; nil if no plugin was found.
     var manifest: Manifest? { get }
-    /// What calls pass through.
+    /// The door that calls pass through.
     var door: Door { get }
-    /// Why no call may pass.
+    /// The error of a call that may not pass.
     var refusal: ConnectorError { get }
 
-    /// The error of a call as it may be shown: with the gate's path, and without secrets.
+    /// Adds the gate's path to an error of a call and redacts secrets.
     func described(_ error: ConnectorError) -> ConnectorError
 }
 
 extension CalledGate {
     /// Calls an operation.
     ///
-    /// Everything that can be wrong with the call is found before any plugin code runs.
+    /// Every mistake in the call is found before any plugin code runs.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -40,7 +40,7 @@ extension CalledGate {
         }
     }
 
-    /// Lends a prepared call, and keeps the gate from closing meanwhile.
+    /// Lends a prepared call to the body, and keeps the gate open meanwhile.
     package func withPrepared<Result>(
         _ name: String,
         _ options: CallOptions,
@@ -57,16 +57,16 @@ extension CalledGate {
         }
     }
 
-    /// Lets an operation in that ``Door/admitNow()`` did not, as long as its caller is ready to wait.
+    /// Admits a call that ``Door/admitNow()`` refused, waiting up to the options' timeout.
     package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
         try await admit(name, by: door.environment.deadline(after: options.timeoutNanoseconds))
     }
 
-    /// Lets an operation in that ``Door/admitNow()`` did not, which may have to wait in line.
+    /// Admits a call that ``Door/admitNow()`` refused; it may wait in line.
     ///
     /// Callers that need not wait skip this async path.
     ///
-    /// - Throws: `not-open`, or that there is no such operation, before it waits; `timed-out` or `cancelled` while it does.
+    /// - Throws: `not-open` or `unknown-operation` before it waits; `timed-out` or `cancelled` while it waits.
     package func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
         while true {
             guard let instance = door.instance else {
@@ -78,10 +78,10 @@ extension CalledGate {
                 if let admission = door.admitNow() { return admission }
                 continue
             }
-            try await turn.begin(name, by: deadline, door.environment.clock)
-            // A successor may have taken the place of the instance meanwhile: then stand in its line.
+            try await turn.take(name, by: deadline, door.environment.clock)
+            // A successor may have replaced the instance meanwhile; then stand in the successor's line.
             if let admission = door.admit(holdingTurnOf: instance) { return admission }
-            turn.end()
+            turn.passOn()
         }
     }
 }

@@ -4,29 +4,28 @@
 package import ConnectorManifest
 package import ConnectorPlatform
 
-/// How calls reach an instance of a plugin: in this process through the addresses of its functions, elsewhere through whatever
-/// carries them.
+/// The way calls reach a plugin's instance: in this process through function addresses, elsewhere through a transport.
 ///
-/// A gate knows its instance by this alone. ``instance`` is the one exception: where it is not nil, typed and prepared calls jump
-/// straight to the plugin, at the price of a function pointer.
+/// A gate knows its instance only through its channel. ``instance`` is the one exception: where it is not nil, typed
+/// and prepared calls jump straight to the plugin at the price of a function pointer.
 package protocol Channel: AnyObject, Sendable {
     /// The instance, if it is in this process.
     var instance: PluginInstance? { get }
 
-    /// Whether it stands for a library that knows nothing of connectors.
+    /// Whether the instance is a foreign library, which knows nothing of connectors.
     var isForeign: Bool { get }
 
-    /// Whether the plugin can prove that the outside world is still there.
+    /// Whether the plugin can prove again that the outside world is there.
     var canProbe: Bool { get }
 
-    /// Whether anything is to be done before the instance is destroyed.
+    /// Whether the instance must be closed before it is destroyed.
     var canClose: Bool { get }
 
-    /// Starts a step of the instance's life, which completes an operation.
+    /// Starts a phase of the instance's life, which completes an operation.
     ///
     /// - Parameters:
-    ///   - phase: Which step.
-    ///   - operation: What the step completes, with evidence or an error.
+    ///   - phase: The phase to start.
+    ///   - operation: The operation that the phase completes, with evidence or an error.
     ///   - deadline: On the clock's monotonic time.
     func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64)
 
@@ -35,9 +34,10 @@ package protocol Channel: AnyObject, Sendable {
     /// - Parameters:
     ///   - name: The operation; `capability/operation` where two capabilities share one.
     ///   - arguments: Checked against the signature before any plugin code runs.
-    ///   - options: Who is told of progress.
-    ///   - deadline: On the clock's monotonic time; the call ends no later, whatever the plugin does, unless it answers at once.
-    ///   - admission: Ends when nothing of the call is inside the plugin any more.
+    ///   - options: The observer of progress.
+    ///   - deadline: On the clock's monotonic time. Whatever the plugin does, the call returns by then, unless the
+    ///     operation answers at once.
+    ///   - admission: Held until nothing of the call is inside the plugin.
     func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -46,19 +46,19 @@ package protocol Channel: AnyObject, Sendable {
         _ admission: consuming Admission
     ) async throws(ConnectorError) -> CallResult
 
-    /// Tells the plugin that nobody waits for an operation any more. Blocks as long as the plugin does.
+    /// Tells the plugin that the host gave up an operation. Blocks as long as the plugin does.
     func cancel(_ operation: UInt64)
 
     /// Destroys the instance once nothing of the host is inside the plugin and no callback into it is under way.
     ///
-    /// Returns at once. A function that never returns keeps the instance for ever.
+    /// Returns at once. A plugin function that never returns keeps the instance forever.
     ///
-    /// - Returns: What arrives when it is destroyed.
+    /// - Returns: The event of its destruction.
     @discardableResult
     func dispose() -> OneShot<Void>
 }
 
-/// A step of an instance's life that completes later.
+/// A phase of an instance's life that completes asynchronously.
 package enum InstancePhase: String, Sendable {
     case open
     case probe

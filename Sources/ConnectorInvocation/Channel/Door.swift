@@ -5,51 +5,52 @@ package import ConnectorManifest
 package import ConnectorPlatform
 internal import Synchronization
 
-/// What the calls to a gate pass: it leads them to the instance of the moment, and tells when the last one has left an earlier
-/// instance.
+/// The door of a gate: it leads calls to the current instance, and tells when the last call has left an earlier one.
 ///
-/// Each instance has a *seat* with a counter of the callers inside. ``entrance`` names the seat that new callers take:
+/// Each instance has a *seat*, which counts the callers inside. ``entrance`` names the seat for new callers:
 ///
 /// 1. A caller reads the entrance, counts itself in at that seat, and reads the entrance again.
-/// 2. If it still says the same, the caller is inside. Otherwise it counts itself out and begins anew.
+/// 2. If the entrance is unchanged, the caller is inside. Otherwise it counts itself out and starts over.
 /// 3. To replace or close, the door changes the entrance first, then marks the seat as *leaving* and reads its counter.
 ///
-/// All of these are sequentially consistent, so either the caller counted itself in before the door read the counter, and the door
-/// waits for it, or the caller's second look finds another entrance, and it touches nothing. The entrance carries a number that
-/// grows with every change, so a seat that was freed and taken again is never mistaken for the earlier one. A caller that begins
-/// anew may count in and out of a seat in whatever state; that only ever repeats the news that a seat is empty.
+/// All of these are sequentially consistent. Either the caller counted itself in before the door read the counter, and
+/// the door waits for it; or the caller's second look finds another entrance, and the caller touches nothing. The
+/// entrance carries a number that grows with every change, so a seat that was freed and taken again is never mistaken
+/// for its earlier use. A caller that starts over may count in and out of a seat in any state. At worst it reports an
+/// empty seat again.
 ///
-/// Entering and leaving cost one atomic addition each. A `Mutex` around a strong reference in its place cost 20 ns more a call.
+/// Entering and leaving cost one atomic addition each. A `Mutex` around a strong reference cost 20 ns more per call.
 ///
-/// `@unchecked Sendable`: the two arrays are as old as the door; counters are atomic; an occupant is written while nobody is led
-/// to its seat, published by the entrance, and cleared when the seat is empty and the entrance leads elsewhere.
+/// `@unchecked Sendable`: the two arrays live as long as the door, and the counters are atomic. An occupant is written
+/// before the entrance leads to its seat, published by the entrance, and cleared once the seat is empty and the
+/// entrance leads elsewhere.
 @safe
 package final class Door: @unchecked Sendable {
-    /// An instance, as those who are inside use it. Its reference is good as long as its channel, which it keeps.
+    /// The instance as callers inside use it; the reference is valid as long as the channel that it keeps.
     @safe
     package struct Occupant {
-        /// How calls reach it. Keeps the instance alive.
+        /// The channel to the instance; keeps the instance alive.
         package let channel: any Channel
         /// The instance, if it is in this process.
         package let instance: Unmanaged<PluginInstance>?
     }
 
-    /// What calls share.
+    /// The environment that all calls share.
     package let environment: CallEnvironment
 
-    /// How many instances can have callers inside at once: one, its successor, and those whose callers never come back.
+    /// The most instances with callers inside: one, its successor, and those whose callers never return.
     package static let seatCount = 8
 
-    /// The seat that callers take, plus one, or 0 if no call may pass; above it the number of the change.
+    /// The seat for new callers plus one, or 0 while the door is shut; the upper bits count changes.
     private let entrance = Atomic<UInt64>(0)
     private let counts: UnsafeMutablePointer<Atomic<UInt64>>
     private let occupants: UnsafeMutablePointer<Occupant?>
     private let state = Mutex(State())
 
     private struct State {
-        /// For each seat that is taken, what arrives when its last caller has left.
+        /// For each taken seat, the event that its last caller has left.
         var empty: [OneShot<Void>?] = Array(repeating: nil, count: Door.seatCount)
-        /// How often the entrance was changed.
+        /// The number of changes to the entrance.
         var changes: UInt64 = 0
         /// The seat that the entrance leads to.
         var current: Int?
@@ -57,10 +58,10 @@ package final class Door: @unchecked Sendable {
 
     /// The bits of the entrance that name a seat.
     private static let seatMask: UInt64 = 0xFF
-    /// In a counter: the door waits for the callers to leave.
+    /// The bit of a counter that says that the door waits for the callers to leave.
     private static let leaving: UInt64 = 1 << 63
 
-    /// No call may pass.
+    /// Creates a shut door.
     package init(_ environment: CallEnvironment) {
         self.environment = environment
         unsafe counts = .allocate(capacity: Self.seatCount)
@@ -83,15 +84,15 @@ package final class Door: @unchecked Sendable {
     /// Whether calls may pass.
     package var isOpen: Bool { entrance.load(ordering: .acquiring) & Self.seatMask != 0 }
 
-    /// Lets an operation in if nobody has to wait for that, without a lock.
+    /// Admits a call if it need not wait; takes no lock.
     ///
-    /// - Returns: Nil if no call may pass, or a `serial` instance is taken.
+    /// - Returns: Nil if no call may pass or another call has the turn of a `serial` instance.
     @inline(__always)
     package func admitNow() -> Admission? {
         guard let seat = enter() else { return nil }
         guard let occupant = unsafe occupant(of: seat) else { return nil }
         if let instance = unsafe occupant.pointee.instance,
-            unsafe !instance._withUnsafeGuaranteedRef({ $0.turn?.beginNow() ?? true })
+            unsafe !instance._withUnsafeGuaranteedRef({ $0.turn?.takeNow() ?? true })
         {
             leave(seat)
             return nil
@@ -99,9 +100,9 @@ package final class Door: @unchecked Sendable {
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
     }
 
-    /// Lets an operation in that has waited for the turn of a `serial` instance.
+    /// Admits a call that has taken the turn of a `serial` instance.
     ///
-    /// - Returns: Nil if another instance has taken its place; then the turn is still the caller's to end.
+    /// - Returns: Nil if a successor has replaced the instance; the caller must then pass the turn on.
     package func admit(holdingTurnOf instance: PluginInstance) -> Admission? {
         guard let seat = enter() else { return nil }
         guard let occupant = unsafe occupant(of: seat),
@@ -134,7 +135,7 @@ package final class Door: @unchecked Sendable {
         }
     }
 
-    /// The instance that calls go to, if calls may pass and it is in this process.
+    /// The current instance, if calls may pass and it is in this process.
     package var instance: PluginInstance? {
         guard let seat = enter() else { return nil }
         defer { leave(seat) }
@@ -155,7 +156,7 @@ package final class Door: @unchecked Sendable {
     }
 
     private func occupant(of seat: Int) -> UnsafePointer<Occupant>? {
-        // An optional of a structure with a reference has the structure's own layout.
+        // An optional of a struct with a reference has the struct's own layout.
         unsafe UnsafeRawPointer(occupants + seat).assumingMemoryBound(to: Occupant.self)
     }
 
@@ -173,9 +174,9 @@ package final class Door: @unchecked Sendable {
 
     // MARK: The gate
 
-    /// Leads calls to an instance from now on.
+    /// Leads new calls to an instance.
     ///
-    /// - Returns: Its seat, to be left by ``vacate(_:)``; nil if all are taken by instances whose callers do not come back.
+    /// - Returns: Its seat, for ``vacate(_:)``; nil if instances whose callers never return hold every seat.
     package func lead(to channel: any Channel) -> Int? {
         state.withLock { state in
             guard let seat = state.empty.indices.first(where: { state.empty[$0] == nil }) else { return nil }
@@ -188,7 +189,7 @@ package final class Door: @unchecked Sendable {
         }
     }
 
-    /// Lets no further call pass; those that are inside stay.
+    /// Lets no further call pass. Calls that are inside stay.
     package func shut() {
         state.withLock { change(&$0, to: nil) }
     }
@@ -200,7 +201,7 @@ package final class Door: @unchecked Sendable {
         entrance.store(state.changes << 8 | way, ordering: .sequentiallyConsistent)
     }
 
-    /// What arrives when the last caller has left a seat that calls are no longer led to.
+    /// The event that the last caller has left a seat to which the entrance no longer leads.
     package func emptied(_ seat: Int) -> OneShot<Void> {
         let empty = state.withLock { $0.empty[seat] } ?? OneShot()
         let before = unsafe counts[seat].bitwiseOr(Self.leaving, ordering: .sequentiallyConsistent).oldValue
@@ -208,14 +209,14 @@ package final class Door: @unchecked Sendable {
         return empty
     }
 
-    /// Gives a seat back that is empty; from now on nothing here keeps its instance.
+    /// Frees an empty seat, and with it the door's reference to the instance.
     package func vacate(_ seat: Int) {
         let occupant = state.withLock { state in
             state.empty[seat] = nil
             defer { unsafe occupants[seat] = nil }
             return unsafe occupants[seat]
         }
-        // Released here, outside of the lock.
+        // Release the occupant outside the lock.
         _ = occupant
     }
 }

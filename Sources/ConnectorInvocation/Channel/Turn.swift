@@ -6,18 +6,18 @@ package import ConnectorPlatform
 internal import DequeModule
 internal import Synchronization
 
-/// Lets one call at a time into a gate whose plugin says `"thread": "serial"`; the others wait in line.
+/// Admits one call at a time to a gate whose plugin says `"thread": "serial"`; the others wait in line.
 ///
-/// Whoever waits can be cancelled, and waits no longer than to its deadline.
+/// A waiting call can be cancelled, and waits no longer than until its deadline.
 package final class Turn: Sendable {
     private typealias Waiter = CheckedContinuation<ConnectorError?, Never>
 
-    /// Where somebody who has to wait stands.
+    /// The state of one call that must wait.
     private enum Place {
         /// About to stand in line.
         case arriving
         case waiting(Waiter)
-        /// Given up before it stood in line.
+        /// Gave up before it stood in line.
         case refused(ConnectorError)
     }
 
@@ -30,8 +30,8 @@ package final class Turn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes the turn if nobody has it; it ends with ``end()``.
-    package func beginNow() -> Bool {
+    /// Takes the turn if it is free; ``passOn()`` must follow.
+    package func takeNow() -> Bool {
         state.withLock { state in
             guard !state.isTaken else { return false }
             state.isTaken = true
@@ -39,13 +39,13 @@ package final class Turn: Sendable {
         }
     }
 
-    /// Waits until it is the caller's turn, which ends with ``end()``.
+    /// Waits for the turn and takes it; ``passOn()`` must follow.
     ///
     /// - Parameters:
     ///   - name: The operation, for errors.
     ///   - deadline: On the clock's monotonic time.
-    /// - Throws: `timed-out` or `cancelled`; then it is not the caller's turn.
-    package func begin(_ name: String, by deadline: UInt64, _ clock: any HostClock) async throws(ConnectorError) {
+    /// - Throws: `timed-out` or `cancelled`; the caller then has no turn to pass on.
+    package func take(_ name: String, by deadline: UInt64, _ clock: any HostClock) async throws(ConnectorError) {
         let ticket = state.withLock { state -> UInt64? in
             guard state.isTaken else {
                 state.isTaken = true
@@ -58,7 +58,7 @@ package final class Turn: Sendable {
         guard let ticket else { return }
         let now = clock.now()
         let timer = clock.schedule(after: deadline > now ? deadline - now : 0) { [self] in
-            refuse(ticket, ConnectorError(.timedOut, "\(name) waited too long for its turn", isRetryable: true))
+            refuse(ticket, ConnectorError(.timedOut, "\(name) timed out waiting for its turn", isRetryable: true))
         }
         let error = await withTaskCancellationHandler {
             await withCheckedContinuation { stand(ticket, $0) }
@@ -70,7 +70,7 @@ package final class Turn: Sendable {
     }
 
     private func stand(_ ticket: UInt64, _ waiter: Waiter) {
-        /// Nil while there is no answer yet.
+        /// Nil until there is an answer.
         var answer: ConnectorError??
         state.withLock { state in
             if case .refused(let error) = state.places[ticket] {
@@ -103,8 +103,8 @@ package final class Turn: Sendable {
         waiter?.resume(returning: error)
     }
 
-    /// Lets the next one in.
-    package func end() {
+    /// Passes the turn to the next call in line.
+    package func passOn() {
         let next = state.withLock { state -> Waiter? in
             while let ticket = state.line.popFirst() {
                 guard case .waiting(let waiter) = state.places.removeValue(forKey: ticket) else { continue }

@@ -5,34 +5,34 @@ internal import CConnector
 internal import CFFI
 package import ConnectorManifest
 
-/// The memory of one described call: slots for the C arguments, storage for what goes by address, copies of texts.
+/// The memory of one described call: slots for C arguments, storage for values passed by address, copies of texts.
 ///
-/// Can be used for any number of calls one after the other. Setting a scalar is one store; the call is libffi's own.
-/// One thread at a time; the pointers that the callee sees are valid until they are set again or the frame is gone.
+/// It serves any number of calls, one after the other. Setting a scalar is one store; the call itself is libffi's. Use
+/// it on one thread at a time. The callee's pointers stay valid until they are set again or the frame is gone.
 @safe
 package struct CallFrame: ~Copyable {
-    /// How it is laid out.
+    /// The frame's layout.
     private let plan: UnsafePointer<CallPlan>
-    /// First libffi's array of addresses, then the slots, then the storage; the caller's.
+    /// libffi's array of addresses, then the slots, then the storage, in the caller's memory.
     private let block: UnsafeMutableRawPointer
-    /// What was copied for texts and buffers, at which argument, to be freed.
+    /// The copies of texts and buffers to free, with their arguments.
     private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
 
-    /// Where the slots begin.
+    /// The start of the slots.
     package var slots: UnsafeMutableRawPointer { unsafe block + 8 * plan.pointee.argumentCount }
     private var storage: UnsafeMutableRawPointer { unsafe slots + 8 * plan.pointee.argumentCount }
 
-    /// How large a buffer is lent for each `out` text, in bytes.
+    /// The size of the buffer lent for each `out` text, in bytes.
     package static let bufferSize = 64 << 10
 
-    /// Lays a frame out in memory of the caller; everything in it is zero.
+    /// Lays out a frame in the caller's memory and clears it.
     ///
     /// - Parameters:
-    ///   - plan: Of an interface that outlives the frame.
-    ///   - memory: As many bytes as the plan says, aligned to 8, which outlive the frame.
+    ///   - plan: The plan of an interface that outlives the frame.
+    ///   - memory: Memory of the plan's frame size, aligned to 8, that outlives the frame.
     package init(_ plan: UnsafePointer<CallPlan>, in memory: UnsafeMutableRawBufferPointer) {
         unsafe self.plan = plan
-        // Only memory of no size has no address.
+        // Only empty memory has no address, and a frame is never empty.
         unsafe block = memory.baseAddress.unsafelyUnwrapped
         unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: plan.pointee.frameSize)
         for index in unsafe 0..<plan.pointee.argumentCount {
@@ -45,7 +45,7 @@ package struct CallFrame: ~Copyable {
         resetAnswers()
     }
 
-    /// Lends a frame for as long as the body runs, on the stack unless it is uncommonly large.
+    /// Lends a frame to the body, on the stack unless it is unusually large.
     package static func with<Result, Failure: Error>(
         _ interface: CallInterface,
         _ body: (inout CallFrame) throws(Failure) -> Result
@@ -69,17 +69,17 @@ package struct CallFrame: ~Copyable {
 
     // MARK: Arguments
 
-    /// Stores any value at a C argument; it must have the size that the signature says.
+    /// Stores a value as a C argument. Its size must match the signature.
     package func set<Value: BitwiseCopyable>(_ value: Value, at argument: Int) {
         unsafe slots.storeBytes(of: value, toByteOffset: 8 * argument, as: Value.self)
     }
 
-    /// Stores an address at a C argument.
+    /// Stores an address as a C argument.
     package func setPointer(_ pointer: UnsafeRawPointer?, at argument: Int) {
         unsafe slots.storeBytes(of: pointer, toByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
     }
 
-    /// Stores an input, copying its bytes if it has any.
+    /// Stores an input, with a copy of any bytes.
     package mutating func set(_ value: CallValue, for place: CallInterface.Place) {
         guard let argument = place.argument else { return }
         if case .bytes(let bytes) = value { return setBytes(bytes, of: place.type, at: argument) }
@@ -111,7 +111,7 @@ package struct CallFrame: ~Copyable {
         }
     }
 
-    /// Remembers what an argument points to, and frees what it pointed to before.
+    /// Keeps the memory that an argument points to, and frees its previous memory.
     private mutating func keep(_ memory: UnsafeMutableRawPointer, at argument: Int) {
         guard let index = unsafe copies.firstIndex(where: { unsafe $0.argument == argument }) else {
             return unsafe copies.append((argument, memory))
@@ -160,7 +160,7 @@ package struct CallFrame: ~Copyable {
 
     // MARK: The call
 
-    /// Calls a function of the interface's signature, and returns what it returned, widened to 64 bits.
+    /// Calls a function of the interface's signature; the return value is widened to 64 bits.
     package func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
         var returned: UInt64 = 0
         let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
@@ -175,14 +175,14 @@ package struct CallFrame: ~Copyable {
 
     // MARK: Answers
 
-    /// What the callee wrote, in the order of the signature: out parameters, then results.
+    /// Takes the callee's answers in the order of the signature: out parameters, then results.
     ///
-    /// What the callee owns is copied and released here, exactly once for each call that succeeded.
+    /// Copies and releases memory that the callee owns, exactly once for each successful call.
     ///
     /// - Parameters:
-    ///   - interface: The plan's own.
-    ///   - returned: What a foreign function returned: how many bytes it wrote into its buffer.
-    /// - Throws: `misbehaved` if lengths and addresses do not go together, `tooLarge` past the limits.
+    ///   - interface: The interface that the plan belongs to.
+    ///   - returned: The return value of a foreign function: the number of bytes that it wrote into its buffer.
+    /// - Throws: `misbehaved` if lengths and addresses contradict each other, `tooLarge` past the limits.
     package func takeAnswers(
         of interface: CallInterface,
         returned: CallValue = .none
@@ -195,9 +195,9 @@ package struct CallFrame: ~Copyable {
         return outputs
     }
 
-    /// One of the things that the callee wrote; what it owns is copied, and stays to be released.
+    /// Reads one answer. Memory that the callee owns is copied, and must still be released.
     ///
-    /// - Throws: `misbehaved` if length and address do not go together, `tooLarge` past the limits.
+    /// - Throws: `misbehaved` if length and address contradict each other, `tooLarge` past the limits.
     package func answer(_ place: CallInterface.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
         switch place.role {
         case .owned: return .bytes(try owned(place))
@@ -246,7 +246,7 @@ package struct CallFrame: ~Copyable {
         return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
     }
 
-    /// Releases what the callee made, and prepares what it fills in: what is never written reads as empty.
+    /// Releases the callee's memory and clears the answers, so that an unwritten one reads as empty.
     package func resetAnswers() {
         guard unsafe plan.pointee.answersBytes else { return }
         for index in unsafe plan.pointee.answers.indices {
@@ -264,7 +264,7 @@ package struct CallFrame: ~Copyable {
         }
     }
 
-    /// Reads a scalar that was stored by the callee, or returned in a register.
+    /// Reads a scalar that the callee stored or returned in a register.
     package static func load(_ type: ValueType, from address: UnsafeRawPointer) -> CallValue {
         switch type {
         case .i8: unsafe .signed(Int64(address.load(as: Int8.self)))
@@ -284,7 +284,7 @@ package struct CallFrame: ~Copyable {
 }
 
 extension CallValue {
-    /// The value as a number of bytes; a negative one is none.
+    /// The value as a number of bytes; a negative value counts as none.
     fileprivate var count: UInt64 {
         switch self {
         case .signed(let value): UInt64(max(0, value))

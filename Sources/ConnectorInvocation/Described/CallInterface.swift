@@ -5,16 +5,16 @@ internal import CConnector
 package import CFFI
 package import ConnectorManifest
 
-/// How a signature lies in memory for libffi: prepared once for an operation, then only read.
+/// The memory layout of a signature for libffi, prepared once for an operation and then only read.
 ///
-/// Every C argument has a slot of eight bytes; after the slots lies the storage that results and optional scalars are
-/// passed by address from. Where each one lies is worked out here, so that a call only stores values and jumps.
+/// Every C argument has a slot of eight bytes. The storage of results and optional scalars, which are passed by
+/// address, follows the slots. The layout is worked out here, so that a call only stores values and jumps.
 ///
-/// `@unchecked Sendable`: what the pointers lead to is written in `init` and only read afterwards, by `ffi_call` too, which
-/// takes the prepared interface and the types as constants (libffi, "The Basics"); it is freed with the object.
+/// `@unchecked Sendable`: the memory behind the pointers is written in `init`, then only read, also by `ffi_call`,
+/// which takes the prepared interface and the types as constants (libffi, "The Basics"). It is freed with the object.
 @safe
 package final class CallInterface: @unchecked Sendable {
-    /// A parameter or result, and where it lies.
+    /// A parameter or result with its location.
     package struct Place: Sendable {
         /// Its name in the signature; empty for a single result.
         package let name: String
@@ -23,27 +23,27 @@ package final class CallInterface: @unchecked Sendable {
         package let role: Role
         /// Its first C argument; nil for the function's return value.
         package let argument: Int?
-        /// Its bytes after the slots, for what is passed by address.
+        /// The offset of its storage after the slots, for a value passed by address.
         package let storage: Int?
     }
 
-    /// What a value's memory is.
+    /// The kind of memory that holds a value.
     package enum Role: BitwiseCopyable, Sendable {
         /// One number or pointer.
         case scalar
-        /// Bytes of the caller's, which the callee reads or fills.
+        /// Bytes that the caller owns and the callee reads or fills.
         case buffer
-        /// Bytes that the callee made, and releases.
+        /// Bytes that the callee allocates and releases.
         case owned
     }
 
-    /// What the operation takes and answers.
+    /// The parameters and answers of the operation.
     package let signature: Signature
-    /// What the caller gives.
+    /// The values that the caller passes in.
     package let inputs: [Place]
-    /// What the callee writes: scalars, then buffers that the caller lends, then results.
+    /// The values that the callee writes: scalars, then buffers lent by the caller, then results.
     package let answers: [Place]
-    /// How a call is laid out; valid as long as the interface.
+    /// The layout of a call; valid as long as the interface.
     package let plan: UnsafePointer<CallPlan>
 
     private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
@@ -124,10 +124,10 @@ package final class CallInterface: @unchecked Sendable {
         unsafe types.deallocate()
     }
 
-    /// Counts arguments and storage while the signature is walked.
+    /// Counts arguments and storage during the walk through a signature.
     @safe
     private struct Layout {
-        /// Whether a buffer's length comes back as the returned value, or with its NUL.
+        /// Whether the return value is a buffer's length, or the buffer ends in NUL.
         let isForeign: Bool
         var types: [UnsafeMutablePointer<ffi_type>?] = unsafe []
         var storageSize = 0

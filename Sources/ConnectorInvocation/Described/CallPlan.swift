@@ -4,54 +4,54 @@
 package import CFFI
 package import ConnectorManifest
 
-/// All that a call needs of a ``CallInterface`` while it runs, as plain numbers and addresses.
+/// The parts of a ``CallInterface`` that a running call needs, as plain numbers and addresses.
 ///
-/// Reached by its address, which costs no reference count, and kept by the interface, which whoever calls keeps.
+/// Calls reach it by its address, which costs no reference count. The caller keeps the interface, which keeps the plan.
 @safe
 package struct CallPlan {
-    /// The place of an argument that always holds the address of some storage.
+    /// An argument that always holds the address of some storage.
     package struct Pointer: BitwiseCopyable {
         package var argument: Int
         package var storage: Int
     }
 
-    /// Where an answer lies.
+    /// The location of one answer.
     package struct Answer: BitwiseCopyable {
         package var type: ValueType
         package var role: CallInterface.Role
         /// Its first C argument; -1 for the function's return value.
         package var argument: Int
-        /// Its bytes after the slots; -1 if it has none.
+        /// The offset of its storage after the slots; -1 if it has none.
         package var storage: Int
     }
 
     /// libffi's description of the function.
     package let cif: UnsafeMutablePointer<ffi_cif>
-    /// How many C arguments there are.
+    /// The number of C arguments.
     package let argumentCount: Int
-    /// How many bytes a ``CallFrame`` needs.
+    /// The size of a ``CallFrame``, in bytes.
     package let frameSize: Int
     /// The arguments that always hold the address of some storage.
     package let pointers: UnsafeBufferPointer<Pointer>
-    /// What comes back, in order.
+    /// The answers, in the order of the signature.
     package let answers: UnsafeBufferPointer<Answer>
-    /// Whether anything but numbers comes back.
+    /// Whether any answer is not a number.
     package let answersBytes: Bool
-    /// The parameters that must have a value, a bit for each.
+    /// The parameters that need a value, as one bit each.
     package let required: UInt64
-    /// Which parameters and answers are a store or a load away.
+    /// The parameters and answers that one store or load reaches.
     package let numbers: NumberPlaces
-    /// How the function tells its instance, its call and its errors; nil for a foreign library's.
+    /// The arguments that carry the instance, the call and the error; nil for a foreign library's function.
     package let frame: Frame
 
-    /// The C arguments that are not in the signature.
+    /// The C arguments outside the signature.
     package struct Frame: Sendable {
         package var instance: Int?
         package var call: Int?
         package var error: Int?
     }
 
-    /// Frees what the addresses lead to.
+    /// Frees the memory behind the addresses.
     package func deallocate() {
         numbers.deallocate()
         unsafe pointers.deallocate()

@@ -3,9 +3,9 @@
 
 package import ConnectorManifest
 
-/// One argument or result of an operation, in the form in which it crosses the plugin line.
+/// One argument or result of an operation, as it crosses the line between host and plugin.
 package enum CallValue: Sendable, Hashable {
-    /// No value, for an optional parameter.
+    /// The missing value of an optional parameter.
     case none
     /// `i8` to `i64`
     case signed(Int64)
@@ -23,10 +23,10 @@ extension CallValue {
     /// The longest text or buffer that crosses the line, in bytes: 64 MiB.
     package static let sizeLimit = 64 << 20
 
-    /// Takes a JSON value for a type, or says why it is not one.
+    /// Converts a JSON value to a type, or explains why it does not fit.
     ///
-    /// `bytes` are written in JSON as `{"base64": "…"}`, or as a string, whose UTF-8 they then are; a `u64` also as a string
-    /// of digits, since the integers of ``JSONValue`` end before 2⁶³.
+    /// JSON writes `bytes` as `{"base64": "…"}`, or as a string that stands for its UTF-8. A `u64` may also be a string
+    /// of digits, because the integers of ``JSONValue`` end before 2⁶³.
     package init(_ value: JSONValue, as type: ValueType, handles: HandleTable?) throws(ConnectorError) {
         switch type {
         case .i8, .i16, .i32, .i64:
@@ -79,7 +79,7 @@ extension CallValue {
         }
     }
 
-    /// Takes bytes for a type that has any, or says why they are not of it.
+    /// Converts bytes to a text or buffer type, or explains why they do not fit.
     package init(_ bytes: [UInt8], as type: ValueType) throws(ConnectorError) {
         switch type {
         case .string, .cstring:
@@ -107,7 +107,7 @@ extension CallValue {
         ConnectorError(.tooLarge, "\(count) bytes are more than \(sizeLimit >> 20) MiB")
     }
 
-    /// A whole number from zero; nil if it is one, but does not fit 64 bits or is negative.
+    /// A whole number from zero; nil if the number is negative or does not fit 64 bits.
     private static func unsigned(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> UInt64? {
         if let integer = value.integer { return UInt64(exactly: integer) }
         if type == .u64, let text = value.string, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -127,7 +127,7 @@ extension CallValue {
 
     /// The value as JSON.
     ///
-    /// - Throws: `misbehaved` for bytes that are not what the type says: a plugin's mistake.
+    /// - Throws: `misbehaved` if the plugin's bytes contradict the type.
     package func json(as type: ValueType, handles: HandleTable?) throws(ConnectorError) -> JSONValue {
         switch (self, type) {
         case (.none, _): return .null
@@ -136,7 +136,7 @@ extension CallValue {
             return Int64(exactly: value).map(JSONValue.integer) ?? .string("\(value)")
         case (.floating(let value), _):
             guard value.isFinite else {
-                throw ConnectorError(.misbehaved, "the plugin answered \(value), which JSON cannot say")
+                throw ConnectorError(.misbehaved, "the plugin answered \(value), which JSON cannot express")
             }
             return .number(value)
         case (.handle(let address), _):

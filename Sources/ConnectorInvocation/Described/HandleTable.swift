@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// The addresses that a gate's library gave out, by small numbers.
+/// The addresses that a gate's library gave out, each under a small number.
 ///
-/// Only numbers leave the process or stand in JSON, so no caller can make up an address.
+/// Only the numbers leave the process or appear in JSON, so no caller can make up an address.
 package final class HandleTable: Sendable {
     private struct State {
         var addresses: [Int64: UInt] = [:]
@@ -15,7 +15,7 @@ package final class HandleTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of an address; a new one if it has none yet.
+    /// The number of an address, assigned on first use.
     package func number(_ address: UInt) -> Int64 {
         state.withLock { state in
             if let number = state.numbers[address] { return number }
@@ -26,9 +26,9 @@ package final class HandleTable: Sendable {
         }
     }
 
-    /// Takes an address back: its number means nothing any more.
+    /// Withdraws an address, which invalidates its number.
     ///
-    /// - Returns: Whether it was given out and had not been taken back.
+    /// - Returns: Whether the address was given out and not withdrawn before.
     package func withdraw(_ address: UInt) -> Bool {
         state.withLock { state in
             guard let number = state.numbers.removeValue(forKey: address) else { return false }
@@ -37,7 +37,7 @@ package final class HandleTable: Sendable {
         }
     }
 
-    /// The address of a number that was given out.
+    /// The address behind a number; nil if no address has it.
     package func address(_ number: Int64) -> UInt? {
         state.withLock { $0.addresses[number] }
     }

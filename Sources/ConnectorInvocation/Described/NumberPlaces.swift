@@ -3,18 +3,18 @@
 
 package import ConnectorManifest
 
-/// Which parameters and answers of a signature are an `i64` or an `f64` that lies in a slot of its own.
+/// The parameters and answers of a signature that are an `i64` or an `f64` in a slot of its own.
 ///
-/// The pointers lead to memory of a ``CallInterface``, which outlives every call of its operation.
+/// The pointers point into a ``CallInterface``, which outlives every call of its operation.
 @usableFromInline
 @safe
 package struct NumberPlaces {
-    /// What a place holds.
+    /// The type of the value in a place.
     @usableFromInline
     package enum Kind: UInt8, BitwiseCopyable {
         case i64
         case f64
-        /// Anything that takes more than a store or a load.
+        /// Any type that takes more than a load or a store.
         case other
 
         package init(_ type: ValueType) {
@@ -29,7 +29,7 @@ package struct NumberPlaces {
     /// One parameter or answer.
     @usableFromInline
     package struct Place: BitwiseCopyable {
-        /// In bytes, from the first slot.
+        /// The distance from the first slot, in bytes.
         @usableFromInline package let offset: Int32
         @usableFromInline package let kind: Kind
 
@@ -42,10 +42,10 @@ package struct NumberPlaces {
     @usableFromInline package let inputs: UnsafeBufferPointer<Place>
     @usableFromInline package let answers: UnsafeBufferPointer<Place>
 
-    /// What the only answer is, if there is one, and it has no name.
+    /// The kind of the answer, if there is exactly one and it is unnamed.
     package let onlyAnswer: Kind
 
-    /// Notes the places in memory of its own, until ``deallocate()``.
+    /// Copies the places into memory of its own, until ``deallocate()``.
     package init(inputs: [CallInterface.Place], answers: [CallInterface.Place], argumentCount: Int) {
         unsafe self.inputs = .copying(
             inputs.map { place in
@@ -64,18 +64,18 @@ package struct NumberPlaces {
         onlyAnswer = answers.count == 1 && answers[0].name.isEmpty ? Kind(answers[0].type) : .other
     }
 
-    /// Frees the memory; nothing may look a place up any more.
+    /// Frees the memory. Look up no place afterwards.
     package func deallocate() {
         unsafe inputs.deallocate()
         unsafe answers.deallocate()
     }
 
-    /// Where a parameter lies; nil if there is none, or it is of another kind.
+    /// The offset of a parameter; nil if there is none or it is of another kind.
     @inlinable
     @inline(__always)
     package func input(_ index: Int, _ kind: Kind) -> Int? { unsafe Self.offset(index, kind, in: inputs) }
 
-    /// Where an answer lies; nil if there is none, or it is of another kind.
+    /// The offset of an answer; nil if there is none or it is of another kind.
     @inlinable
     @inline(__always)
     package func answer(_ index: Int, _ kind: Kind) -> Int? { unsafe Self.offset(index, kind, in: answers) }
@@ -89,7 +89,7 @@ package struct NumberPlaces {
 }
 
 extension UnsafeBufferPointer where Element: BitwiseCopyable {
-    /// Memory of its own with the elements, until somebody deallocates it.
+    /// Copies the elements into new memory, which the caller deallocates.
     package static func copying(_ elements: [Element]) -> UnsafeBufferPointer {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
         _ = unsafe memory.initialize(fromContentsOf: elements)

@@ -3,23 +3,23 @@
 
 public import ConnectorManifest
 
-/// A Swift value that an operation can be called with: see ``GateClient/call(_:_:_:options:)`` and ``PreparedCall``.
+/// A Swift value that operations accept: see ``GateClient/call(_:_:_:options:)`` and ``PreparedCall``.
 ///
-/// Whether it fits is checked against the parameter's type at every call: an `Int` fits any integer type that has room for it, and
-/// the floating-point types; a `Double` without fraction fits an integer type, too.
+/// Every call checks the value against the parameter's type. An `Int` fits any integer type with room for it, and the
+/// floating-point types. A `Double` without a fraction also fits an integer type.
 public protocol OperationValue: Sendable {
-    /// The value as it is written in JSON.
+    /// The value in JSON.
     var json: JSONValue { get }
 
-    /// Puts the value in place of a parameter.
+    /// Stores the value as a parameter.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the value does not fit.
     func store(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError)
 }
 
 extension OperationValue {
-    /// Puts the value in place of a parameter, as what its JSON is.
+    /// Stores the value as a parameter, by way of its JSON.
     public func store(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError) {
         try call.set(json, at: index)
     }
@@ -34,7 +34,7 @@ extension Int: OperationValue {
     /// The integer.
     public var json: JSONValue { .integer(Int64(self)) }
 
-    /// Puts the integer in place of a parameter.
+    /// Stores the integer as a parameter.
     @inlinable
     public func store(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError) {
         try call.set(self, at: index)
@@ -45,7 +45,7 @@ extension Int64: OperationValue {
     /// The integer.
     public var json: JSONValue { .integer(self) }
 
-    /// Puts the integer in place of a parameter.
+    /// Stores the integer as a parameter.
     @inlinable
     public func store(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError) {
         try call.set(self, at: index)
@@ -53,10 +53,10 @@ extension Int64: OperationValue {
 }
 
 extension Double: OperationValue {
-    /// The number; nothing that is not finite fits a parameter.
+    /// The number. Only finite numbers fit a parameter.
     public var json: JSONValue { .number(self) }
 
-    /// Puts the number in place of a parameter.
+    /// Stores the number as a parameter.
     @inlinable
     public func store(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError) {
         try call.set(self, at: index)
@@ -64,7 +64,7 @@ extension Double: OperationValue {
 }
 
 extension Bool: OperationValue {
-    /// The truth value, which only a `json` parameter takes.
+    /// The Boolean, which only a `json` parameter accepts.
     public var json: JSONValue { .bool(self) }
 }
 

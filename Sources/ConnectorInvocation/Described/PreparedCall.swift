@@ -4,19 +4,20 @@
 internal import CConnector
 public import ConnectorManifest
 
-/// A described call whose arguments have their places in memory already: see ``GateClient/withPrepared(_:_:)``.
+/// A described call whose arguments already have their places in memory: see ``GateClient/withPrepared(_:_:)``.
 ///
-/// Any number of calls of one operation, known only by its signature, at what libffi takes for each: setting a number is one
-/// store. A parameter keeps its value from call to call. It is lent for as long as a body runs, on one thread at a time.
+/// It makes any number of calls of one operation known only by its signature, each at the cost of libffi's own. Setting
+/// a number is one store, and a parameter keeps its value from call to call. The call is lent to a body, for use on one
+/// thread at a time.
 @safe
 public struct PreparedCall: ~Copyable {
-    /// What changes; it cannot be a part of this value, which is lent and must not be exchanged for another.
+    /// The mutable state, kept outside this value: the value is lent, and must not be replaced by another.
     @usableFromInline
     package struct State: ~Copyable {
         package var frame: CallFrame
-        /// A bit for each parameter that still needs a value.
+        /// The parameters that still need a value, as one bit each.
         @usableFromInline package var missing: UInt64
-        /// Whether the answers are those of a call that succeeded.
+        /// Whether the answers come from a call that succeeded.
         @usableFromInline package var isAnswered = false
 
         package init(_ frame: consuming CallFrame, missing: UInt64) {
@@ -26,27 +27,27 @@ public struct PreparedCall: ~Copyable {
         }
     }
 
-    /// What the operation takes and answers.
+    /// The parameters and answers of the operation.
     public var signature: Signature { operation.operation.signature }
 
     @usableFromInline package let state: UnsafeMutablePointer<State>
-    /// Where the numbers of the parameters and answers lie, for those that are one store or load away.
+    /// The places of the numbers that one store or load reaches.
     @usableFromInline package let numbers: NumberPlaces
-    /// The start of what the places count from.
+    /// The address from which the places count.
     @usableFromInline package let base: UnsafeMutableRawPointer
-    /// The function, and where it is told of failures.
+    /// The function, and the object that receives its failure.
     private let function: UnsafeMutableRawPointer
     private let errorPlace: Int?
-    /// These two live as long as the call is lent; a reference of its own would take as long as the function.
+    /// Both objects outlive the lent call; counting a reference would take as long as the function.
     private let keptOperation: Unmanaged<ResolvedOperation>
     private let keptInstance: Unmanaged<PluginInstance>
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
     private var instance: PluginInstance { unsafe keptInstance.takeUnretainedValue() }
 
-    /// Lends a prepared call of an operation to the body.
+    /// Prepares a call of an operation and lends it to the body.
     ///
-    /// - Throws: `unsupported` for an operation that does not answer at once.
+    /// - Throws: `unsupported` if the operation does not answer at once.
     package static func with<Result>(
         _ operation: ResolvedOperation,
         on instance: PluginInstance,
@@ -59,7 +60,7 @@ public struct PreparedCall: ~Copyable {
         let plan = unsafe operation.plan
         let function = unsafe operation.function
         let pointer = unsafe instance.pointer
-        // What the closure below captures is plain, so that nothing is counted for it.
+        // The closure below captures only plain values, so no reference is counted for it.
         let operation = unsafe Unmanaged.passUnretained(operation)
         let instance = unsafe Unmanaged.passUnretained(instance)
         let result = unsafe withUnsafeTemporaryAllocation(byteCount: plan.pointee.frameSize, alignment: 8) {
@@ -92,8 +93,8 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Int64, at index: Int) throws(ConnectorError) {
         guard let offset = numbers.input(index, .i64) else { return try set(.integer(value), at: index) }
@@ -103,8 +104,8 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Double, at index: Int) throws(ConnectorError) {
         guard value.isFinite, let offset = numbers.input(index, .f64) else { return try set(.number(value), at: index) }
@@ -114,17 +115,17 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Int, at index: Int) throws(ConnectorError) {
         try set(Int64(value), at: index)
     }
 
-    /// Sets a parameter to the bytes of a `bytes`, `string` or `json` parameter, which are copied.
+    /// Sets a `bytes`, `string` or `json` parameter to a copy of the bytes.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, if the parameter is a number, or the bytes are not what its type says.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the parameter is a number or the bytes do not fit its type.
     public func set(_ bytes: [UInt8], at index: Int) throws(ConnectorError) {
         let place = try place(index)
         do throws(ConnectorError) {
@@ -134,10 +135,10 @@ public struct PreparedCall: ~Copyable {
         }
     }
 
-    /// Sets a parameter to what a JSON value says.
+    /// Sets a parameter from a JSON value.
     ///
-    /// - Parameter index: Which one, counted among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, for a value of another type or outside the range of the parameter's.
+    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     public func set(_ value: JSONValue, at index: Int) throws(ConnectorError) {
         let place = try place(index)
         do throws(ConnectorError) {
@@ -173,9 +174,9 @@ public struct PreparedCall: ~Copyable {
 
     // MARK: The call
 
-    /// Calls the operation with the parameters as they are set.
+    /// Calls the operation with the current parameters.
     ///
-    /// - Throws: `invalid` if a parameter that must have a value has none; what the plugin said.
+    /// - Throws: `invalid` if a required parameter has no value; otherwise the plugin's error.
     public func callAsFunction() throws(ConnectorError) {
         guard unsafe state.pointee.missing == 0 else { throw missingValue }
         unsafe state.pointee.isAnswered = false
@@ -203,10 +204,10 @@ public struct PreparedCall: ~Copyable {
 
     // MARK: Answers
 
-    /// An integer that the last call answered: of a type up to `i64`.
+    /// An integer answer of the last call, of a type up to `i64`.
     ///
-    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if it is no integer that fits, or no call has succeeded.
+    /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if the answer is not an integer that fits, or if no call has succeeded.
     @inlinable
     public func integer(at index: Int = 0) throws(ConnectorError) -> Int64 {
         guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .i64) else {
@@ -215,10 +216,10 @@ public struct PreparedCall: ~Copyable {
         return unsafe base.load(fromByteOffset: offset, as: Int64.self)
     }
 
-    /// A number that the last call answered.
+    /// A numeric answer of the last call.
     ///
-    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if it is no number, or no call has succeeded.
+    /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if the answer is not a number, or if no call has succeeded.
     @inlinable
     public func number(at index: Int = 0) throws(ConnectorError) -> Double {
         guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .f64) else {
@@ -227,18 +228,19 @@ public struct PreparedCall: ~Copyable {
         return unsafe base.load(fromByteOffset: offset, as: Double.self)
     }
 
-    /// The bytes of a text or buffer that the last call answered.
+    /// The bytes of a text or buffer answer of the last call.
     ///
-    /// - Parameter index: Which answer: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if it is a number, or no call has succeeded; `misbehaved` and `too-large` for the plugin's mistakes.
+    /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
+    /// - Throws: `invalid` if the answer is a number or no call has succeeded; `misbehaved` and `too-large` for the
+    ///   plugin's mistakes.
     public func bytes(at index: Int = 0) throws(ConnectorError) -> [UInt8] {
         guard case .bytes(let bytes) = try answer(index) else { throw mismatch(index, "bytes") }
         return bytes
     }
 
-    /// Everything that the last call answered: null for nothing, one unnamed result itself, several an object by name.
+    /// All answers of the last call: null for none, the value of a single unnamed result, otherwise an object by name.
     ///
-    /// - Throws: `misbehaved` for an answer that is not what the signature says; `invalid` if no call has succeeded.
+    /// - Throws: `misbehaved` if an answer contradicts the signature; `invalid` if no call has succeeded.
     public func json() throws(ConnectorError) -> JSONValue {
         if numbers.onlyAnswer == .i64 { return .integer(try integer()) }
         let answers = operation.interface.answers

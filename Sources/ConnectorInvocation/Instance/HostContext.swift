@@ -5,27 +5,27 @@ package import CConnector
 internal import ConnectorManifest
 internal import Synchronization
 
-/// The `connector_host` of one instance: what the plugin calls back.
+/// The `connector_host` of one instance, which the plugin calls back.
 ///
-/// A thread of a plugin may call the host long after its instance was destroyed, and must be answered. So contexts are never
-/// freed but lent again, the one that was given back first before all others, and only once a thousand have been given back:
-/// a late call finds its own context for a thousand generations, and after that another's, where its operations are unknown. What a
-/// context that was given back keeps is the sink for misbehaviour, which refers to its gate weakly.
+/// A plugin's thread may call the host long after its instance was destroyed, and must get an answer. So contexts are
+/// never freed but lent again, least recently returned first, and only while more than a thousand rest. A late call
+/// finds its own context for a thousand generations, and after that another's, where its operations are unknown. A
+/// returned context keeps only the sink for misbehaviour, which refers to its gate weakly.
 ///
-/// `@unchecked Sendable`: the table is written in `init` and then only read; everything else is atomic, constant and `Sendable`, or
-/// behind the mutex.
+/// `@unchecked Sendable`: the table is written in `init` and then only read. Everything else is atomic, constant and
+/// `Sendable`, or behind the mutex.
 @safe
 package final class HostContext: @unchecked Sendable {
-    /// Tells this instance's calls from those of all others; another number each time that the context is lent.
+    /// The owner number of this instance's calls; each loan of the context gets a new one.
     package var owner: UInt64 { number.load(ordering: .relaxed) }
-    /// What the plugin receives.
+    /// The table that the plugin receives.
     package let table: UnsafeMutablePointer<connector_host>
 
     private let number = Atomic<UInt64>(0)
     private let operations = OperationTable.shared
     private let lent = Mutex<Lent?>(nil)
 
-    /// What the context stands for.
+    /// The services and the sink of the current loan.
     private struct Lent {
         /// Nil once the instance is being destroyed.
         var services: (any InstanceServices)?
@@ -34,15 +34,15 @@ package final class HostContext: @unchecked Sendable {
 
     private static let lastOwner = Atomic<UInt64>(0)
     private static let givenBack = Mutex<[HostContext]>([])
-    /// How many contexts rest before one of them is lent again.
+    /// The number of contexts that rest before one is lent again.
     private static let restingCount = 1024
 
     /// Lends a context for a new instance.
     ///
     /// - Parameters:
-    ///   - services: What `service` answers from, until ``withdraw()``.
-    ///   - onMisbehaviour: Told of every rule of the ABI that the plugin breaks, on the plugin's thread. Refers to its gate weakly.
-    /// - Returns: The context, to be given back by ``giveBack()`` when the instance is destroyed.
+    ///   - services: The services behind the table's `service`, until ``withdraw()``.
+    ///   - onMisbehaviour: Receives every breach of the ABI, on the plugin's thread. Must refer to its gate weakly.
+    /// - Returns: The context; call ``giveBack()`` when the instance is destroyed.
     package static func lend(
         to services: any InstanceServices,
         onMisbehaviour: @escaping @Sendable (String) -> Void
@@ -56,7 +56,7 @@ package final class HostContext: @unchecked Sendable {
 
     private init() {
         unsafe table = .allocate(capacity: 1)
-        // Never balanced: a plugin may know the address.
+        // Never released: a plugin may keep the address.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         unsafe table.initialize(
             to: connector_host(
@@ -80,19 +80,19 @@ package final class HostContext: @unchecked Sendable {
         )
     }
 
-    /// From now on there are no services and no calls to answer late: the instance is being destroyed.
+    /// Withdraws the services and forgets given-up calls, before the instance is destroyed.
     package func withdraw() {
         lent.withLock { $0?.services = nil }
-        operations.release(owner: owner)
+        operations.forget(owner: owner)
     }
 
-    /// The instance is gone; called once for each time that the context was lent.
+    /// Returns the context after the instance is destroyed; call it once per loan.
     package func giveBack() {
         withdraw()
         Self.givenBack.withLock { $0.append(self) }
     }
 
-    /// Notes a rule that the plugin broke.
+    /// Reports a breach of the ABI.
     package func misbehaved(_ what: String) {
         lent.withLock(\.self)?.onMisbehaviour(what)
     }
@@ -101,9 +101,9 @@ package final class HostContext: @unchecked Sendable {
         unsafe Unmanaged<HostContext>.fromOpaque(context)
     }
 
-    /// The longest id of a service.
+    /// The maximum length of a service id, in bytes.
     private static let longestServiceID: UInt64 = 64
-    /// The longest result of an operation, and the longest progress: 64 MiB.
+    /// The maximum size of a result and of progress: 64 MiB.
     private static let longestResult: UInt64 = 64 << 20
 
     private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
@@ -124,7 +124,7 @@ package final class HostContext: @unchecked Sendable {
         return answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
     }
 
-    /// What a plugin completed a call with.
+    /// Converts the arguments of a completion to an outcome.
     private static func outcome(
         _ status: Int32,
         _ result: UnsafePointer<UInt8>?,

@@ -3,14 +3,14 @@
 
 package import ConnectorPlatform
 
-/// What the host lends one instance of a plugin: function tables by id.
+/// The services that the host lends one instance of a plugin, as function tables by id.
 package protocol InstanceServices: AnyObject, Sendable {
-    /// The function table of a service, at the same address every time; null if the instance may not have it.
+    /// The function table of a service, always at the same address; null if the instance may not have it.
     func table(named id: String) -> UnsafeRawPointer?
 
-    /// Cancels what is under way for the instance, and begins nothing more.
+    /// Stops the services: cancels their timers and requests, and accepts no more.
     ///
-    /// - Returns: What arrives when no callback into the plugin runs any more; nil if none does.
+    /// - Returns: The event that the last callback into the plugin has returned; nil if none runs.
     func stop() -> OneShot<Void>?
 
     /// Frees the tables, once `destroy` of the instance has returned.

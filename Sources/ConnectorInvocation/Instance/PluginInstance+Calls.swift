@@ -7,10 +7,10 @@ package import ConnectorManifest
 internal import ConnectorPlatform
 
 extension PluginInstance: Channel {
-    /// Itself.
+    /// This instance.
     package var instance: PluginInstance? { self }
 
-    /// Calls an operation: on this thread if its function does not block, on one that it may hold if it is foreign.
+    /// Calls an operation: on this thread if its function does not block, on a worker thread if it is foreign.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -39,17 +39,17 @@ extension PluginInstance: Channel {
         by deadline: UInt64
     ) async throws(ConnectorError) -> OperationTable.Outcome {
         let id = try start(options.onProgress) { self.start(operation, values, id: $0, deadline: deadline) }
-        return await end(of: id, operation.operation.name, by: deadline)
+        return await awaitOutcome(of: id, operation.operation.name, by: deadline)
     }
 
-    // MARK: The way of every call that completes later
+    // MARK: Asynchronous calls
 
-    /// Takes a call on and starts it.
+    /// Begins a call and starts the plugin's function.
     ///
     /// - Parameters:
-    ///   - progress: Told how far it is, on the plugin's thread.
-    ///   - start: Calls the plugin's function with the operation that it completes.
-    /// - Returns: The operation, for one ``end(of:_:by:)``.
+    ///   - progress: Receives its progress, on the plugin's thread.
+    ///   - start: Calls the plugin's function with the id of the operation to complete.
+    /// - Returns: The operation, for one ``awaitOutcome(of:_:by:)``.
     @inline(__always)
     package func start(
         _ progress: OperationTable.Observer?,
@@ -60,17 +60,17 @@ extension PluginInstance: Channel {
         return id
     }
 
-    /// Awaits the end of a call that was started: its completion, its deadline, or the cancellation of the caller's task.
+    /// Awaits the outcome of a started call: its completion, its deadline, or the cancellation of the caller's task.
     ///
-    /// Callers on a hot path ask ``OperationTable/endIfNow(of:)`` first, and skip the async path.
-    package func end(of id: UInt64, _ name: String, by deadline: UInt64) async -> OperationTable.Outcome {
+    /// Callers on a hot path try ``OperationTable/takeOutcome(of:)`` first, and skip the async path.
+    package func awaitOutcome(of id: UInt64, _ name: String, by deadline: UInt64) async -> OperationTable.Outcome {
         let operations = operations
-        if let outcome = operations.endIfNow(of: id) { return outcome }
+        if let outcome = operations.takeOutcome(of: id) { return outcome }
         let owner = context.owner
-        let timer = environment.expire(name, id, owner: owner, deadline: deadline) { self.cancel($0) }
+        let timer = environment.giveUpAtDeadline(name, id, owner: owner, deadline: deadline) { self.cancel($0) }
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
-            await operations.end(of: id)
+            await operations.awaitOutcome(of: id)
         } onCancel: {
             let error = ConnectorError(.cancelled, "\(name) was cancelled")
             if operations.giveUp(id, owner: owner, error) { environment.workers.run { self.cancel(id) } }
@@ -97,7 +97,7 @@ extension PluginInstance: Channel {
         }
     }
 
-    /// Starts an operation that completes later; a refusal completes it here.
+    /// Starts an asynchronous operation; completes it here if the plugin refuses.
     package func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
@@ -120,11 +120,11 @@ extension PluginInstance: Channel {
         }
     }
 
-    /// Ends a call that the plugin did not take on.
+    /// Completes a call that the plugin refused.
     package func refuse(_ id: UInt64, _ status: Int32, _ error: UnsafePointer<connector_error>, _ name: String) {
         let failure = unsafe ConnectorError(status: status, error: error.pointee, attempting: name)
         guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
-        context.misbehaved("refused \(name), which was over by then")
+        context.misbehaved("refused \(name), which it had completed already")
     }
 
     private func run(

@@ -12,10 +12,10 @@ internal import Synchronization
 #endif
 
 extension PluginInstance {
-    /// Calls a foreign function, which may block, on a thread that it may hold.
+    /// Calls a foreign function on a worker thread, which it may block.
     ///
-    /// The caller waits no longer than to the deadline. The function goes on, since nothing can stop it, and leaves the gate when
-    /// it returns. A call that nobody waits for any more when its turn for a thread comes is not made.
+    /// The caller waits until the deadline at most. The function runs on, since nothing can stop it, and leaves the
+    /// gate when it returns. A call whose caller gave up before a thread was free is never made.
     package func callElsewhere(
         _ operation: ResolvedOperation,
         _ values: [CallValue],
@@ -38,11 +38,11 @@ extension PluginInstance {
                 }
             }
         }
-        _ = try await end(of: id, operation.operation.name, by: deadline).get()
+        _ = try await awaitOutcome(of: id, operation.operation.name, by: deadline).get()
         return answer.outputs.withLock(\.self)
     }
 
-    /// Carries what a foreign function answered from its thread to the caller, and the right to be inside to that thread.
+    /// Carries a foreign function's answer to the caller, and the admission to the function's thread.
     private final class ForeignAnswer: Sendable {
         let outputs = Mutex<[CallOutput]>([])
         private let admission: Mutex<Admission?>
@@ -51,13 +51,13 @@ extension PluginInstance {
             self.admission = Mutex(admission)
         }
 
-        /// The function has returned, or never will be called.
+        /// Gives up the admission: the function has returned, or will never be called.
         func leave() {
             _ = admission.withLock { $0.take() }
         }
     }
 
-    /// Calls a function of a library that knows nothing of connectors, on this thread, which it may block.
+    /// Calls a foreign function on this thread, which it may block.
     package func callForeign(
         _ operation: ResolvedOperation,
         _ values: [CallValue]
@@ -80,7 +80,7 @@ extension PluginInstance {
         }
     }
 
-    /// Takes back the handles that the function frees, so that of two calls at once only one gets through.
+    /// Withdraws the handles that the function frees, so that of two concurrent calls only one succeeds.
     private func withdraw(
         _ values: [CallValue],
         of operation: ResolvedOperation,
@@ -146,7 +146,7 @@ extension PluginInstance {
 }
 
 extension ForeignLifecycle {
-    /// Why an application may not call an operation: the host itself does, once.
+    /// The error for an application that calls an operation reserved for the host.
     package func objection(to operation: Operation) -> ConnectorError? {
         guard operation.name == open || operation.name == close else { return nil }
         return ConnectorError(

@@ -7,50 +7,50 @@ package import ConnectorManifest
 package import ConnectorPlatform
 internal import Synchronization
 
-/// One instance of a plugin in this process, and the life that `connector/plugin.h` gives it.
+/// One instance of a plugin in this process, with the life cycle of `connector/plugin.h`.
 ///
-/// The functions of that life run plugin code on the calling thread: they are called on ``WorkerThreads``, one at a time. Its owner
-/// disposes of it when no caller of an operation is inside any more, which the ``Door`` tells.
+/// The functions of that cycle run plugin code on the calling thread, which is one of ``WorkerThreads``, one function
+/// at a time. The owner disposes of the instance once the ``Door`` tells that no caller is inside.
 ///
-/// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static, by its contract; the
-/// instance belongs to the plugin, which takes it from any thread, by the thread classes of the ABI.
+/// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static by contract. The
+/// instance belongs to the plugin, which accepts it on any thread, by the thread classes of the ABI.
 @safe
 package final class PluginInstance: @unchecked Sendable {
-    /// The image that it is an instance of.
+    /// The loaded plugin.
     package var plugin: Plugin { resolved.plugin }
     private let resolved: PluginOperations
-    /// What the plugin calls back.
+    /// The `connector_host` that the plugin calls back.
     package let context: HostContext
-    /// What the host lends it.
+    /// The services lent to the instance.
     package let services: any InstanceServices
-    /// Passed to every operation.
+    /// The plugin's pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
 
-    /// Lets calls in one at a time; nil unless the plugin asks for that.
+    /// Admits one call at a time; nil unless the plugin asks for that.
     package let turn: Turn?
     /// The addresses that the plugin gave out.
     package let handles = HandleTable()
 
     package let environment: CallEnvironment
-    /// Where calls are pending.
+    /// The table of pending calls.
     package var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>
     private let life = Mutex(Life())
     private let destroyed = OneShot<Void>()
 
-    /// What a foreign library's gate is opened with, and what that gave.
+    /// The configuration that opens a foreign library, and the values that opening returned.
     private struct ForeignState {
         var configuration: JSONObject
         var bound: [String: CallValue] = [:]
     }
 
-    /// How many steps of the host are inside the plugin, and whether there will be more.
+    /// The host's phases that are inside the plugin, and whether more may enter.
     private struct Life {
         var inside = 0
         var isEnding = false
     }
 
-    /// Runs the plugin's `create`; a foreign library has none, and no instances either.
+    /// Runs the plugin's `create`; a foreign library has no such function and no instances.
     package init(
         of plugin: Plugin,
         configuration: [UInt8],
@@ -59,12 +59,12 @@ package final class PluginInstance: @unchecked Sendable {
         services: any InstanceServices
     ) throws(ConnectorError) {
         var pointer: UnsafeMutableRawPointer?
-        if let lifecycle = plugin.lifecycle {
+        if let table = plugin.table {
             var failure: ErrorObject.Failure?
             unsafe ErrorObject.with { error in
                 let status = unsafe configuration.withUnsafeBytes { bytes in
                     guard let text = bytes.baseAddress else { return Int32(CONNECTOR_INVALID) }
-                    return unsafe lifecycle.create(
+                    return unsafe table.create(
                         context.table,
                         text.assumingMemoryBound(to: CChar.self),
                         UInt64(bytes.count),
@@ -82,12 +82,13 @@ package final class PluginInstance: @unchecked Sendable {
         self.context = context
         self.services = services
         self.environment = environment
-        let object = plugin.lifecycle == nil ? (try? JSONValue(parsing: configuration))?.object : nil
+        let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
     }
 
-    /// Starts a step; its operation ends when the plugin completes it, or here if the plugin refuses or has nothing to do.
+    /// Starts a phase. The plugin completes its operation; the host does if the plugin refuses or has no function for
+    /// it.
     package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
         guard enter() else {
             let error = ConnectorError(.notOpen, "the gate is closing")
@@ -97,9 +98,9 @@ package final class PluginInstance: @unchecked Sendable {
         defer { leave() }
         let function =
             switch phase {
-            case .open: unsafe plugin.lifecycle?.open
-            case .probe: unsafe plugin.lifecycle?.probe
-            case .close: unsafe plugin.lifecycle?.close
+            case .open: unsafe plugin.table?.open
+            case .probe: unsafe plugin.table?.probe
+            case .close: unsafe plugin.table?.close
             }
         guard let function = unsafe function else {
             operations.complete(operation, owner: context.owner, foreignStep(phase))
@@ -112,7 +113,7 @@ package final class PluginInstance: @unchecked Sendable {
         }
     }
 
-    /// Runs the operation that opens or closes a foreign library's gate, if it has one.
+    /// Runs the operation that opens or closes a foreign library, if it has one.
     private func foreignStep(_ phase: InstancePhase) -> OperationTable.Outcome {
         let lifecycle = plugin.manifest.lifecycle
         guard let name = phase == .open ? lifecycle?.open : phase == .close ? lifecycle?.close : nil else {
@@ -143,10 +144,10 @@ package final class PluginInstance: @unchecked Sendable {
         }
     }
 
-    /// What opening a foreign library gave: it fills the parameters of these names.
-    package var bound: [String: CallValue] { plugin.lifecycle == nil ? foreign.withLock(\.bound) : [:] }
+    /// The values that opening a foreign library returned; they fill the parameters of these names.
+    package var bound: [String: CallValue] { plugin.table == nil ? foreign.withLock(\.bound) : [:] }
 
-    /// An operation of the plugin, ready to be called.
+    /// An operation of the plugin, resolved and ready to call.
     package func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
         try resolved.operation(named: name)
     }
@@ -156,29 +157,29 @@ package final class PluginInstance: @unchecked Sendable {
         unsafe try resolved.function(of: name)
     }
 
-    /// Whether it stands for a library that knows nothing of connectors.
-    package var isForeign: Bool { plugin.lifecycle == nil }
+    /// Whether the plugin is a foreign library, which knows nothing of connectors.
+    package var isForeign: Bool { plugin.table == nil }
 
-    /// Whether the plugin can prove that the outside world is still there.
-    package var canProbe: Bool { unsafe plugin.lifecycle?.probe != nil }
+    /// Whether the plugin can prove again that the outside world is there.
+    package var canProbe: Bool { unsafe plugin.table?.probe != nil }
 
-    /// Whether anything is to be done before it is destroyed.
-    package var canClose: Bool { unsafe plugin.lifecycle?.close != nil || plugin.manifest.lifecycle?.close != nil }
+    /// Whether the instance must be closed before it is destroyed.
+    package var canClose: Bool { unsafe plugin.table?.close != nil || plugin.manifest.lifecycle?.close != nil }
 
-    /// Tells the plugin that nobody waits for a call any more. On a worker thread.
+    /// Tells the plugin that the host gave up a call. Call it on a worker thread.
     package func cancel(_ operation: UInt64) {
         guard enter() else { return }
         defer { leave() }
-        unsafe plugin.lifecycle?.cancel?(pointer, operation)
+        unsafe plugin.table?.cancel?(pointer, operation)
     }
 
     // MARK: The end
 
-    /// Runs the plugin's `destroy` once no step of the host is inside the plugin and no callback into it is under way.
+    /// Runs the plugin's `destroy` once no phase of the host is inside the plugin and no callback into it is under way.
     ///
-    /// Returns at once. A function that never returns keeps the instance for ever.
+    /// Returns at once. A plugin function that never returns keeps the instance forever.
     ///
-    /// - Returns: What arrives when `destroy` has returned.
+    /// - Returns: The event that `destroy` has returned.
     @discardableResult
     package func dispose() -> OneShot<Void> {
         let isLast = life.withLock { life in
@@ -190,7 +191,7 @@ package final class PluginInstance: @unchecked Sendable {
         return destroyed
     }
 
-    /// Counts a step of the host in, to be counted out by ``leave()``; false once the instance is on its way out.
+    /// Counts a phase in; ``leave()`` counts it out. False once the instance is about to be destroyed.
     private func enter() -> Bool {
         life.withLock { life in
             guard !life.isEnding else { return false }
@@ -207,19 +208,19 @@ package final class PluginInstance: @unchecked Sendable {
         if isLast { destroy() }
     }
 
-    /// Runs the plugin's `destroy` when its callbacks have returned.
+    /// Runs the plugin's `destroy` after its callbacks have returned.
     private func destroy() {
-        guard let quiet = services.stop() else { return environment.lifecycle.run { self.destroyNow() } }
-        Task(executorPreference: environment.lifecycle) { [self] in
+        guard let quiet = services.stop() else { return environment.gateThreads.run { self.destroyNow() } }
+        Task(executorPreference: environment.gateThreads) { [self] in
             await quiet.wait()
-            environment.lifecycle.run { self.destroyNow() }
+            environment.gateThreads.run { self.destroyNow() }
         }
     }
 
-    /// On a worker thread.
+    /// Runs the plugin's `destroy`, on a worker thread.
     private func destroyNow() {
         context.withdraw()
-        unsafe plugin.lifecycle?.destroy(pointer)
+        unsafe plugin.table?.destroy(pointer)
         services.invalidate()
         context.giveBack()
         destroyed.send()

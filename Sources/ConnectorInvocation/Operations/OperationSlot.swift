@@ -3,80 +3,84 @@
 
 package import Synchronization
 
-/// One place in an ``OperationTable``: the call that it holds now, one of many over time.
+/// One slot of an ``OperationTable``, which holds many calls over time, one at a time.
 ///
-/// Nothing here is locked: a mutex for each of the three steps of a call that completes inline makes the call 40 % slower, and
-/// several threads in one gate many times that. Instead, ``standing`` is one word that names the use and its stage, and every
-/// step is one compare-and-exchange of it, so that of two threads that want the same step one gets it:
+/// Nothing here is locked. A mutex at each of the three steps of a call makes one that completes inline 40 % slower,
+/// and many times that with several threads in one gate. Instead, the word ``standing`` names the use and its stage,
+/// and every step is one compare-and-exchange of it. Of two threads that want the same step, one succeeds:
 ///
-/// | from | to | by whom, who then owns ``content`` |
+/// | from | to | by the new owner of ``content`` |
 /// |---|---|---|
-/// | free | begun | who took the slot; nobody else knows the id yet |
-/// | begun | awaited | the waiter, which has put itself into the content before and lets it go here |
-/// | begun, awaited | ending | the one who ends the call: the plugin, its deadline or its caller |
-/// | ending | ended | the one who ends it, with the outcome in the content, which it lets go here |
-/// | ending | ending, awaited | the waiter, which came between these two and lets the content go here |
-/// | ended | free | the one who asked for the outcome |
-/// | awaited → ending; ending, awaited | free | the one who ends it, who takes the waiter out, and resumes it last |
+/// | free | begun | the caller that took the slot; nobody else knows the id yet |
+/// | begun | awaited | the waiter, which has stored itself in the content and now lets it go |
+/// | begun, awaited | storing | the finisher: the plugin, the deadline or the caller |
+/// | storing | stored | the finisher, which has stored the outcome in the content and now lets it go |
+/// | storing | storingAwaited | the waiter, which arrived in between and lets the content go |
+/// | stored | free | the caller that takes the outcome |
+/// | awaited → storing; storingAwaited | free | the finisher, which takes the waiter out and resumes it last |
 ///
-/// Where two meet:
+/// The races:
 ///
-/// - *Two want to end a call.* The exchange from a pending stage succeeds once; the other one reads a stage that is not pending.
-/// - *One ends it while another begins to wait.* Before `ending`, the waiter's exchange or the ender's comes first, and the other
-///   one sees it and tries again. After it, the exchanges from `ending` to `ended` and to `endingAwaited` exclude each other:
-///   either the waiter reads `ended` and takes the outcome, or the ender reads `endingAwaited` and resumes the waiter. The waiter
-///   writes only ``Content/waiter`` and the ender only ``Content/outcome`` as long as both may run.
-/// - *An id is used late, when the slot serves another call.* The use is part of the word, and no use comes twice, so every
-///   exchange fails. ``owner`` is written before the use is published and read after it: who reads another use's owner also
-///   reads that the standing has changed, and tries again.
-/// - *A plugin completes what the host gives up.* The host ends the call and notes that in one step under the lock of
-///   ``OperationTable``'s given-up calls; a completion that finds the call ended looks there under the same lock, so never
-///   between the two.
+/// - *Two threads finish a call.* The exchange from a pending stage succeeds once. The other thread reads a stage that
+///   is not pending.
+/// - *One thread finishes a call while another begins to wait.* Before `storing`, either exchange comes first, and the
+///   other thread sees it and tries again. After it, the exchanges from `storing` to `stored` and to `storingAwaited`
+///   exclude each other: either the waiter reads `stored` and takes the outcome, or the finisher reads `storingAwaited`
+///   and resumes the waiter. While both may run, the waiter writes only ``Content/waiter`` and the finisher only
+///   ``Content/outcome``.
+/// - *A late id meets a slot that serves another call.* The use is part of the word, and no use repeats, so every
+///   exchange fails. ``owner`` is written before the use is published and read after it: a thread that reads the owner
+///   of another use also reads that the standing has changed, and tries again.
+/// - *A plugin completes a call that the host gives up.* The host gives the call up and notes it in one step, under the
+///   lock of ``OperationTable``'s given-up calls. A completion that comes too late looks there under the same lock, and
+///   so never between the two.
 @safe
 package struct OperationSlot: ~Copyable {
-    /// Suspended until the call ends.
+    /// The suspended waiter, resumed with the outcome.
     package typealias Waiter = UnsafeContinuation<OperationTable.Outcome, Never>
 
-    /// Which use of the slot this is, and where its call stands.
+    /// The current use of the slot, and the stage of its call.
     package let standing = Atomic(Standing(use: 0, stage: .free))
     /// The instance that may complete the call.
     package let owner = Atomic<UInt64>(0)
-    /// What belongs to one at a time. Elsewhere: changing a part of a structure in place is an exclusive access to all of it,
-    /// and others read the standing meanwhile. To be read into a variable first: ThreadSanitizer takes an expression that begins
-    /// with the slot for a change of the slot.
+    /// The fields that one thread owns at a time.
+    ///
+    /// They are stored outside the slot: mutating one field of a struct in place is an exclusive access to all of it,
+    /// while others read ``standing``. Read the pointer into a variable first: ThreadSanitizer takes an expression that
+    /// begins with the slot for a mutation of the slot.
     package let content: UnsafeMutablePointer<Content>
 
-    /// What is known of a call besides where it stands.
+    /// The observer flag, outcome and waiter of a call.
     @safe
     package struct Content {
-        /// Whether somebody wants to know how far the call is.
+        /// Whether the caller observes progress.
         package var isObserved = false
-        /// How the call ended.
+        /// The outcome, once it is stored.
         package var outcome: OperationTable.Outcome?
-        /// Who waits for that.
+        /// The waiter for the outcome.
         package var waiter: Waiter?
     }
 
-    /// A slot that is free.
+    /// Creates a free slot.
     package init(content: UnsafeMutablePointer<Content>) {
         unsafe self.content = content
     }
 
-    /// Where a call stands.
+    /// The stage of a call.
     package enum Stage: UInt64 {
         case free
-        /// Pending, and nobody waits yet.
+        /// Pending, without a waiter.
         case begun
-        /// Pending, and the waiter is resumed when it ends.
+        /// Pending, with a waiter to resume.
         case awaited
-        /// Nobody waits yet, and the outcome is being stored.
-        case ending
-        /// The outcome is being stored; who stores it resumes the waiter, which came meanwhile.
-        case endingAwaited
+        /// The outcome is being stored, without a waiter.
+        case storing
+        /// The outcome is being stored, and a waiter has arrived; the finisher resumes it.
+        case storingAwaited
         /// The outcome is stored.
-        case ended
+        case stored
 
-        /// Whether the call can still be ended.
+        /// Whether the call can still be completed or given up.
         package var isPending: Bool { self == .begun || self == .awaited }
     }
 
@@ -91,10 +95,10 @@ package struct OperationSlot: ~Copyable {
 
         package init(use: UInt64, stage: Stage) { rawValue = use << 3 | stage.rawValue }
 
-        /// How often the slot has been taken, from 1.
+        /// The number of this use of the slot, from 1.
         package var use: UInt64 { rawValue >> 3 }
 
-        /// Where the call of this use stands.
+        /// The stage of this use's call.
         package var stage: Stage { Stage(rawValue: rawValue & Self.mask) ?? .free }
 
         /// The same use at another stage.

@@ -5,26 +5,26 @@ internal import Synchronization
 
 /// The slots of an ``OperationTable``, and which of them are free.
 ///
-/// Address space is reserved for all of them at once, so that none ever moves and a late thread of a plugin always finds a slot
-/// where an id says; memory is used by those that were ever taken.
+/// Address space is reserved for all slots at once, so none ever moves and a late plugin thread always finds the slot
+/// that an id names. Only slots that were ever taken use memory.
 ///
 /// `@unchecked Sendable`: the address is constant, and a slot is safe to share.
 @safe
 package final class OperationSlots: @unchecked Sendable {
-    /// The most slots there can be.
+    /// The maximum number of slots.
     package let capacity: Int
 
     private let slots: UnsafeMutablePointer<OperationSlot>
     private let contents: UnsafeMutablePointer<OperationSlot.Content>
-    /// For each slot that is free, the next one that is.
+    /// For each free slot, the next free one.
     private let links: UnsafeMutablePointer<Atomic<UInt32>>
-    /// The free slot that is taken next, plus one, or 0; above it a count that tells an old head from the same one come back.
+    /// The next free slot plus one, or 0; the upper bits count changes, so that a head that comes back differs.
     private let head = Atomic<UInt64>(0)
-    /// How many slots were ever taken.
+    /// The number of slots ever taken.
     private let used = Atomic<Int>(0)
     private let growth = Mutex(())
 
-    /// Nothing is taken.
+    /// Reserves the slots; none is taken.
     package init(capacity: Int) {
         self.capacity = capacity
         unsafe slots = .allocate(capacity: capacity)
@@ -45,7 +45,7 @@ package final class OperationSlots: @unchecked Sendable {
     /// The slots that were ever taken.
     package var indices: Range<Int> { 0..<used.load(ordering: .acquiring) }
 
-    /// A slot that was taken before; nil if it never was.
+    /// The slot at an index; nil if it was never taken.
     package func slot(at index: Int) -> UnsafeMutablePointer<OperationSlot>? {
         index < used.load(ordering: .acquiring) ? unsafe slots + index : nil
     }
@@ -63,7 +63,7 @@ package final class OperationSlots: @unchecked Sendable {
         return unsafe takeNew()
     }
 
-    /// Gives a slot back that was taken.
+    /// Returns a taken slot to the free ones.
     package func giveBack(_ index: Int) {
         var known = head.load(ordering: .relaxed)
         while true {

@@ -4,57 +4,59 @@
 package import ConnectorManifest
 internal import Synchronization
 
-/// The asynchronous calls that plugins have taken on and not completed, by their 64-bit ids.
+/// The pending asynchronous calls of plugins, by their 64-bit ids.
 ///
-/// A call ends exactly once: by the plugin's completion, its deadline, or its caller giving up, whichever is first. A plugin that
-/// answers a call late, which the host gave up, is told so and not blamed; one that answers a call twice, or one that never was,
-/// breaks the ABI. An id is never given out twice: its upper 44 bits count the uses of the slot that its lower 20 bits name.
+/// Each call has one outcome: the plugin's completion, its deadline, or its caller giving up, whichever comes first. A
+/// plugin that completes a given-up call late is told so and not blamed. A plugin that completes a call twice, or one
+/// that never was, breaks the ABI. Ids are never reused: the lower 20 bits name a slot, and the upper 44 bits count its
+/// uses.
 ///
-/// A call is begun before anybody waits for it, so one that completes inside the plugin's function costs no continuation, and no
-/// lock either: see ``OperationSlot``. Only progress, which few ask for, and giving up take one. Nothing of a plugin or a caller
-/// ever runs under it.
+/// A call is begun before anyone waits for it. One that completes inside the plugin's function therefore costs no
+/// continuation, and no lock either: see ``OperationSlot``. Only giving up and progress, which few calls observe, take
+/// a lock. No code of a plugin or a caller runs under it.
 package final class OperationTable: Sendable {
-    /// How a call ended.
+    /// The plugin's result, or the error that took its place.
     package typealias Outcome = Result<[UInt8], ConnectorError>
 
-    /// Told how far a call is, on the plugin's thread.
+    /// Receives the progress of a call, on the plugin's thread.
     package typealias Observer = @Sendable (JSONValue) -> Void
 
-    /// What `complete` answers a plugin.
+    /// The answer to a plugin that completes a call or reports progress.
     package enum Answer: Sendable {
-        /// The call was pending and has ended now.
+        /// The call was pending.
         case accepted
-        /// Double, or never given out.
+        /// The call was completed before, or never begun.
         case unknown
-        /// Pending, but another gate's; it stays so.
+        /// The call belongs to another instance, and stays pending.
         case foreign
-        /// The host gave the call up before: too late, and nobody's fault.
+        /// The host has given the call up: too late, but no fault of the plugin.
         case givenUp
     }
 
-    /// The most calls that can be pending at once.
+    /// The maximum number of pending calls.
     package static let capacity = 1 << slotBits
     private static let slotBits: UInt64 = 20
 
     private let slots: OperationSlots
-    /// Of the calls whose callers want to know how far they are, by id.
+    /// The observers of progress, by call id.
     private let observers = Mutex<[UInt64: Observer]>([:])
-    /// What the host gave up, by owner, until the plugin answers or its instance is over.
+    /// The given-up calls by owner, until the plugin completes them or its instance is destroyed.
     private let givenUp = Mutex<[UInt64: GivenUpCalls]>([:])
 
     /// A table without calls.
     ///
-    /// - Parameter capacity: The most calls that can be pending at once, up to the usual number.
+    /// - Parameter capacity: The maximum number of pending calls, at most ``capacity``.
     package init(capacity: Int = OperationTable.capacity) {
         slots = OperationSlots(capacity: min(capacity, Self.capacity))
     }
 
-    /// Takes on a call.
+    /// Begins a call.
     ///
     /// - Parameters:
-    ///   - owner: The instance, which alone may complete it.
-    ///   - progress: Told how far it is, on the plugin's thread.
-    /// - Returns: The id, for one ``end(of:)`` or ``endIfNow(of:)`` that answers; nil if the table is full.
+    ///   - owner: The only instance that may complete it.
+    ///   - progress: Receives its progress, on the plugin's thread.
+    /// - Returns: The id, valid until ``awaitOutcome(of:)`` or ``takeOutcome(of:)`` has answered once; nil if the table
+    ///   is full.
     package func begin(owner: UInt64, progress: Observer? = nil) -> UInt64? {
         guard let (index, slot) = unsafe slots.take() else { return nil }
         let use = unsafe slot.pointee.standing.load(ordering: .relaxed).use + 1
@@ -68,20 +70,20 @@ package final class OperationTable: Sendable {
         return id
     }
 
-    /// How a call ended, if it has; the id is used up then.
-    package func endIfNow(of id: UInt64) -> Outcome? {
+    /// Takes the outcome of a call, if it has one; the id is then invalid.
+    package func takeOutcome(of id: UInt64) -> Outcome? {
         guard let slot = unsafe slot(of: id) else { return nil }
         return unsafe take(id, slot)
     }
 
-    /// Waits for a call to end; the id is used up then.
-    package func end(of id: UInt64) async -> Outcome {
+    /// Awaits the outcome of a call; the id is then invalid.
+    package func awaitOutcome(of id: UInt64) async -> Outcome {
         await unsafe withUnsafeContinuation { (waiter: OperationSlot.Waiter) in
             if let outcome = unsafe wait(for: id, waiter) { unsafe waiter.resume(returning: outcome) }
         }
     }
 
-    /// Puts a waiter in place; or says at once how the call ended.
+    /// Installs a waiter, or returns the outcome at once.
     private func wait(for id: UInt64, _ waiter: OperationSlot.Waiter) -> Outcome? {
         guard let slot = unsafe slot(of: id) else { return Self.neverBegun(id) }
         var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
@@ -89,9 +91,9 @@ package final class OperationTable: Sendable {
             let next: OperationSlot.Stage
             switch known.stage {
             case .begun: next = .awaited
-            case .ending: next = .endingAwaited
-            case .ended: return unsafe take(id, slot)
-            case .free, .awaited, .endingAwaited: return Self.neverBegun(id)
+            case .storing: next = .storingAwaited
+            case .stored: return unsafe take(id, slot)
+            case .free, .awaited, .storingAwaited: return Self.neverBegun(id)
             }
             unsafe slot.pointee.content.pointee.waiter = waiter
             let (isWaiting, current) = unsafe slot.pointee.standing.compareExchange(
@@ -105,17 +107,17 @@ package final class OperationTable: Sendable {
         return Self.neverBegun(id)
     }
 
-    /// Takes the outcome out of a call that has ended, and frees its slot.
+    /// Takes a stored outcome and frees the slot.
     private func take(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Outcome? {
-        let ended = OperationSlot.Standing(use: Self.use(of: id), stage: .ended)
-        guard unsafe slot.pointee.standing.load(ordering: .acquiring) == ended else { return nil }
+        let stored = OperationSlot.Standing(use: Self.use(of: id), stage: .stored)
+        guard unsafe slot.pointee.standing.load(ordering: .acquiring) == stored else { return nil }
         let content = unsafe slot.pointee.content
         let outcome = unsafe content.pointee.outcome.take()
         unsafe free(id, slot)
         return outcome
     }
 
-    /// Makes a slot, which the caller owns, one that others can take.
+    /// Frees a slot that the caller owns.
     private func free(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) {
         let content = unsafe slot.pointee.content
         if unsafe content.pointee.isObserved {
@@ -127,13 +129,13 @@ package final class OperationTable: Sendable {
         slots.giveBack(Self.index(of: id))
     }
 
-    /// Ends a call in the name of its instance.
+    /// Completes a call on behalf of its instance.
     @discardableResult
     package func complete(_ id: UInt64, owner: UInt64, _ outcome: consuming Outcome) -> Answer {
         guard let slot = unsafe slot(of: id) else { return .unknown }
         switch unsafe claim(id, slot, owner: owner) {
         case .pending(let isAwaited):
-            unsafe finish(id, slot, consume outcome, isAwaited: isAwaited)
+            unsafe deliver(id, slot, consume outcome, isAwaited: isAwaited)
             return .accepted
         case .foreign: return .foreign
         case .over:
@@ -142,7 +144,7 @@ package final class OperationTable: Sendable {
         }
     }
 
-    /// Ends a call for which nobody waits any more, or whose deadline has passed; the plugin may learn of that too late.
+    /// Gives up a call whose caller is gone or whose deadline has passed; the plugin may learn of it late.
     ///
     /// - Returns: Whether the call was pending.
     package func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
@@ -153,34 +155,36 @@ package final class OperationTable: Sendable {
             return isAwaited
         }
         guard let isAwaited else { return false }
-        unsafe finish(id, slot, .failure(error), isAwaited: isAwaited)
+        unsafe deliver(id, slot, .failure(error), isAwaited: isAwaited)
         return true
     }
 
-    /// Forgets what was given up of an instance that is over: whatever it still answers, it must not.
-    package func release(owner: UInt64) {
+    /// Forgets the given-up calls of a destroyed instance, which may complete none of them any more.
+    package func forget(owner: UInt64) {
         givenUp.withLock { $0[owner] = nil }
     }
 
-    /// Gives up every call of an instance that is still pending. Looks at every slot that was ever taken, some nanoseconds each:
-    /// an instance ends once, and a list of its calls would cost every call.
+    /// Gives up every pending call of an instance.
     ///
-    /// - Returns: Which ones.
+    /// It visits every slot ever taken, at some nanoseconds each. That happens once per instance; keeping a list would
+    /// cost every call.
+    ///
+    /// - Returns: The ids of the calls.
     package func giveUpAll(owner: UInt64, _ error: ConnectorError) -> [UInt64] {
         pending(owner: owner).filter { giveUp($0, owner: owner, error) }
     }
 
-    /// What somebody finds who wants to end a call.
+    /// The result of ``claim(_:_:owner:)``.
     private enum Claim {
-        /// It is the finder's to end.
+        /// The call is claimed; the finder must deliver its outcome.
         case pending(isAwaited: Bool)
-        /// It is another instance's.
+        /// The call belongs to another instance.
         case foreign
-        /// It has ended, or never was.
+        /// The call has its outcome, or never was.
         case over
     }
 
-    /// Makes the caller the one who ends a call, if it is pending; nobody else can end it then.
+    /// Claims a pending call, so that nobody else can complete it or give it up.
     private func claim(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>, owner: UInt64) -> Claim {
         let use = Self.use(of: id)
         var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
@@ -193,7 +197,7 @@ package final class OperationTable: Sendable {
             }
             let (isMine, current) = unsafe slot.pointee.standing.compareExchange(
                 expected: known,
-                desired: known.at(.ending),
+                desired: known.at(.storing),
                 ordering: .acquiringAndReleasing
             )
             if isMine { return .pending(isAwaited: known.stage == .awaited) }
@@ -202,8 +206,8 @@ package final class OperationTable: Sendable {
         return .over
     }
 
-    /// Hands the outcome to the waiter, or stores it for the one to come.
-    private func finish(
+    /// Hands the outcome to the waiter, or stores it for a later one.
+    private func deliver(
         _ id: UInt64,
         _ slot: UnsafeMutablePointer<OperationSlot>,
         _ outcome: consuming Outcome,
@@ -212,13 +216,13 @@ package final class OperationTable: Sendable {
         let content = unsafe slot.pointee.content
         unsafe content.pointee.outcome = consume outcome
         if !isAwaited {
-            let ending = OperationSlot.Standing(use: Self.use(of: id), stage: .ending)
+            let storing = OperationSlot.Standing(use: Self.use(of: id), stage: .storing)
             let isStored = unsafe slot.pointee.standing.compareExchange(
-                expected: ending,
-                desired: ending.at(.ended),
+                expected: storing,
+                desired: storing.at(.stored),
                 ordering: .acquiringAndReleasing
             ).exchanged
-            // Else somebody began to wait meanwhile.
+            // Otherwise a waiter arrived meanwhile.
             if isStored { return }
         }
         let waiter = unsafe content.pointee.waiter.take()
@@ -227,7 +231,7 @@ package final class OperationTable: Sendable {
         unsafe waiter?.resume(returning: outcome)
     }
 
-    /// The calls of an instance that are pending.
+    /// The pending calls of an instance.
     package func pending(owner: UInt64) -> [UInt64] {
         slots.indices.compactMap { index in
             guard let slot = unsafe slots.slot(at: index) else { return nil }
@@ -238,14 +242,14 @@ package final class OperationTable: Sendable {
         }
     }
 
-    /// Whether nothing has ended a call.
+    /// Whether a call has no outcome yet.
     package func isPending(_ id: UInt64) -> Bool {
         guard let slot = unsafe slot(of: id) else { return false }
         let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
         return standing.use == Self.use(of: id) && standing.stage.isPending
     }
 
-    /// Passes on how far a pending call is.
+    /// Passes the progress of a pending call to its observer.
     package func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
         guard let slot = unsafe slot(of: id) else { return .unknown }
         let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
@@ -262,7 +266,7 @@ package final class OperationTable: Sendable {
         unsafe slots.slot(at: Self.index(of: id))
     }
 
-    /// Whether there was ever a call of this id.
+    /// Whether the id was ever given out.
     private func wasGivenOut(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Bool {
         1...max(1, unsafe slot.pointee.standing.load(ordering: .acquiring).use) ~= Self.use(of: id)
     }

@@ -6,10 +6,10 @@ public import ConnectorManifest
 
 /// The `connector_error` of one call, on the stack.
 ///
-/// Only its first bytes are written before the call: to clear all of its kilobyte would take longer than a call.
+/// Only its first bytes are cleared before the call: clearing its whole kilobyte would take longer than a call.
 @usableFromInline
 package enum ErrorObject {
-    /// Lends an error object that says nothing yet.
+    /// Lends an empty error object to the body.
     @inlinable
     @inline(__always)
     package static func with(_ body: (UnsafeMutablePointer<connector_error>) -> Void) {
@@ -27,7 +27,7 @@ package enum ErrorObject {
         }
     }
 
-    /// What a function said about its failure.
+    /// Reads the failure that a function reported.
     @usableFromInline
     @inline(never)
     package static func read(
@@ -38,7 +38,7 @@ package enum ErrorObject {
         Failure(unsafe ConnectorError(status: status, error: error.pointee, attempting: name))
     }
 
-    /// An error behind a reference: calls that succeed move no more than a null pointer around.
+    /// An error behind a reference, so that successful calls move no more than a null pointer around.
     @usableFromInline
     package final class Failure {
         @usableFromInline package let error: ConnectorError

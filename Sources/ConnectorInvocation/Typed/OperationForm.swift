@@ -3,14 +3,14 @@
 
 package import ConnectorManifest
 
-/// What a ready-made C type of ``OperationFunction`` demands of a signature.
+/// The shape of a signature that a ready-made C type of ``OperationFunction`` requires.
 package enum OperationForm {
-    /// So many scalars of one type in, one of the same out.
+    /// Several scalars of one type in, one of the same type out.
     case scalars(ValueType, count: Int)
-    /// So many texts in, at most one out by completion.
+    /// Several texts in, at most one text out, by completion.
     case texts(count: Int)
 
-    /// The form of a C type; nil for a type of the author's own, which nobody can check.
+    /// The form of a ready-made C type; nil for any other type, which the host cannot check.
     package init?(_ function: Any.Type) {
         switch function {
         case _ where function == OperationFunction.Numbers1.self: self = .scalars(.f64, count: 1)
@@ -26,7 +26,7 @@ package enum OperationForm {
         }
     }
 
-    /// Whether a function of the signature has the form's C type.
+    /// Whether functions of the signature have the form's C type.
     package func fits(_ signature: Signature) -> Bool {
         switch self {
         case .scalars(let type, let count):
@@ -39,7 +39,7 @@ package enum OperationForm {
 }
 
 extension OperationForm: CustomStringConvertible {
-    /// What it takes and answers, for messages.
+    /// The form in words, for messages.
     package var description: String {
         switch self {
         case .scalars(let type, let count): "\(count) \(type) in and one out, at once"

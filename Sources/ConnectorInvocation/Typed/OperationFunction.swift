@@ -3,10 +3,10 @@
 
 public import CConnector
 
-/// The C functions that many operations are, as `connector/operation.h` derives their types from a signature.
+/// The C function types of common operations, which `connector/operation.h` derives from their signatures.
 ///
-/// A ``TypedOperation`` of one of them is called like a Swift function: nothing unsafe is left for the author of a client, and
-/// ``GateClient/typed(_:_:as:)`` compares the form with the signature too.
+/// A ``TypedOperation`` with one of them is called like a Swift function: the author of a client writes no unsafe code.
+/// ``GateClient/typed(_:_:as:)`` also compares its form with the signature.
 ///
 /// | form | signatures |
 /// |---|---|
@@ -14,72 +14,72 @@ public import CConnector
 /// | ``Integers1`` to ``Integers3`` | `(a: i64) -> i64`, with one to three parameters |
 /// | ``Texts1`` to ``Texts3`` | `(a: string) async -> json`: each parameter, and the result if any, is a `string`, `json` or `bytes` |
 ///
-/// For any other signature write the C type yourself, of the parts below.
+/// For any other signature, build the C type from the parts below.
 public enum OperationFunction {
-    /// The plugin's instance, which every function takes first.
+    /// The plugin's instance, the first parameter of every function.
     public typealias Instance = UnsafeMutableRawPointer?
-    /// An asynchronous call, which its function takes second.
+    /// An asynchronous call, the second parameter of its function.
     public typealias Call = UnsafePointer<connector_call>
-    /// Where a function explains its failure, which every function takes last.
+    /// The error object, the last parameter of every function.
     public typealias Failure = UnsafeMutablePointer<connector_error>
     /// The first byte of a text, or null for none; its length in bytes follows as a `UInt64`.
     public typealias Text = UnsafePointer<UInt8>?
 
-    /// One number in, one out, at once.
+    /// A synchronous function from one number to a number.
     @safe
     public struct Numbers1: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Double, UnsafeMutablePointer<Double>, Failure) -> Int32
     }
 
-    /// Two numbers in, one out, at once.
+    /// A synchronous function from two numbers to a number.
     @safe
     public struct Numbers2: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Double, Double, UnsafeMutablePointer<Double>, Failure) -> Int32
     }
 
-    /// Three numbers in, one out, at once.
+    /// A synchronous function from three numbers to a number.
     @safe
     public struct Numbers3: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Double, Double, Double, UnsafeMutablePointer<Double>, Failure) -> Int32
     }
 
-    /// One integer in, one out, at once.
+    /// A synchronous function from one integer to an integer.
     @safe
     public struct Integers1: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Int64, UnsafeMutablePointer<Int64>, Failure) -> Int32
     }
 
-    /// Two integers in, one out, at once.
+    /// A synchronous function from two integers to an integer.
     @safe
     public struct Integers2: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Int64, Int64, UnsafeMutablePointer<Int64>, Failure) -> Int32
     }
 
-    /// Three integers in, one out, at once.
+    /// A synchronous function from three integers to an integer.
     @safe
     public struct Integers3: Sendable {
         @usableFromInline package let function:
             @convention(c) (Instance, Int64, Int64, Int64, UnsafeMutablePointer<Int64>, Failure) -> Int32
     }
 
-    /// One text in, at most one out, by completion.
+    /// An asynchronous function from one text to at most one text.
     @safe
     public struct Texts1: Sendable {
         package let function: @convention(c) (Instance, Call, Text, UInt64, Failure) -> Int32
     }
 
-    /// Two texts in, at most one out, by completion.
+    /// An asynchronous function from two texts to at most one text.
     @safe
     public struct Texts2: Sendable {
         package let function: @convention(c) (Instance, Call, Text, UInt64, Text, UInt64, Failure) -> Int32
     }
 
-    /// Three texts in, at most one out, by completion.
+    /// An asynchronous function from three texts to at most one text.
     @safe
     public struct Texts3: Sendable {
         package let function:

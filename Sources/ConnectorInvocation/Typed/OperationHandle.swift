@@ -4,17 +4,17 @@
 public import CConnector
 public import ConnectorManifest
 
-/// An operation of a gate whose signature a client was written for: a ``TypedOperation`` without its C type.
+/// An operation of a gate, checked against its client's signature: a ``TypedOperation`` without its C type.
 @usableFromInline
 package struct OperationHandle: Sendable {
     private let gate: any CalledGate
     private let door: Door
     /// The operation's name.
     @usableFromInline package let name: String
-    /// What the manifest and the client agree on.
+    /// The signature that the manifest and the client share.
     package let signature: Signature
 
-    /// How a call begins: the function, the instance, the call and the error object.
+    /// Starts a call with the function, the instance, the call and the error object.
     @usableFromInline package typealias Start =
         (
             UnsafeMutableRawPointer, UnsafeMutableRawPointer?, UnsafePointer<connector_call>,
@@ -30,7 +30,7 @@ package struct OperationHandle: Sendable {
             throw ConnectorError(
                 .signatureMismatch,
                 "\(name) is \(found.signature), but the client was written for \(signature)",
-                fix: "change the client, or use a plugin of the version that it was written for",
+                fix: "change the client, or use the version of the plugin that it was written for",
                 connector: gate.path
             )
         }
@@ -43,13 +43,13 @@ package struct OperationHandle: Sendable {
     /// The gate's path.
     package var path: String { gate.path }
 
-    /// The error as it may be shown: with the gate's path, and without secrets.
+    /// Adds the gate's path to an error and redacts secrets.
     @usableFromInline
     package func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
 
-    /// Lets the caller into the gate for as long as it keeps the target.
+    /// Admits the caller to the gate for as long as it keeps the target.
     ///
-    /// - Parameter options: How long it may take until it is the caller's turn.
+    /// - Parameter options: The timeout of the wait for a turn.
     @usableFromInline
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
@@ -64,7 +64,7 @@ package struct OperationHandle: Sendable {
         }
     }
 
-    /// Calls an asynchronous operation and waits for its completion.
+    /// Calls an asynchronous operation and awaits its result.
     @usableFromInline
     package func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
@@ -77,12 +77,12 @@ package struct OperationHandle: Sendable {
                     unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
                 }
             }
-            if let outcome = door.environment.operations.endIfNow(of: id) { return try outcome.get() }
+            if let outcome = door.environment.operations.takeOutcome(of: id) { return try outcome.get() }
             let channel = admission.channel
             defer { extendLifetime(admission) }
-            // Typed operations are of this process.
+            // Typed operations exist only in this process.
             guard let instance = channel.instance else { return [] }
-            return try await instance.end(of: id, name, by: deadline).get()
+            return try await instance.awaitOutcome(of: id, name, by: deadline).get()
         } catch {
             throw described(error)
         }
@@ -102,14 +102,14 @@ package struct OperationHandle: Sendable {
         }
     }
 
-    /// A function that may be called, and what it takes first, as long as the caller is inside its gate.
+    /// A function and its instance, callable while the caller is inside the gate.
     @usableFromInline
     @safe
     package struct Target: ~Copyable {
         private let admission: Admission
         /// The operation's function.
         @usableFromInline package let function: UnsafeMutableRawPointer
-        /// What it takes first.
+        /// The plugin's instance, its first argument.
         @usableFromInline package let instance: UnsafeMutableRawPointer?
 
         package init(

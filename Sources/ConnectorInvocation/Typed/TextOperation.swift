@@ -6,9 +6,9 @@ package import ConnectorManifest
 
 /// Asynchronous functions whose parameters are all texts, called through their own C type.
 ///
-/// Every operation of the capabilities that the project defines is of this form, so that typed clients never go through
-/// libffi: the manifest's signature was compared with the capability's when it was read, and the pointer is cast to what
-/// that signature means.
+/// All operations of the project's own capabilities have this form, so typed clients never go through libffi. The
+/// manifest's signature was compared with the capability's when the manifest was read, and the function pointer is cast
+/// to the type of that signature.
 package enum TextOperation {
     /// One text: its first byte, or null for none, and its length.
     package typealias Text = UnsafePointer<UInt8>?
@@ -24,7 +24,7 @@ package enum TextOperation {
     private typealias F4 =
         @convention(c) (Instance, Call, Text, UInt64, Text, UInt64, Text, UInt64, Text, UInt64, Failure) -> Int32
 
-    /// The most texts that a function may take.
+    /// The maximum number of text parameters.
     package static let limit = 4
 
     /// Whether a signature is of this form.
@@ -35,7 +35,7 @@ package enum TextOperation {
 
     /// Calls a function whose signature ``fits(_:)``.
     ///
-    /// - Parameter texts: One for each parameter; they are lent for the duration of the call.
+    /// - Parameter texts: One per parameter, lent for the duration of the call.
     package static func call(
         _ function: UnsafeMutableRawPointer,
         instance: UnsafeMutableRawPointer?,
@@ -74,7 +74,7 @@ package enum TextOperation {
         }
     }
 
-    /// Lends the bytes of a text; an empty one has an address, since null stands for none.
+    /// Lends the bytes of a text. An empty text has an address, because null stands for no text.
     private static func lend(_ texts: [CallValue], _ index: Int, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard index < texts.count, case .bytes(let bytes) = texts[index] else { return body(nil, 0) }
         guard !bytes.isEmpty else {

@@ -7,7 +7,7 @@ public import ConnectorManifest
 extension OperationLease where Function == OperationFunction.Integers1 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Int64) throws(ConnectorError) -> Int64 {
@@ -18,10 +18,11 @@ extension OperationLease where Function == OperationFunction.Integers1 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers1 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Int64,
         options: CallOptions = CallOptions()
@@ -33,7 +34,7 @@ extension TypedOperation where Function == OperationFunction.Integers1 {
 extension OperationLease where Function == OperationFunction.Integers2 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Int64, _ b: Int64) throws(ConnectorError) -> Int64 {
@@ -44,10 +45,11 @@ extension OperationLease where Function == OperationFunction.Integers2 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers2 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Int64,
         _ b: Int64,
@@ -60,7 +62,7 @@ extension TypedOperation where Function == OperationFunction.Integers2 {
 extension OperationLease where Function == OperationFunction.Integers3 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Int64, _ b: Int64, _ c: Int64) throws(ConnectorError) -> Int64 {
@@ -71,10 +73,11 @@ extension OperationLease where Function == OperationFunction.Integers3 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers3 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Int64,
         _ b: Int64,

@@ -7,7 +7,7 @@ public import ConnectorManifest
 extension OperationLease where Function == OperationFunction.Numbers1 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Double) throws(ConnectorError) -> Double {
@@ -18,10 +18,11 @@ extension OperationLease where Function == OperationFunction.Numbers1 {
 }
 
 extension TypedOperation where Function == OperationFunction.Numbers1 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Double,
         options: CallOptions = CallOptions()
@@ -33,7 +34,7 @@ extension TypedOperation where Function == OperationFunction.Numbers1 {
 extension OperationLease where Function == OperationFunction.Numbers2 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Double, _ b: Double) throws(ConnectorError) -> Double {
@@ -44,10 +45,11 @@ extension OperationLease where Function == OperationFunction.Numbers2 {
 }
 
 extension TypedOperation where Function == OperationFunction.Numbers2 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Double,
         _ b: Double,
@@ -60,7 +62,7 @@ extension TypedOperation where Function == OperationFunction.Numbers2 {
 extension OperationLease where Function == OperationFunction.Numbers3 {
     /// Calls the function once; nothing is allocated, locked or counted.
     ///
-    /// - Throws: What the plugin said.
+    /// - Throws: The plugin's error.
     @inlinable
     @inline(__always)
     public func callAsFunction(_ a: Double, _ b: Double, _ c: Double) throws(ConnectorError) -> Double {
@@ -71,10 +73,11 @@ extension OperationLease where Function == OperationFunction.Numbers3 {
 }
 
 extension TypedOperation where Function == OperationFunction.Numbers3 {
-    /// Calls the operation once; for many calls in a row take a lease.
+    /// Calls the operation once; for many calls in a row, take a lease.
     ///
-    /// - Parameter options: How long to wait for a turn on a `serial` gate; the function itself is not interrupted.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the plugin said.
+    /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
+    ///   interrupted.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the plugin's error.
     public func callAsFunction(
         _ a: Double,
         _ b: Double,

@@ -5,12 +5,15 @@ internal import CConnector
 public import ConnectorManifest
 
 extension TypedOperation where Function == OperationFunction.Texts1 {
-    /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
+    /// Calls the operation with the texts as its parameters, in order, and awaits its result.
     ///
-    /// `options` says how long that may take, from the wait for its turn to its completion.
+    /// Pass nil only for an optional parameter.
     ///
-    /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
-    /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.
+    /// The timeout of `options` covers the wait for a turn and the call.
+    ///
+    /// - Returns: The result: a `json` result's value, a `string` result as a string, a `bytes` result as
+    ///   `{"base64": "…"}`; null if there is none.
+    /// - Throws: `invalid` if a required text is nil, and every error of ``call(_:_:)``.
     public func callAsFunction(
         _ text: String?,
         options: CallOptions = CallOptions()
@@ -26,12 +29,15 @@ extension TypedOperation where Function == OperationFunction.Texts1 {
 }
 
 extension TypedOperation where Function == OperationFunction.Texts2 {
-    /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
+    /// Calls the operation with the texts as its parameters, in order, and awaits its result.
     ///
-    /// `options` says how long that may take, from the wait for its turn to its completion.
+    /// Pass nil only for an optional parameter.
     ///
-    /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
-    /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.
+    /// The timeout of `options` covers the wait for a turn and the call.
+    ///
+    /// - Returns: The result: a `json` result's value, a `string` result as a string, a `bytes` result as
+    ///   `{"base64": "…"}`; null if there is none.
+    /// - Throws: `invalid` if a required text is nil, and every error of ``call(_:_:)``.
     public func callAsFunction(
         _ first: String?,
         _ second: String?,
@@ -50,12 +56,15 @@ extension TypedOperation where Function == OperationFunction.Texts2 {
 }
 
 extension TypedOperation where Function == OperationFunction.Texts3 {
-    /// Calls the operation and waits for its completion; the texts are the parameters in order, nil only where it may be.
+    /// Calls the operation with the texts as its parameters, in order, and awaits its result.
     ///
-    /// `options` says how long that may take, from the wait for its turn to its completion.
+    /// Pass nil only for an optional parameter.
     ///
-    /// - Returns: The result: of `json` what it says, of `string` a string, of `bytes` `{"base64": "…"}`; null if there is none.
-    /// - Throws: `invalid` for nil where there must be a text, and everything that ``call(_:_:)`` throws.
+    /// The timeout of `options` covers the wait for a turn and the call.
+    ///
+    /// - Returns: The result: a `json` result's value, a `string` result as a string, a `bytes` result as
+    ///   `{"base64": "…"}`; null if there is none.
+    /// - Throws: `invalid` if a required text is nil, and every error of ``call(_:_:)``.
     public func callAsFunction(
         _ first: String?,
         _ second: String?,
@@ -77,22 +86,22 @@ extension TypedOperation where Function == OperationFunction.Texts3 {
 }
 
 extension TypedOperation {
-    /// Objects to a missing text before the plugin sees it.
+    /// Checks that every required text is present, before the plugin is called.
     ///
-    /// - Parameter isMissing: For each parameter, whether there is none.
+    /// - Parameter isMissing: For each parameter, whether its text is nil.
     private func requireTexts(_ isMissing: [Bool]) throws(ConnectorError) {
         for (parameter, isMissing) in zip(handle.signature.parameters, isMissing)
         where isMissing && !parameter.isOptional {
             throw ConnectorError(
                 .invalid,
                 "\(handle.name) needs \"\(parameter.name)\"",
-                fix: "its signature is \(handle.name)\(handle.signature)",
+                fix: "call it as \(handle.name)\(handle.signature)",
                 connector: handle.path
             )
         }
     }
 
-    /// What the operation completed with, as its signature means it.
+    /// Converts the result to JSON by the signature's type.
     private func json(_ bytes: [UInt8]) throws(ConnectorError) -> JSONValue {
         guard let type = handle.signature.results.first?.type else { return .null }
         do throws(ConnectorError) {
@@ -104,7 +113,7 @@ extension TypedOperation {
 }
 
 extension TextOperation {
-    /// Lends the bytes of a text for the duration of a call; an empty one has an address, since null stands for none.
+    /// Lends the bytes of a text for a call. An empty text has an address, because null stands for no text.
     fileprivate static func lend(_ text: String?, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard var text else { return body(nil, 0) }
         guard !text.isEmpty else {

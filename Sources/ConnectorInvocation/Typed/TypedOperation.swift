@@ -6,16 +6,16 @@ public import ConnectorManifest
 
 /// An operation whose C type is known at compile time: the pointer is cast once and called directly.
 ///
-/// This is what a typed client for a capability of one's own is made of: see <doc:OwnCapability>. Where one of the ready-made
-/// types of ``OperationFunction`` fits, the operation is called like a function:
+/// Build typed clients of your own capabilities from it: see <doc:OwnCapability>. If one of the ready-made types of
+/// ``OperationFunction`` fits, the operation is called like a function:
 ///
 /// ```swift
 /// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
 /// let sum = try await add(2, 3)
 /// ```
 ///
-/// Any other signature needs a C type of the client's own, which is what `connector/operation.h` says for that signature; that
-/// it is, nobody can check. The signature itself is compared with the manifest's when the operation is asked for.
+/// Any other signature needs a C type of the client's own. Derive it from the signature by the rules of
+/// `connector/operation.h`: the host compares the signature with the manifest's, but cannot check the C type.
 ///
 /// ```swift
 /// typealias Power = @convention(c) (
@@ -30,12 +30,12 @@ public import ConnectorManifest
 /// }
 /// ```
 ///
-/// A value; from any thread.
+/// A value that any thread may use.
 public struct TypedOperation<Function>: Sendable {
     /// Everything but the C type.
     @usableFromInline package let handle: OperationHandle
 
-    /// Compares the signature with the manifest's, and with the form if the C type is a ready-made one.
+    /// Compares the signature with the manifest's and, for a ready-made C type, with its form.
     package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         handle = try OperationHandle(gate, name, signature)
         let isFunction = MemoryLayout<Function>.size == MemoryLayout<Int>.size
@@ -44,20 +44,20 @@ public struct TypedOperation<Function>: Sendable {
         throw ConnectorError(
             .invalid,
             "\(name)\(signature) cannot be called with \(form)",
-            fix: "ask for it with the C type that connector/operation.h derives from its signature",
+            fix: "use the C type that connector/operation.h derives from the signature",
             connector: gate.path
         )
     }
 
-    /// Calls the operation any number of times while the gate is kept from going away.
+    /// Lends the right to call the operation any number of times; the gate stays open meanwhile.
     ///
-    /// Taking the lease costs some tens of nanoseconds, a call through it what C pays for a function pointer. The gate does
-    /// not close before the lease ends, so keep it short; on a `serial` gate nobody else is let in meanwhile.
+    /// Taking the lease costs some tens of nanoseconds, and a call through it as much as a C function pointer. Keep the
+    /// lease short: the gate does not close before it is over, and on a `serial` gate it keeps the turn.
     ///
     /// - Parameters:
-    ///   - options: How long to wait for a turn on a `serial` gate; the body and its calls are not interrupted.
+    ///   - options: The timeout of the wait for a turn on a `serial` gate. The body and its calls are not interrupted.
     ///   - body: Calls the operation through the lease.
-    /// - Throws: `not-open`; `timed-out` and `cancelled` while it waits for its turn; what the body throws.
+    /// - Throws: `not-open`; `timed-out` or `cancelled` during the wait for a turn; the body's error.
     @inlinable
     public func withLease<Result>(
         options: CallOptions = CallOptions(),
@@ -78,16 +78,16 @@ public struct TypedOperation<Function>: Sendable {
         }
     }
 
-    /// Calls an asynchronous operation and waits for its completion.
+    /// Calls an asynchronous operation and awaits its result.
     ///
-    /// One that completes inside the call costs no continuation.
+    /// An operation that completes inside its function costs no continuation.
     ///
     /// - Parameters:
-    ///   - options: How long it may take: from the wait for its turn to its completion.
+    ///   - options: The timeout, from the wait for a turn to the completion.
     ///   - start: Calls the function with the instance, the call and the error object.
-    /// - Returns: The bytes that it completed with.
-    /// - Throws: `not-open`; `timed-out`; what the plugin said; `cancelled` if, and only if, the caller's own task is: see
-    ///   <doc:Errors>.
+    /// - Returns: The bytes of the result.
+    /// - Throws: `not-open`; `timed-out`; the plugin's error; `cancelled` if, and only if, the caller's own task is
+    ///   cancelled: see <doc:Errors>.
     @inlinable
     public func call(
         _ options: CallOptions = CallOptions(),
@@ -101,7 +101,7 @@ public struct TypedOperation<Function>: Sendable {
     }
 }
 
-/// The right to call an operation's function for a while: see ``TypedOperation/withLease(options:_:)``.
+/// The right to call an operation's function: see ``TypedOperation/withLease(options:_:)``.
 @safe
 public struct OperationLease<Function>: ~Copyable {
     @usableFromInline package let function: Function
@@ -117,10 +117,10 @@ public struct OperationLease<Function>: ~Copyable {
 
     /// Calls the function once.
     ///
-    /// Nothing is allocated, locked or counted: the body is inlined around the call of the pointer.
+    /// It allocates, locks and counts nothing: the body is inlined around the call of the pointer.
     ///
     /// - Parameter body: Calls the function with the instance and the error object, and returns its status.
-    /// - Throws: What the plugin said, for any status but success.
+    /// - Throws: The plugin's error, for any status but success.
     @inlinable
     @inline(__always)
     public func call(

@@ -3,9 +3,9 @@
 
 package import ConnectorManifest
 
-/// A plugin that was found and looks usable, so far as its file can tell without running it.
+/// A plugin that was found and looks usable, judged by its file without running it.
 package final class PluginCandidate: Sendable {
-    /// What it says of itself.
+    /// The manifest.
     package let manifest: Manifest
     /// The image's file; a foreign library's name if the dynamic linker is to find it.
     package let path: String
@@ -28,11 +28,11 @@ package final class PluginCandidate: Sendable {
     package enum Image: Sendable {
         /// A file, whose bytes are checked and sealed.
         case file
-        /// A library that the dynamic linker finds by its name, as it is.
+        /// A library that the dynamic linker loads by its name.
         case library(String)
     }
 
-    /// Whether an image still carries the manifest that this candidate was chosen by.
+    /// Whether an image still carries the manifest that selected this candidate.
     package func isDescribed(by image: some ManifestCarrier) -> Bool {
         let texts = image.manifestTexts()
         guard let embeddedText else { return texts.isEmpty }

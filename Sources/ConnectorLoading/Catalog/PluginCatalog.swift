@@ -6,19 +6,19 @@ internal import ConnectorPlatform
 
 /// Everything in the plugin directories, examined without running any of it.
 ///
-/// A file that looks like a plugin but is not usable is an entry too, with the reason. Making one reads every image's
-/// start: some 10 us each. Blocks for the reading. The value does not change afterwards; make a new one to look again.
+/// An unusable file that looks like a plugin is an entry too, with the reason. Creating a catalog blocks while it reads
+/// the start of every image, some 10 µs each. The value does not change afterwards: create a new one to look again.
 package struct PluginCatalog: Sendable {
-    /// Where it looked, in order.
+    /// The searched directories, in order.
     package let directories: [String]
-    /// What was found, by directory, then by name.
+    /// The entries, by directory, then by name.
     package private(set) var entries: [PluginEntry] = []
     /// The entries of an id, as indices.
     private var indices: [String: [Int]] = [:]
     /// Directories that could not be read, with the reason.
     private var unreadable: [String: String] = [:]
 
-    /// Looks through directories and the folders directly in them.
+    /// Searches directories and the folders directly inside them.
     ///
     /// - Parameter directories: Paths; one that does not exist is not an error until a plugin is not found.
     package init(directories: [String]) {
@@ -27,7 +27,7 @@ package struct PluginCatalog: Sendable {
         for directory in directories where seen.insert(directory).inserted {
             for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
         }
-        // The manifest in a plugin's source folder is no broken plugin once its image was found somewhere else.
+        // A manifest in a plugin's source folder is not broken if the plugin's image was found elsewhere.
         let usable = Set(entries.compactMap(\.candidate?.manifest.id))
         entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
         for (index, entry) in entries.enumerated() {
@@ -63,9 +63,9 @@ package struct PluginCatalog: Sendable {
     ///
     /// - Parameters:
     ///   - id: As connectors name it.
-    ///   - version: The only version that will do; nil for the highest.
-    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; the reason why the only file of that name
-    ///   is not usable; otherwise `unknown-plugin` with a suggestion and where it looked.
+    ///   - version: The required version; nil for the highest.
+    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; the reason why the only file of that
+    ///   name is unusable; otherwise `unknown-plugin` with a suggestion and the searched directories.
     package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
         let suitable = all.filter { version == nil || $0.manifest.version == version }
@@ -85,7 +85,7 @@ package struct PluginCatalog: Sendable {
 
     /// The plugin of a file: an image, or a sidecar.
     ///
-    /// - Throws: Why it is not usable.
+    /// - Throws: The reason why the plugin is unusable.
     package static func candidate(path: String) throws(ConnectorError) -> PluginCandidate {
         let entry = entry(path: path)
         if let candidate = entry.candidate { return candidate }
@@ -155,7 +155,7 @@ extension PluginCatalog {
         )
     }
 
-    /// Where it looked, for people.
+    /// The searched directories, in words.
     private var searched: String {
         guard !directories.isEmpty else { return "no directory was searched" }
         return "searched "

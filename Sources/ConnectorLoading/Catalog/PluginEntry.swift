@@ -7,7 +7,7 @@ package import ConnectorManifest
 package struct PluginEntry: Sendable {
     private let content: Content
 
-    /// What is not usable is behind a reference, since entries are moved about.
+    /// An unusable entry is behind a reference, which keeps entries cheap to move.
     private enum Content {
         case usable(PluginCandidate)
         indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
@@ -37,7 +37,7 @@ package struct PluginEntry: Sendable {
         }
     }
 
-    /// What it says of itself, as far as it could be read; also of a plugin that is not usable.
+    /// The manifest as far as it could be read, even of an unusable plugin.
     package var manifest: Manifest? {
         switch content {
         case .usable(let candidate): candidate.manifest
@@ -45,12 +45,12 @@ package struct PluginEntry: Sendable {
         }
     }
 
-    /// Why it is not usable: the first thing that is wrong; nil if it can be loaded as far as the catalog looks.
+    /// The first reason why the plugin is unusable; nil if the catalog found none.
     package var error: ConnectorError? {
         if case .unusable(_, _, _, let error) = content { error } else { nil }
     }
 
-    /// What to load; nil if it is not usable.
+    /// The candidate to load; nil if the plugin is unusable.
     package var candidate: PluginCandidate? {
         if case .usable(let candidate) = content { candidate } else { nil }
     }

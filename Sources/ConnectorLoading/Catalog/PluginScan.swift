@@ -9,7 +9,7 @@ package enum PluginScan {
     /// An image, and the sidecar beside it.
     package typealias Pair = (image: String, sidecar: String?)
 
-    /// How many images are worth a thread.
+    /// The number of images that is worth a thread.
     private static let batch = 32
 
     /// Examines images; the entries stand in the order of the pairs.

@@ -7,7 +7,7 @@
     import Darwin
 #endif
 
-/// An image with everything that it needs, and that these need, found as the dynamic linker would find it.
+/// An image with all its direct and indirect dependencies, found as the dynamic linker finds them.
 package struct DependencyClosure {
     /// One image of the closure.
     package struct Member {
@@ -31,10 +31,10 @@ package struct DependencyClosure {
     /// The root, then its needs, then theirs: the order in which symbols are looked up.
     private(set) var members: [Member]
 
-    /// More members than any program has; a circle of names cannot make more, since each name is followed once.
+    /// More members than any program has. Cycles add none, because each name is followed once.
     private static let memberLimit = 2048
 
-    /// Finds everything that an image needs.
+    /// Finds all dependencies of an image.
     package init(of image: ELFImage, _ dynamic: DynamicSection) {
         let root = Member(
             name: image.bytes.path,
@@ -100,7 +100,7 @@ package struct DependencyClosure {
         return present.isEmpty ? nil : present.contains(version)
     }
 
-    /// The names from the root's need down to a member: how it came to be needed.
+    /// The names from the root's dependency down to a member: the reason why it is needed.
     package func chain(to index: Int) -> [String] {
         var names: [String] = []
         var current: Int? = index
@@ -111,7 +111,7 @@ package struct DependencyClosure {
         return names.reversed()
     }
 
-    /// Where the needs of a member are searched.
+    /// The member as the search for its own dependencies sees it.
     private func requester(_ index: Int) -> LibrarySearch.Requester {
         var requester = LibrarySearch.Requester(
             origin: members[index].origin,

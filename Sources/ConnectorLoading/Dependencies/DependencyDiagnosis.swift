@@ -3,20 +3,20 @@
 
 internal import ConnectorManifest
 
-/// What the dynamic linker would say against an image, found without running any of it, and said so that it helps.
+/// The dynamic linker's objections to an image, found without running it and phrased to help.
 package struct DependencyDiagnosis {
     private let closure: DependencyClosure
     private let path: String
     /// Every reason: missing libraries, then versions, then symbols.
     private(set) var problems: [ConnectorError] = []
 
-    /// Examines an image with everything that it needs.
+    /// Examines an image with all its dependencies.
     package init(_ closure: DependencyClosure) {
         self.closure = closure
         path = closure.members.first?.name ?? ""
         for index in closure.members.indices where closure.members[index].isMissing { reportMissing(index) }
         for member in closure.members where !member.isLoaded { checkVersions(of: member) }
-        // What is missing could define any symbol.
+        // A missing library could define any symbol.
         guard problems.isEmpty else { return }
         for member in closure.members where !member.isLoaded { checkSymbols(of: member) }
     }
@@ -95,7 +95,7 @@ package struct DependencyDiagnosis {
         )
     }
 
-    /// Whether a symbol is defined in the closure or by the process. What cannot be read may define it.
+    /// Whether the closure or the process defines a symbol; an unreadable library may define any.
     private func isDefined(_ symbol: String) -> Bool {
         if DynamicLinker.isDefinedGlobally(symbol) { return true }
         return closure.members.contains { member in

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the system's libraries are: `/etc/ld.so.cache`, as ldconfig(8) writes it (glibc, sysdeps/generic/dl-cache.h).
+/// The index of the system's libraries: `/etc/ld.so.cache`, as ldconfig(8) writes it (glibc, dl-cache.h).
 package struct LibraryCache {
     /// Where every system with glibc keeps it.
     package static let path = "/etc/ld.so.cache"
@@ -51,7 +51,7 @@ package struct LibraryCache {
             guard bytes.hasText(name, at: start + Int(key)), let path = bytes.text(at: start + Int(value)) else {
                 continue
             }
-            // Builds for particular processors stand last here: what is asked is whether there is any.
+            // Builds for particular processors come last: callers only ask whether there is any.
             if capabilities == 0 { plain.append(path) } else { special.append(path) }
         }
         return plain + special

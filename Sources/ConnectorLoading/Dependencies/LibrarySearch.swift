@@ -39,7 +39,7 @@ package struct LibrarySearch {
         environment = unsafe getenv("LD_LIBRARY_PATH").map { unsafe Self.split(String(cString: $0)) } ?? []
     }
 
-    /// The folders where the dynamic linker looks last, on the distributions there are.
+    /// The default folders of the dynamic linker on common distributions.
     private var systemFolders: [String] {
         let triplet = architecture.machine == 183 ? "aarch64-linux-gnu" : "x86_64-linux-gnu"
         return ["/lib/\(triplet)", "/usr/lib/\(triplet)", "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
@@ -76,7 +76,7 @@ package struct LibrarySearch {
         return nil
     }
 
-    /// A file counts only if it was built for the same machine: the dynamic linker passes over others.
+    /// A file counts only if it was built for the same machine; the dynamic linker skips others, too.
     private func hit(_ candidate: (path: String, isRelative: Bool)) -> Hit? {
         guard DirectoryListing.exists(candidate.path), let bytes = try? ImageBytes(path: candidate.path),
             let image = try? ELFImage(bytes), image.architecture == architecture

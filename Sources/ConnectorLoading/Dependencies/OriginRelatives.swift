@@ -1,10 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The libraries that an image finds relative to its own file (`$ORIGIN`), which it would not find from a sealed copy.
+/// The libraries that an image finds relative to its own file (`$ORIGIN`), and would miss from a sealed copy.
 package enum OriginRelatives {
-    /// The files to seal together with an image; empty for nearly every image, and then found out with a few look-ups of
-    /// names.
+    /// The files to seal together with an image; empty for nearly every image, at the cost of a few look-ups.
     package static func files(of image: ELFImage, _ dynamic: DynamicSection) -> [ImageBytes] {
         guard mayHaveSome(image, dynamic) else { return [] }
         let members = DependencyClosure(of: image, dynamic).members

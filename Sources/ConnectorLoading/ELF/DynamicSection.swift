@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the dynamic linker reads of an image: names of libraries, and where the tables are.
+/// The dynamic section of an image: the names of libraries and the places of tables.
 ///
 /// Tables are offsets in the file here, already translated from addresses; nil if absent or outside the file.
 package struct DynamicSection {
@@ -108,7 +108,7 @@ extension ELFImage {
     package func isProgram(_ dynamic: DynamicSection?) -> Bool {
         if type == Self.program { return true }
         if let dynamic, dynamic.flags1 & ELFConstant.programFlag != 0 { return true }
-        // Some shared libraries, libc.so.6 among them, name an interpreter too, so that they can be run; they have a name.
+        // Some shared libraries, such as libc.so.6, can be run and name an interpreter too, but they have a soname.
         return segment(ELFConstant.interpreter) != nil && dynamic?.soname == nil
     }
 }

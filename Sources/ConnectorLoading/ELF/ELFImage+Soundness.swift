@@ -4,17 +4,17 @@
 package import ConnectorManifest
 
 extension ELFImage {
-    /// Checks what the dynamic linker takes on trust: a damaged image makes it crash, and the process with it.
+    /// Checks data that the dynamic linker trusts: a damaged image crashes it, and the process with it.
     ///
-    /// Not everything that it trusts, for that is the whole image; but whatever a file is damaged by (a disk that was full,
-    /// a copy that was broken off and resumed) shows here or at the symbols.
+    /// It checks only a part, because the linker trusts the whole image. But the usual damage, by a full disk or an
+    /// interrupted copy, shows here or at the symbols.
     ///
-    /// - Throws: `not-elf`, saying what does not fit.
+    /// - Throws: `not-elf`, with the inconsistency.
     package func checkSoundness(_ dynamic: DynamicSection) throws(ConnectorError) {
         var end: UInt64 = 0
         for (index, segment) in segments.enumerated() where segment.type == ELFConstant.load {
             let (segmentEnd, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
-            // 47 bits are all the address space that a process has.
+            // A process has 47 bits of address space.
             guard !overflow, segmentEnd < 1 << 47, segment.memorySize >= UInt64(segment.size) else {
                 throw damaged("segment \(index) is larger than the address space, or smaller than its part of the file")
             }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ELFImage {
-    /// Whether the image exports a symbol: what `dlsym` would find, found the same way, without loading.
+    /// Whether the image exports a symbol that `dlsym` would find, looked up the same way without loading.
     ///
-    /// By the hash tables, so that it costs the same for one exported symbol and for fifty thousand.
+    /// It uses the hash tables, so one exported symbol costs as much as fifty thousand.
     package func exports(_ name: String, _ dynamic: DynamicSection) -> Bool {
         let name = name.utf8Span.span
         if let table = dynamic.gnuHash { return isExported(name, dynamic, gnuHash: table) }
@@ -54,7 +54,7 @@ extension ELFImage {
         guard var symbol = bytes.integer(at: buckets + Int(hash % bucketCount) * 4, as: UInt32.self) else {
             return false
         }
-        // A damaged chain may be a circle: it has no more links than the file has room for.
+        // A damaged chain may be circular; it has no more links than fit into the file.
         var remaining = min(Int(chainCount), bytes.count / 4)
         while symbol != 0, remaining > 0 {
             if isDefined(Int(symbol), name, dynamic) { return true }
@@ -86,7 +86,7 @@ extension ELFImage {
 
         /// Whether other images can use it.
         package var isExported: Bool { section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) }
-        /// Whether the image cannot be loaded without somebody else's definition.
+        /// Whether another image must define the symbol before this one can be loaded.
         package var isRequired: Bool { section == 0 && info >> 4 == 1 }
     }
 
@@ -114,7 +114,7 @@ extension ELFImage {
         return min(Int(count ?? 0), bytes.count / 24)
     }
 
-    /// The names of the symbols that somebody else must define, in the order of the table.
+    /// The names of the symbols that other images must define, in the order of the table.
     package func requiredSymbols(_ dynamic: DynamicSection) -> [String] {
         (1..<max(1, symbolCount(dynamic))).compactMap { index in
             guard let symbol = symbol(at: index, dynamic), symbol.isRequired else { return nil }

@@ -5,16 +5,16 @@ package import ConnectorManifest
 
 /// A shared library in ELF, read without trusting a byte of it (System V gABI, chapters 4 and 5).
 ///
-/// Every offset, size and count is the file's word only: each is checked against the file, sums cannot overflow, and every
-/// walk ends. What cannot be read is absent, never a trap.
+/// Every offset, size and count is only the file's claim: each is checked against the file, sums cannot overflow, and
+/// every walk ends. Unreadable data counts as absent and never traps.
 package struct ELFImage {
     /// The file.
     package let bytes: ImageBytes
-    /// What it was built for.
+    /// The architecture that it was built for.
     package let architecture: Architecture
     /// `e_type`: what kind of file it is.
     package let type: UInt16
-    /// What the loader maps, in the order of the file.
+    /// The segments, in the order of the file.
     package let segments: [Segment]
     /// Where the section headers are; the loader does without them.
     package let sectionTable: SectionTable

@@ -17,7 +17,7 @@ extension ELFImage {
         return needed.contains { $0.hasPrefix("libstdc++.so") || $0.hasPrefix("libc++.so") } ? "c++" : "c"
     }
 
-    /// Whether the Swift runtime registers something of this image, after which it can never be unloaded.
+    /// Whether the Swift runtime registers metadata of this image, which can then never be unloaded.
     package func containsSwiftMetadata(_ dynamic: DynamicSection?) -> Bool {
         if hasSection(prefixed: "swift5_") { return true }
         return dynamic.map(neededLibraries)?.contains { $0.hasPrefix("libswiftCore.so") } ?? false

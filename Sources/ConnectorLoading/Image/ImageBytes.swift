@@ -9,11 +9,11 @@ package import ConnectorManifest
     import Darwin
 #endif
 
-/// A private copy of a file, read as far as somebody looks at it, which nobody can change or shorten meanwhile.
+/// A private copy of a file, read on demand, which nobody can change or shorten meanwhile.
 ///
-/// Read, not mapped: a mapped file that is cut short, as every copy in place does to its target, kills the process with
-/// SIGBUS. Every accessor answers nil outside the file, whatever the offset, so parsers need no checks of their own.
-/// Not for use by several threads at once.
+/// The file is read, not mapped: if a mapped file is cut short, as every copy in place does, the process dies of
+/// SIGBUS. Every accessor answers nil outside the file, so parsers need no checks of their own. Use it on one thread at
+/// a time.
 @safe
 package final class ImageBytes {
     /// Larger files are refused: nothing that large is a plugin.
@@ -23,14 +23,14 @@ package final class ImageBytes {
     package let path: String
     /// The file's size when it was opened.
     package let count: Int
-    /// Which file it is, and which state of it.
+    /// The identity of the file and of its state.
     package let identity: FileIdentity
     /// The copy; `available` bytes of it are filled in.
     private var storage: UnsafeMutableRawPointer
     private var available: Int
-    /// Whether the copy lies in memory that others use afterwards.
+    /// Whether the copy's memory is reused afterwards.
     private var isReusable: Bool
-    /// Open as long as something is left to read, otherwise -1.
+    /// The open descriptor while something is left to read, otherwise -1.
     private var descriptor: Int32
 
     /// Opens a file and reads its first part.

@@ -9,12 +9,12 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The bytes of an image that is loaded, and their SHA-256 once somebody asks for it.
+/// The bytes of a loaded image, with their SHA-256 on demand.
 ///
-/// Hashing costs a fifth of loading, and nothing needs it to load: bytes that are sealed can be hashed at any time later, and
+/// Hashing costs a fifth of loading, and loading does not need it. Sealed bytes can be hashed at any later time, and
 /// stay mapped until they are.
 package final class ImageContent: Sendable {
-    /// What is kept to tell the bytes by.
+    /// The bytes, or their digest once it is computed.
     private enum State: Sendable {
         /// Where they are mapped, as an address.
         case mapped(UInt, count: Int)

@@ -12,7 +12,7 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// A regular file that is open for reading; closed at the end of its life.
+/// A regular file open for reading, closed at the end of its life.
 package struct OpenFile: ~Copyable {
     /// What was opened.
     package let identity: FileIdentity
@@ -20,7 +20,7 @@ package struct OpenFile: ~Copyable {
 
     /// Opens a regular file of a size that a plugin or manifest may have.
     ///
-    /// Without blocking, whatever the file is: opening a pipe waits for a writer otherwise.
+    /// It never blocks; opening a pipe would otherwise wait for a writer.
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package init(path: String) throws(ConnectorError) {
@@ -69,7 +69,7 @@ package struct OpenFile: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Gives the descriptor away; the caller closes it.
+    /// Hands over the descriptor; the caller closes it.
     package consuming func take() -> Int32 {
         let result = descriptor
         descriptor = -1

@@ -11,7 +11,7 @@ package import ConnectorPlatform
 
 /// Writing to a descriptor until everything is written.
 package enum OutputFile {
-    /// Writes all bytes, also where write(2) takes only a part of them.
+    /// Writes all bytes, even if write(2) accepts only a part at a time.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
         guard let base = bytes.baseAddress else { return }
         var done = 0

@@ -3,13 +3,13 @@
 
 internal import Synchronization
 
-/// Memory for the first part of a file, used again and again.
+/// Reusable memory for the first part of a file.
 ///
 /// Fresh memory for every file costs as much as reading the file: the system has to map and clear each page.
 package enum ReadBuffer {
-    /// What each has room for.
+    /// The size of each buffer.
     package static let size = 32 << 10
-    /// How many are kept; a thread uses one or two at a time.
+    /// The number of buffers kept; a thread uses one or two at a time.
     private static let limit = 16
 
     /// Addresses of free buffers.
@@ -22,7 +22,7 @@ package enum ReadBuffer {
             ?? UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     }
 
-    /// Gives a buffer back, which the caller does not use any more.
+    /// Returns a buffer. The caller must not use it afterwards.
     package static func give(_ buffer: UnsafeMutableRawPointer) {
         let address = UInt(bitPattern: buffer)
         let isKept = free.withLock { free in

@@ -3,13 +3,13 @@
 
 internal import Synchronization
 
-/// Bytes that were checked, in a place where nobody can change them any more, ready for the dynamic linker.
+/// The checked bytes of an image, sealed against changes and ready for the dynamic linker.
 ///
-/// This defeats a file that is swapped between check and load, and the crash that overwriting a mapped image in place
-/// causes. In memory where the system allows it, otherwise in a private directory that is removed again once loaded.
+/// Sealing defeats a file swapped between check and load, and the crash of a mapped image that is overwritten in place.
+/// The bytes lie in memory where the system allows it, otherwise in a private directory that is removed after loading.
 @safe
 package struct SealedImage: ~Copyable {
-    /// Where the bytes are put.
+    /// The place of the sealed bytes.
     package enum Storage: Sendable {
         /// In memory, and in a directory if that is refused.
         case automatic
@@ -60,10 +60,10 @@ package struct SealedImage: ~Copyable {
 
     /// Loads the image; its constructors run.
     ///
-    /// Where memory is refused, for want of the call, of `/proc`, or of the right to execute such memory, from a directory.
-    /// Which of these it was is not asked: an image that is at fault itself fails a second time, and says why the first did.
+    /// If memory is refused, because the call, `/proc` or the right to execute is missing, it loads from a directory.
+    /// It does not ask for the cause: a faulty image fails a second time, with the reason of the first.
     ///
-    /// - Throws: What the linker or the system said.
+    /// - Throws: The message of the linker or the system.
     package func load() throws(DynamicLinker.Failure) -> LoadedImage {
         #if os(Linux)
             if memory.descriptor >= 0 {
@@ -89,8 +89,8 @@ package struct SealedImage: ~Copyable {
     #if os(Linux)
         /// A path to an open file that no other load of this process ever used.
         ///
-        /// Glibc answers with the image it has if it knows the path, though the descriptor means another file by now. So the
-        /// path spells the generation, a "/" for each 0 of its bits and a "/." for each 1, which mean nothing to the system.
+        /// For a known path, glibc returns the image that it already has, even if the descriptor now means another
+        /// file. So the path spells the generation: "/" for each 0 bit and "/." for each 1, which the system ignores.
         package static func uniquePath(descriptor: Int32, generation: UInt64) -> String {
             var path = "/proc/self/fd"
             var rest = generation

@@ -3,44 +3,44 @@
 
 package import ConnectorManifest
 
-/// Everything that can be said about a plugin's file without running any of it.
+/// A full report on a plugin's file, made without running any of it.
 package struct PluginInspection: Sendable {
     /// The file that was examined: an image; a sidecar if it has no image.
     package private(set) var path: String
     /// The manifest beside it, if there is one.
     package private(set) var sidecar: String?
-    /// What it says of itself, as far as that could be read.
+    /// The manifest, as far as it could be read.
     package private(set) var manifest: Manifest?
-    /// The manifest as it is written, wherever it was found.
+    /// The manifest's text, from the image or the sidecar.
     package private(set) var manifestText: [UInt8]?
     /// In bytes; nil if the file cannot be read.
     package private(set) var size: Int?
     /// In hexadecimal; nil if the file cannot be read.
     package private(set) var sha256: String?
-    /// What it was built for; nil if it is no ELF image.
+    /// The architecture that it was built for; nil if it is not an ELF image.
     package private(set) var architecture: String?
-    /// What it was written in: what the manifest says, or else what its compiler left behind.
+    /// The language of the plugin: from the manifest, or else from the compiler's traces.
     package private(set) var language: String?
     /// Its own name for the dynamic linker.
     package private(set) var soname: String?
-    /// Whether the Swift runtime registers something of it.
+    /// Whether the Swift runtime registers metadata of the image.
     package private(set) var containsSwiftMetadata = false
-    /// What it needs, and what these need.
+    /// The direct and indirect dependencies.
     package private(set) var dependencies: [Dependency] = []
     /// The versions of other libraries' symbols that it needs.
     package private(set) var symbolVersions: [SymbolVersion] = []
     /// The functions that its manifest names.
     package private(set) var symbols: [DeclaredSymbol] = []
-    /// Everything that would stop it from loading; empty if it would load here.
+    /// The problems that prevent loading; empty if the plugin would load here.
     package private(set) var problems: [ConnectorError] = []
 
     /// A library that is needed.
     package struct Dependency: Sendable {
         /// As the image names it.
         package var name: String
-        /// Who asks for it first.
+        /// The image that first asks for it.
         package var neededBy: String
-        /// Where it is; nil if it is missing, or loaded from a file that is gone.
+        /// Its path; nil if it is missing, or loaded from a file that is gone.
         package var path: String?
         /// Whether this process has it already.
         package var isLoaded: Bool
@@ -68,9 +68,9 @@ package struct PluginInspection: Sendable {
         package var isPresent: Bool
     }
 
-    /// Examines a file: an image, or a sidecar. Never fails: what is wrong is among the problems.
+    /// Examines an image or a sidecar. It never fails: every fault is among the problems.
     ///
-    /// Reads the file and everything that it needs: some milliseconds.
+    /// It reads the file and all its dependencies, which takes some milliseconds.
     package init(path: String) {
         let place = PluginCatalog.place(of: path)
         self.path = place.image ?? path
@@ -136,7 +136,7 @@ package struct PluginInspection: Sendable {
         problems += reading.problems
         guard let dynamic else { return }
         if image.architecture != .host {
-            // What this system has says nothing about the system that the image is for.
+            // This system's libraries say nothing about the system that the image is for.
             dependencies = image.neededLibraries(dynamic).map { name in
                 Dependency(name: name, neededBy: path, path: nil, isLoaded: false, isMissing: false)
             }

@@ -9,7 +9,7 @@
 
 /// The system's dynamic linker; nothing outside this folder calls it.
 package enum DynamicLinker {
-    /// What the linker said, word for word.
+    /// The linker's message, word for word.
     package struct Failure: Error {
         /// The text of `dlerror()`.
         package var text: String
@@ -17,8 +17,8 @@ package enum DynamicLinker {
 
     /// Loads an image; its constructors run.
     ///
-    /// All symbols are bound now, since a missing one ends the process at its first call otherwise, and none is visible to
-    /// other images. The image is never unloaded: see ``LoadedImage``.
+    /// All symbols are bound now, because a missing one would otherwise end the process at its first call. None is
+    /// visible to other images. The image is never unloaded: see ``LoadedImage``.
     package static func load(path: String) throws(Failure) -> UnsafeMutableRawPointer {
         _ = unsafe dlerror()
         guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {

@@ -4,7 +4,7 @@
 #if os(Linux)
     import Glibc
 
-    /// What is mapped into this process, as the dynamic linker lists it (dl_iterate_phdr(3)).
+    /// The libraries of this process, as the dynamic linker lists them (dl_iterate_phdr(3)).
     package enum LoadedLibraries {
         /// One of them.
         package struct Library: Sendable {
@@ -28,12 +28,12 @@
         private typealias Callback = @convention(c) (UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
         private typealias Iterate = @convention(c) (Callback, UnsafeMutableRawPointer?) -> Int32
 
-        /// Looked up by name, for Glibc's Swift module leaves it out.
+        /// Looked up by name, because Swift's Glibc module leaves it out.
         private static let iterate = unsafe DynamicLinker.globalSymbol("dl_iterate_phdr").map {
             unsafe unsafeBitCast($0, to: Iterate.self)
         }
 
-        /// What is loaded now, the program first.
+        /// The libraries loaded now, the program first.
         package static func current() -> [Library] {
             var libraries: [Library] = []
             guard let iterate = unsafe iterate else { return libraries }

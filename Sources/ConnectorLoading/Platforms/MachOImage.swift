@@ -3,10 +3,10 @@
 
 package import ConnectorManifest
 
-/// A shared library of Apple's systems (`mach-o/loader.h`), as far as the host must know it before it is loaded.
+/// A shared library of Apple's systems (`mach-o/loader.h`), as far as the host examines it before loading.
 ///
-/// Bounded like ``ELFImage``: what cannot be read is absent. Compiled everywhere, so that it is tested everywhere; the
-/// dynamic linker of macOS tells the rest.
+/// Unreadable data counts as absent, as in ``ELFImage``. It is compiled everywhere so that it is tested everywhere; the
+/// dynamic linker of macOS checks the rest.
 package struct MachOImage: ManifestCarrier {
     /// The file.
     package let bytes: ImageBytes

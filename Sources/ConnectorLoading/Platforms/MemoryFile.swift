@@ -8,7 +8,7 @@ internal import ConnectorPlatform
 
     /// A file in memory that can be sealed: memfd_create(2).
     ///
-    /// The C library's function is looked up by name, for Glibc's Swift module leaves it out, and old systems lack it.
+    /// The C function is looked up by name, because Swift's Glibc module leaves it out and old systems lack it.
     package struct MemoryFile: ~Copyable {
         /// Open for as long as this value lives; -1 if there is no file.
         package let descriptor: Int32
@@ -27,7 +27,7 @@ internal import ConnectorPlatform
         /// No further seals, shrinking, growing or writing.
         private static let allSeals: Int32 = 1 | 2 | 4 | 8
 
-        /// Writes bytes into a new file and seals it, after which nobody can change them.
+        /// Writes bytes into a new file and seals it against changes.
         ///
         /// - Parameters:
         ///   - bytes: The whole content.
@@ -50,7 +50,7 @@ internal import ConnectorPlatform
             return file
         }
 
-        /// What was sealed, mapped for as long as it takes until somebody wants to know its digest.
+        /// The sealed bytes, mapped until their digest is computed.
         ///
         /// - Parameter bytes: The same, for a system that does not map them.
         package func content(_ bytes: UnsafeRawBufferPointer) -> ImageContent {

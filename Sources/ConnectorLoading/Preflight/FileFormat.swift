@@ -3,9 +3,9 @@
 
 package import ConnectorManifest
 
-/// What a file is that is not an ELF image, so that the message can say it.
+/// Recognises files that are not ELF images, so that the message can name their format.
 package enum FileFormat {
-    /// Starts of files that people name by mistake, what they are, and what to do instead.
+    /// The first bytes of files that people name by mistake, their format, and the fix.
     private static let known: [(start: [UInt8], kind: String, fix: String)] = [
         ([0xCF, 0xFA, 0xED, 0xFE], "an image for macOS (Mach-O)", "install the plugin's build for Linux"),
         (

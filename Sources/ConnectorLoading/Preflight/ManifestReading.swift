@@ -5,11 +5,11 @@ package import ConnectorManifest
 
 /// The manifest of an image: from its note, from the sidecar beside it, or from both if they agree.
 package struct ManifestReading {
-    /// What was read; also if the manifest is not usable, as far as it could be read.
+    /// The manifest as far as it could be read, even if it is not usable.
     private(set) var manifest: Manifest?
-    /// The text in the image, to tell later whether the file still is the one that was examined.
+    /// The text in the image, to detect later whether the file has changed.
     private(set) var embeddedText: [UInt8]?
-    /// Everything that is wrong.
+    /// Every problem of the manifest.
     private(set) var problems: [ConnectorError] = []
 
     /// Reads the manifest of an image.

@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 
-/// What can be said against loading an image before any of its code runs, cheaply enough for every load.
+/// The checks of an image before any of its code runs, cheap enough for every load.
 package enum Preflight {
     /// Checks that an image is a shared library for this machine.
     ///
@@ -17,7 +17,7 @@ package enum Preflight {
         return dynamic
     }
 
-    /// What the manifest promises and the image or this host does not keep.
+    /// The manifest's promises that the image or this host does not keep.
     package static func problems(of manifest: Manifest, _ image: ELFImage, _ dynamic: DynamicSection)
         -> [ConnectorError]
     {
@@ -38,7 +38,7 @@ package enum Preflight {
 
     /// A manifest for versions of the ABI that this host does not speak.
     package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
-        let spoken = PluginLifecycle.abiVersions
+        let spoken = PluginTable.abiVersions
         guard !manifest.abi.overlaps(spoken) else { return nil }
         let isNewer = manifest.abi.lowerBound > spoken.upperBound
         return ConnectorError(
@@ -59,7 +59,7 @@ package enum Preflight {
         )
     }
 
-    /// A file that is not what it was when it was found.
+    /// The error for a file that changed since it was found.
     package static func changed(_ path: String) -> ConnectorError {
         ConnectorError(
             .loadFailed,
@@ -101,12 +101,12 @@ extension ELFImage {
 }
 
 extension String {
-    /// What stands after the last slash.
+    /// The part after the last slash.
     package var lastPathComponent: String {
         utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
     }
 
-    /// What stands before the last slash; `.` if there is none.
+    /// The part before the last slash; `.` if there is none.
     package var parentPath: String {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])

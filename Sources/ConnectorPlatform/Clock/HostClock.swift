@@ -3,58 +3,59 @@
 
 public import ConnectorManifest
 
-/// The time as the host and its plugins see it: every deadline, delay and timestamp comes from here.
+/// The source of every deadline, delay and timestamp of the host and its plugins.
 ///
 /// ``SystemHostClock`` is the system's; ``ManualHostClock`` moves only when a test moves it.
 ///
-/// Monotonic time is counted in whole nanoseconds, not in `Duration`s: every call that may wait asks for its deadline, which crosses the
-/// C line in nanoseconds, and to divide the 128 bits of attoseconds of a `Duration` takes as long as such a call. Everywhere
-/// else times are `Duration`s, and moments a `Timestamp`.
+/// Monotonic time is a count of nanoseconds, not a `Duration`. Every call that may wait computes a deadline, which
+/// crosses the C boundary in nanoseconds, and dividing a `Duration`'s 128 bits of attoseconds takes as long as such a
+/// call. Everywhere else, times are `Duration`s and moments are `Timestamp`s.
 public protocol HostClock: Sendable {
     /// Nanoseconds since a fixed moment before the host started; never jumps.
     func now() -> UInt64
 
-    /// The moment when something that starts now has taken too long, on the time of ``now()``.
+    /// The deadline of work that starts now, on the time of ``now()``.
     ///
-    /// Never earlier than that, and late by at most a twentieth of the delay: so it may cost less than ``now()``, which it is made
-    /// from unless a clock does better.
+    /// Never early, and late by at most a twentieth of the delay, which lets a clock answer more cheaply than
+    /// ``now()``. The default adds the delay to ``now()``.
     func deadline(after delay: UInt64) -> UInt64
 
     /// The time of day, which may jump.
     func wallTime() -> Timestamp
 
-    /// Calls `fire` once, on a thread of the clock, which it must not block.
+    /// Calls `fire` once, on the clock's thread, which `fire` must not block.
     ///
     /// - Parameters:
-    ///   - delay: Nanoseconds from now; 0 is as soon as possible, never before this returns on the system's clock.
-    ///   - fire: Released after it ran, and when it is cancelled.
-    /// - Returns: What ``cancel(_:)`` takes.
+    ///   - delay: Nanoseconds from now. 0 means as soon as possible, but on the system's clock never before this
+    ///     returns.
+    ///   - fire: Released after it ran or was cancelled.
+    /// - Returns: The timer, for ``cancel(_:)``.
     func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
     /// Prevents a timer from firing.
     ///
-    /// - Returns: Whether it has not fired and never will; false if it has, is firing, or was cancelled before.
+    /// - Returns: True if the timer will now never fire; false if it has fired, is firing, or was already cancelled.
     @discardableResult
     func cancel(_ timer: HostTimer) -> Bool
 }
 
 extension HostClock {
-    /// The delay from now, to the nanosecond.
+    /// The default: ``now()`` plus the delay, exact to the nanosecond.
     public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
 
-    /// Calls `fire` once at a moment of ``now()``, or as soon as possible if that has passed.
+    /// Calls `fire` once at a deadline on the time of ``now()``, or as soon as possible if it has passed.
     package func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let now = now()
         return schedule(after: deadline > now ? deadline - now : 0, fire)
     }
 }
 
-/// Names a timer towards the clock that it belongs to.
+/// Identifies a timer to the clock that made it.
 public struct HostTimer: Sendable, Hashable {
-    /// Unique for one clock, never 0.
+    /// A number unique within one clock, never 0.
     public var rawValue: UInt64
 
-    /// For implementations of ``HostClock``.
+    /// Names a timer; for implementations of ``HostClock``.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

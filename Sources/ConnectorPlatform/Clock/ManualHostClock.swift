@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// A clock that stands still until it is moved, for tests of anything with a deadline or a delay.
 ///
-/// Moving it fires what becomes due, in order, on the thread that moves it.
+/// Moving the clock fires the timers that become due, in order, on the calling thread.
 public final class ManualHostClock: HostClock {
-    /// The time and what waits for it.
+    /// The time, and the timers and tests that wait for it.
     private struct State {
         /// The monotonic time.
         var now: UInt64
@@ -16,17 +16,17 @@ public final class ManualHostClock: HostClock {
         let epoch: UInt64
         /// The timers.
         var queue = TimerQueue()
-        /// Who waits for a number of timers to be there.
+        /// The tests that wait until so many timers exist.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state: Mutex<State>
 
-    /// Stands at a moment.
+    /// Creates a clock that stands at the given moment.
     ///
     /// - Parameters:
     ///   - now: The monotonic time, since a moment before the host started.
-    ///   - wallTime: The time of day at that moment; by default 2026 begins.
+    ///   - wallTime: The time of day at that moment; by default, the start of 2026.
     public init(
         now: Duration = .seconds(1),
         wallTime: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
@@ -35,15 +35,15 @@ public final class ManualHostClock: HostClock {
         state = Mutex(State(now: now, epoch: time >= now ? time - now : 0))
     }
 
-    /// The monotonic time where the clock stands.
+    /// The clock's current monotonic time.
     public func now() -> UInt64 { state.withLock { $0.now } }
 
-    /// The time of day where the clock stands.
+    /// The clock's current time of day.
     public func wallTime() -> Timestamp {
         Timestamp(nanoseconds: state.withLock { $0.epoch.saturatingAdding($0.now) })
     }
 
-    /// Adds a timer, which fires when the clock is moved to its moment, also if the delay is 0.
+    /// Adds a timer that fires when the clock is moved to its deadline, even if the delay is 0.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let (timer, ready) = state.withLock { state in
             let (timer, _) = state.queue.insert(at: state.now.saturatingAdding(delay), fire)
@@ -56,7 +56,7 @@ public final class ManualHostClock: HostClock {
         return timer
     }
 
-    /// Takes a timer out.
+    /// Removes a timer.
     @discardableResult
     public func cancel(_ timer: HostTimer) -> Bool {
         let action = state.withLock { $0.queue.remove(timer) }
@@ -72,10 +72,10 @@ public final class ManualHostClock: HostClock {
         while let action = nextAction(until: end) { action() }
     }
 
-    /// How many timers wait.
+    /// The number of waiting timers.
     public var timerCount: Int { state.withLock { $0.queue.count } }
 
-    /// Returns once at least so many timers wait, so that a test moves the clock only after the code under test went to
+    /// Returns once at least `count` timers wait, so that a test moves the clock only after the code under test went to
     /// sleep.
     public func timers(atLeast count: Int) async {
         await withCheckedContinuation { continuation in

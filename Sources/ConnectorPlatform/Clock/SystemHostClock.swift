@@ -3,26 +3,26 @@
 
 public import ConnectorManifest
 
-/// The system's clocks, and one thread that fires timers.
+/// The system's clocks, with one thread that fires timers.
 ///
-/// The thread is started by the first timer and sleeps until the next one is due; a timer costs a heap entry and no
-/// system call unless the thread would wake up too late for it. What fires runs on that thread, so it hands longer work on.
+/// The first timer starts the thread, which sleeps until the next one is due. A timer costs a heap entry, and a system
+/// call only if the thread would wake too late for it. Actions run on that thread and hand long work to others.
 public final class SystemHostClock: HostClock {
-    /// What the thread and the callers share.
+    /// The state that the thread shares with callers.
     private struct State: Sendable {
         /// The timers.
         var queue = TimerQueue()
-        /// Whether the thread was started.
+        /// Whether the thread has started.
         var isStarted = false
-        /// When the thread looks at the timers again by itself: 0 while it is awake, the end of time if it sleeps until it is woken.
+        /// When the thread next wakes by itself: 0 while it is awake, `UInt64.max` if it sleeps until woken.
         var nextLook: UInt64 = 0
-        /// Whether the clock is gone, so that the thread ends.
+        /// Whether the clock is gone and the thread must exit.
         var isStopped = false
     }
 
     private let monitor = Monitor(State())
 
-    /// Starts nothing.
+    /// Creates the clock without starting its thread.
     public init() {}
 
     deinit {
@@ -33,7 +33,7 @@ public final class SystemHostClock: HostClock {
     /// The system's monotonic clock.
     public func now() -> UInt64 { SystemTime.monotonic() }
 
-    /// The system's monotonic clock; for delays from 200 ms, when that is exact enough, the time that the system keeps at hand.
+    /// Reads the monotonic clock; for delays of 200 ms and more, the cheaper coarse one.
     public func deadline(after delay: UInt64) -> UInt64 {
         (delay < 200_000_000 ? SystemTime.monotonic() : SystemTime.monotonicAhead()).saturatingAdding(delay)
     }
@@ -58,15 +58,15 @@ public final class SystemHostClock: HostClock {
         return timer
     }
 
-    /// Takes a timer out.
+    /// Removes a timer.
     @discardableResult
     public func cancel(_ timer: HostTimer) -> Bool {
-        // The action is released here, outside of the lock: what it captured may have a deinit.
+        // Release the action outside the lock: a value that it captured may have a deinit.
         let action = monitor.withLock { $0.queue.remove(timer) }
         return action != nil
     }
 
-    /// Starts the thread; if the system has none to give, the next timer tries again.
+    /// Starts the thread. If the system has none to give, the next timer tries again.
     private func start() {
         let monitor = monitor
         if !HostThread.start("connector-timer", { Self.serve(monitor) }) {

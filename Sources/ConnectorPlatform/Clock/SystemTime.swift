@@ -11,10 +11,11 @@
 
 /// The clocks of the system, in nanoseconds as the ABI counts them.
 package enum SystemTime {
-    /// Since the machine started; never jumps.
+    /// The time since the machine started; never jumps.
     package static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
-    /// As ``monotonic()``, but ahead of it by up to ``tick``, which takes a third of the time; the same where there is no such clock.
+    /// A coarse ``monotonic()``, ahead of it by up to ``tick`` and three times as fast; exact where the system has no
+    /// coarse clock.
     package static func monotonicAhead() -> UInt64 {
         #if canImport(Glibc)
             read(CLOCK_MONOTONIC_COARSE) + tick
@@ -23,7 +24,7 @@ package enum SystemTime {
         #endif
     }
 
-    /// How often the system counts the time that it keeps at hand, in nanoseconds.
+    /// The resolution of the coarse clock, in nanoseconds.
     private static let tick: UInt64 = {
         #if canImport(Glibc)
             var resolution = timespec()
@@ -34,7 +35,7 @@ package enum SystemTime {
         #endif
     }()
 
-    /// Since 1970-01-01T00:00:00Z; can jump.
+    /// The time since 1970-01-01T00:00:00Z; can jump.
     package static func wall() -> UInt64 { read(CLOCK_REALTIME) }
 
     private static func read(_ clock: clockid_t) -> UInt64 {
@@ -45,7 +46,7 @@ package enum SystemTime {
 }
 
 extension UInt64 {
-    /// A later moment; the end of time if there is none so late.
+    /// Adds nanoseconds to a moment, stopping at `UInt64.max`.
     package func saturatingAdding(_ nanoseconds: UInt64) -> UInt64 {
         let (sum, isOverflow) = addingReportingOverflow(nanoseconds)
         return isOverflow ? .max : sum

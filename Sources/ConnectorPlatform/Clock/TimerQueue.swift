@@ -1,47 +1,47 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Timers in the order in which they fire: a value without a clock.
+/// Timers in the order in which they fire, as a value without a clock.
 ///
-/// A binary heap of moments beside the actions, so that cancelling costs one look-up; what is left of cancelled timers in the
-/// heap is dropped when it surfaces, or when it outweighs the rest.
+/// A binary heap of deadlines, kept apart from the actions, so that cancelling costs one look-up. A cancelled timer's
+/// heap entry is dropped when it surfaces, or when such entries outnumber the rest.
 package struct TimerQueue: Sendable {
-    /// What a timer does.
+    /// The code that a timer runs.
     package typealias Action = @Sendable () -> Void
 
-    /// A place in the heap.
+    /// One heap entry.
     private struct Entry: Sendable {
         let deadline: UInt64
         let order: UInt64
         let timer: HostTimer
 
-        /// Timers of one moment fire in the order they were made.
+        /// Timers with equal deadlines fire in the order in which they were made.
         func precedes(_ other: Entry) -> Bool {
             deadline == other.deadline ? order < other.order : deadline < other.deadline
         }
     }
 
-    /// A place for an action, used again and again.
+    /// A reusable slot for an action.
     private struct Slot: Sendable {
         var use: UInt32 = 0
         var action: Action?
     }
 
     private var heap: [Entry] = []
-    /// By the lower half of a timer's number, whose upper half counts the uses of the slot.
+    /// Indexed by the lower half of a timer's number; the upper half counts the slot's uses.
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var madeCount: UInt64 = 0
 
-    /// No timers.
+    /// Creates an empty queue.
     package init() {}
 
-    /// How many timers wait.
+    /// The number of waiting timers.
     package var count: Int { slots.count - free.count }
 
     /// Adds a timer.
     ///
-    /// - Returns: Its name, and whether it is now the first to fire.
+    /// - Returns: The timer's name, and whether it is now the first to fire.
     package mutating func insert(at deadline: UInt64, _ action: @escaping Action) -> (timer: HostTimer, isFirst: Bool) {
         madeCount += 1
         let index = free.popLast() ?? slots.count
@@ -54,7 +54,7 @@ package struct TimerQueue: Sendable {
         return (timer, heap[0].order == madeCount)
     }
 
-    /// Takes a timer out; nil if it is not there any more.
+    /// Removes a timer and returns its action; nil if the timer is gone.
     package mutating func remove(_ timer: HostTimer) -> Action? {
         guard let action = take(timer) else { return nil }
         if heap.count > 64, heap.count / 2 > count {
@@ -64,7 +64,7 @@ package struct TimerQueue: Sendable {
         return action
     }
 
-    /// Where the action of a timer is that waits.
+    /// The slot of a waiting timer.
     private func slot(of timer: HostTimer) -> Int? {
         let index = Int(timer.rawValue & UInt64(UInt32.max))
         let isInUse = index < slots.count && slots[index].use == timer.rawValue >> 32 && slots[index].action != nil
@@ -77,7 +77,7 @@ package struct TimerQueue: Sendable {
         return slots[index].action.take()
     }
 
-    /// The moment of the first timer.
+    /// The deadline of the first timer.
     package mutating func nextDeadline() -> UInt64? {
         while let first = heap.first {
             if slot(of: first.timer) != nil { return first.deadline }
@@ -86,7 +86,7 @@ package struct TimerQueue: Sendable {
         return nil
     }
 
-    /// Takes the first timer out if its moment has come.
+    /// Removes the first timer if its deadline has passed.
     package mutating func popDue(at now: UInt64) -> (deadline: UInt64, action: Action)? {
         guard let deadline = nextDeadline(), deadline <= now else { return nil }
         let action = take(heap[0].timer)

@@ -7,9 +7,9 @@
     import Darwin
 #endif
 
-/// Starts threads of the host's own, for code that must not run on the cooperative pool: timers and plugins' callbacks.
+/// Starts the host's own threads, for timers and plugins' callbacks, which must not run on the cooperative pool.
 package enum HostThread {
-    /// What a new thread is called and runs, boxed so that it travels through a pointer.
+    /// The name and the body of a new thread, boxed to pass through a pointer.
     private final class Body: Sendable {
         let name: StaticString
         let run: @Sendable () -> Void
@@ -23,8 +23,8 @@ package enum HostThread {
     /// Starts a detached thread.
     ///
     /// - Parameters:
-    ///   - name: As debuggers and `top -H` show it, at most 15 bytes.
-    ///   - body: Ends the thread by returning.
+    ///   - name: The name that debuggers and `top -H` show, at most 15 bytes.
+    ///   - body: The thread's work; the thread exits when it returns.
     /// - Returns: Whether the system had a thread to give.
     package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
         let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
@@ -47,7 +47,7 @@ package enum HostThread {
         #endif
     }
 
-    // A closure in the call's place crashes Swift 6.3's region analysis.
+    // Passing the closure inline crashes Swift 6.3's region analysis.
     private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
         unsafe enter($0)
     }
@@ -60,7 +60,7 @@ package enum HostThread {
         return nil
     }
 
-    /// Names the calling thread; a name is a convenience, so failing at it is not an error.
+    /// Names the calling thread. Failing to do so is not an error: the name only helps people.
     private static func name(_ name: StaticString) {
         #if canImport(Glibc)
             // pthread_setname_np is a GNU extension that Swift's Glibc module leaves out; this is what it does (proc(5)).

@@ -9,13 +9,13 @@
     import Darwin
 #endif
 
-/// State behind a lock that a thread can also wait at, until another one changes the state.
+/// State behind a lock, with a way to block until another thread changes it.
 ///
-/// For the host's own threads only: waiting blocks the thread, which no task may do. `Synchronization.Mutex` has no
-/// condition to wait for, so this is a pthread mutex with a condition variable on the monotonic clock.
+/// For the host's own threads only: it blocks the thread, and a task must never block. `Synchronization.Mutex` has no
+/// condition variable, so this is a pthread mutex with one on the monotonic clock.
 ///
-/// Sendable: the three pointers never change and point to memory that this object owns; `state` is reached only while
-/// `mutex` is held; and whatever leaves it is Sendable itself.
+/// Sendable: the three pointers never change and point to memory that this object owns. `state` is accessed only under
+/// `mutex`. Values that leave it are Sendable themselves.
 @safe package final class Monitor<State: Sendable>: Sendable {
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -23,9 +23,9 @@
 
     /// What a waiting thread does next.
     package enum Step<Result: Sendable> {
-        /// Sleep until the state was changed, or until a time of the monotonic clock.
+        /// Sleep until the state changes, or until a time on the monotonic clock.
         case wait(until: UInt64?)
-        /// Go on with a result.
+        /// Stop waiting and return a result.
         case proceed(Result)
     }
 
@@ -56,7 +56,7 @@
         unsafe mutex.deallocate()
     }
 
-    /// Reads or changes the state; the body is short and calls nothing that locks.
+    /// Reads or changes the state. Keep the body short, and take no other lock in it.
     package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
@@ -70,7 +70,7 @@
         unsafe pthread_cond_signal(condition)
     }
 
-    /// Blocks the calling thread until `step` proceeds; it is asked at once and after every wake-up, under the lock.
+    /// Blocks the calling thread until `step` proceeds. `step` runs under the lock, at once and after every wake-up.
     package func wait<Result>(_ step: (inout State) -> Step<Result>) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

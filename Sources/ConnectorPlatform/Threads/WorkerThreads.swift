@@ -10,39 +10,40 @@ internal import DequeModule
     internal import Darwin
 #endif
 
-/// Threads on which the host loads plugins and calls them where they might block.
+/// The threads that load plugins and make calls that might block.
 ///
-/// A plugin must not block, but the host must not depend on that: neither the cooperative pool nor another gate may wait
-/// for one that does. So jobs run on as many threads as there are processors, or on one, and more are added only while none of
-/// those takes a job for a millisecond: a wake-up across processors costs 20 µs.
+/// A plugin must not block, but the host does not rely on that: one that does must hold up neither the cooperative pool
+/// nor another gate. Jobs run on as many threads as there are processors, or on one. The pool adds threads only when
+/// none of those has taken a job for a millisecond, because a wake-up across processors costs 20 µs.
 ///
-/// They are a task executor, too: what the host does between two steps of a gate runs here, ahead of the jobs that wait, so
-/// that opening many gates wakes no thread of the cooperative pool.
+/// The pool is also a task executor. The host runs the steps between a gate's plugin calls here, ahead of queued jobs,
+/// so opening many gates wakes no thread of the cooperative pool.
 ///
-/// Threads start with the first job and end after a few idle seconds. A job that never returns keeps its thread. While the system
-/// has no thread to give, jobs wait for one of those there are, and the clock's thread asks again every millisecond.
+/// Threads start with the first job and exit after a few idle seconds. A job that never returns keeps its thread. When
+/// the system has no thread to give, jobs wait for an existing one, and the clock's thread tries again every
+/// millisecond.
 package final class WorkerThreads: Sendable {
-    /// Something to do, once.
+    /// A unit of work that runs once.
     package typealias Job = @Sendable () -> Void
 
-    /// Starts a thread that runs something; false if the system has none to give.
+    /// Starts a thread that runs a job; returns false if the system has none to give.
     package typealias MakeThread = @Sendable (StaticString, @escaping Job) -> Bool
 
     private struct State: Sendable {
-        /// Parts of tasks, which never block: they go first.
+        /// Parts of tasks. They never block, so they run first.
         var tasks = Deque<UnownedJob>()
         var jobs = Deque<Job>()
         var threads = 0
         var idle = 0
-        /// How many were ever begun: it stands still while all threads are held.
+        /// The number of jobs ever begun. It stands still while every thread is held.
         var begun = 0
         var isWatched = false
 
-        /// How many wait for a thread.
+        /// The number of jobs and task parts without a thread.
         var waiting: Int { tasks.count + jobs.count }
     }
 
-    /// What a thread does next.
+    /// The next piece of work for a thread.
     private enum Work: Sendable {
         case task(UnownedJob)
         case job(Job)
@@ -52,22 +53,22 @@ package final class WorkerThreads: Sendable {
     private let limit: Int
     private let eager: Int
     private let isLean: Bool
-    /// Tells when jobs have waited long enough.
+    /// Times how long jobs have waited.
     private let clock: SystemHostClock
     private let makeThread: MakeThread
 
-    /// How long jobs may wait before threads are added, in nanoseconds.
+    /// The wait after which the pool adds threads, in nanoseconds.
     private static let patience: UInt64 = 1_000_000
-    /// How long a thread waits for a job before it ends, in nanoseconds.
+    /// The idle time after which a thread exits, in nanoseconds.
     private static let idleTime: UInt64 = 5_000_000_000
 
-    /// Starts nothing.
+    /// Creates the pool without starting a thread.
     ///
     /// - Parameters:
     ///   - limit: The most threads at once; jobs wait beyond that.
-    ///   - isLean: Whether one thread is enough, unless a job holds it: a further one ends as soon as others go on.
-    ///   - clock: Whose thread looks after the jobs that wait.
-    ///   - makeThread: Where threads come from; tests let it fail.
+    ///   - isLean: Whether the pool keeps to one thread and adds more only while a job holds it.
+    ///   - clock: The clock whose thread watches waiting jobs.
+    ///   - makeThread: Starts a thread; tests make it fail.
     package init(
         limit: Int = 512,
         isLean: Bool = false,
@@ -81,7 +82,7 @@ package final class WorkerThreads: Sendable {
         self.eager = isLean ? 1 : max(1, min(limit, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
-    /// Runs a job on one of the threads, soon. Jobs begin in the order they were given.
+    /// Queues a job. Jobs begin in the order in which they were queued.
     package func run(_ job: @escaping Job) {
         submit { $0.jobs.append(job) }
     }
@@ -107,7 +108,7 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Runs something on one of the threads and waits for what it makes.
+    /// Runs `body` on one of the threads and awaits its result.
     package func result<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ConnectorError) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -117,10 +118,11 @@ package final class WorkerThreads: Sendable {
         return try result.get()
     }
 
-    /// How many threads there are.
+    /// The number of live threads.
     package var threadCount: Int { monitor.withLock(\.threads) }
 
-    /// Starts a thread that is counted already; without any to be had it is counted out again, and the jobs are watched.
+    /// Starts a thread that is already counted. If the system has none to give, uncounts it and watches the waiting
+    /// jobs.
     ///
     /// - Returns: Whether the system had a thread to give.
     @discardableResult
@@ -136,7 +138,7 @@ package final class WorkerThreads: Sendable {
         return false
     }
 
-    /// Takes jobs until there has been none for a while.
+    /// A thread's main loop: takes work until it has been idle too long.
     private func work() {
         let executor = unsafe asUnownedTaskExecutor()
         var begun = Int.max
@@ -148,9 +150,10 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// What to do next; nil to end.
+    /// Waits for the next piece of work; nil tells the thread to exit.
     ///
-    /// - Parameter begun: The number of what this thread did last, of all that were begun; then of what it does next.
+    /// - Parameter begun: The sequence number of the work that this thread did last; updated to that of the returned
+    ///   work.
     private func nextWork(after begun: inout Int) -> Work? {
         var end: UInt64?
         return monitor.wait { state in
@@ -175,11 +178,11 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// While jobs wait: adds threads, twice as many each time, as long as the ones there are take no more jobs.
+    /// Adds threads while jobs wait, doubling each time as long as the existing threads take no more jobs.
     ///
     /// - Parameters:
-    ///   - begun: How many jobs were begun by now.
-    ///   - added: How many threads were just added.
+    ///   - begun: The number of jobs begun so far.
+    ///   - added: The number of threads just added.
     private func watch(since begun: Int, added: Int) {
         _ = clock.schedule(after: Self.patience) { [self] in
             let next = monitor.withLock { state -> (begun: Int, wanted: Int)? in
@@ -187,7 +190,7 @@ package final class WorkerThreads: Sendable {
                     state.isWatched = false
                     return nil
                 }
-                // Each thread that was added has taken a job; those before them have not.
+                // Every added thread has taken a job; the older threads have not.
                 let stands = state.begun <= begun + added
                 let more = stands ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
                 state.threads += more
@@ -200,7 +203,7 @@ package final class WorkerThreads: Sendable {
 }
 
 extension WorkerThreads: TaskExecutor {
-    /// Takes on a part of a task that prefers these threads.
+    /// Queues a part of a task that prefers these threads.
     package func enqueue(_ job: consuming ExecutorJob) {
         let part = UnownedJob(job)
         submit { $0.tasks.append(part) }

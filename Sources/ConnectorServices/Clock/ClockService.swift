@@ -5,12 +5,12 @@ package import CConnector
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// `clock/1`, as services/clock.h promises it.
+/// The `clock/1` service: see services/clock.h.
 package enum ClockService {
-    /// What a timer calls.
+    /// The function that a timer calls.
     package typealias Fire = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// How many timers one gate may have at once.
+    /// The maximum number of pending timers of one gate.
     package static let timerLimit = 1 << 16
 
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in

@@ -7,17 +7,17 @@ internal import Synchronization
 
 /// A timer of a plugin that has not fired.
 package struct GateTimer: Sendable {
-    /// On the host's clock; nil for the moment in which it is being scheduled.
+    /// The timer on the host's clock; nil while it is being scheduled.
     package var timer: HostTimer?
-    /// What to call.
+    /// The callback to run.
     package var callback: TimerCallback
 }
 
 extension GateServices {
-    /// Schedules a callback, which `id` names already.
+    /// Schedules a callback under an existing id.
     package func startTimer(_ id: UInt64, after delay: UInt64, _ callback: TimerCallback) -> Int32 {
         let refusal = state.withLock { state -> Int32? in
-            guard !state.isClosed else { return Int32(CONNECTOR_NOT_OPEN) }
+            guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
             guard state.timers.count < ClockService.timerLimit else { return Int32(CONNECTOR_TOO_LARGE) }
             state.timers[id] = GateTimer(timer: nil, callback: callback)
             return nil
@@ -29,12 +29,12 @@ extension GateServices {
             state.timers[id]?.timer = timer
             return true
         }
-        // It fired meanwhile, or the gate closed.
+        // It fired meanwhile, or the services stopped.
         if !isWanted { host.clock.cancel(timer) }
         return Int32(CONNECTOR_OK)
     }
 
-    /// Prevents a timer from firing, also when it is due and only waits for a thread.
+    /// Prevents a timer from firing, even if it is due and only waits for a thread.
     package func cancelTimer(_ id: UInt64) -> Int32 {
         guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else {
             return Int32(CONNECTOR_UNKNOWN_OPERATION)

@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin's timer calls, on its way to another thread.
+/// The callback of a plugin's timer, in a form that crosses threads.
 ///
-/// Sendable: services/clock.h says that `fire` runs on any thread of the host, and `user` is the plugin's own business, which
-/// the host never looks behind. Both stay valid until the timer fired or was cancelled: that is the plugin's duty.
+/// Sendable: services/clock.h says that `fire` may run on any thread of the host. `user` belongs to the plugin, and the
+/// host never dereferences it. The plugin keeps both valid until the timer has fired or was cancelled.
 @safe package struct TimerCallback: Sendable {
     private nonisolated(unsafe) let fire: ClockService.Fire
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Keeps both.
+    /// Takes a function and its argument.
     package init(_ fire: ClockService.Fire, user: UnsafeMutableRawPointer?) {
         unsafe self.fire = fire
         unsafe self.user = user

@@ -3,20 +3,20 @@
 
 public import ConnectorManifest
 
-/// News that a plugin told of its own accord.
+/// An event that a plugin reported of its own accord.
 public struct ConnectorEvent: Sendable, Hashable {
-    /// The path of the connector that it comes from, such as `database/kinto`.
+    /// The path of its connector, such as `database/kinto`.
     public var connector: String
-    /// What happened, in the plugin's words: letters, digits, `.`, `_` and `-`.
+    /// The plugin's name for the event: letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// More about it, without secrets; `null` if there is no more.
+    /// Details, without secrets; `null` if there are none.
     public var payload: JSONValue
-    /// When, by the host's clock.
+    /// The time of the event, by the host's clock.
     public var time: Timestamp
-    /// How many events just before this one were lost, since the listener was slow.
+    /// The number of events lost just before this one because the listener was slow.
     public var missed: Int
 
-    /// Makes an event, as tests of a listener need it.
+    /// Creates an event, for tests of a listener.
     public init(
         connector: String,
         name: String,

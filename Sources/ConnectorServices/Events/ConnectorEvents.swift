@@ -3,8 +3,8 @@
 
 /// The events of some connectors from now on, until the host closes or the listener stops.
 ///
-/// Listening begins when this is made, not when the loop over it begins: nothing in between is lost. Each event is
-/// delivered once, so one loop should take them. Dropping this and its iterators ends the listening.
+/// Listening begins when the sequence is created, not when a loop begins, so nothing in between is lost. Each event is
+/// delivered once, so only one loop should iterate. Dropping the sequence and its iterators stops listening.
 public struct ConnectorEvents: AsyncSequence, Sendable {
     /// The type that `AsyncSequence` asks for.
     public typealias Element = ConnectorEvent
@@ -17,35 +17,35 @@ public struct ConnectorEvents: AsyncSequence, Sendable {
         self.subscription = subscription
     }
 
-    /// Takes the events one after another.
+    /// Begins to take events.
     public func makeAsyncIterator() -> Iterator {
         Iterator(subscription: subscription)
     }
 
-    /// Waits for one event after another; ends when the task is cancelled.
+    /// Awaits one event after another; finishes when the task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Kept, since the listening ends with it.
+        /// Kept alive, because dropping it stops listening.
         package let subscription: EventSubscription
 
-        /// The next event; nil at the end.
+        /// Awaits the next event; nil at the end.
         public mutating func next() async -> ConnectorEvent? {
             await subscription.mailbox.next()
         }
 
-        /// The next event; nil at the end.
+        /// Awaits the next event; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ConnectorEvent? {
             await subscription.mailbox.next()
         }
     }
 }
 
-/// Ends the listening when nobody has it any more.
+/// Stops listening when its last reference is dropped.
 package final class EventSubscription: Sendable {
-    /// Where the events arrive.
+    /// The mailbox that receives the events.
     package let mailbox: EventMailbox
     private let onEnd: @Sendable () -> Void
 
-    /// Listens until it is dropped.
+    /// Keeps a mailbox listening until this object is dropped.
     package init(_ mailbox: EventMailbox, onEnd: @escaping @Sendable () -> Void) {
         self.mailbox = mailbox
         self.onEnd = onEnd

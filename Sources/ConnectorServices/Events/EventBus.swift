@@ -3,11 +3,11 @@
 
 internal import Synchronization
 
-/// Takes events from plugins to whoever listens; without listeners it costs one atomic load.
+/// Delivers plugins' events to listeners; without listeners, an event costs one atomic load.
 package final class EventBus: Sendable {
-    /// Somebody who listens.
+    /// One listener.
     private struct Listener: Sendable {
-        /// The path of the connectors that count; nil for all.
+        /// The path of the connectors that it listens to; nil for all.
         let path: String?
         let mailbox: EventMailbox
 
@@ -25,17 +25,17 @@ package final class EventBus: Sendable {
     private let state = Mutex(State())
     private let count = Atomic<Int>(0)
 
-    /// Nobody listens.
+    /// Creates a bus without listeners.
     package init() {}
 
-    /// Whether somebody listens, to anything.
+    /// Whether there is any listener.
     package var isHeard: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// Listens.
+    /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - path: A connector, or a composite for all below it; nil for all.
-    ///   - capacity: How many events wait for the listener before the oldest are lost.
+    ///   - path: A connector, or a composite for all connectors below it; nil for all.
+    ///   - capacity: The number of waiting events above which the oldest are lost.
     package func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
         let mailbox = EventMailbox(capacity: capacity)
@@ -49,12 +49,12 @@ package final class EventBus: Sendable {
         return ConnectorEvents(EventSubscription(mailbox) { [weak self] in self?.remove(id) })
     }
 
-    /// Whether somebody listens to a connector.
+    /// Whether any listener wants the events of a connector.
     package func isHeard(_ connector: String) -> Bool {
         isHeard && state.withLock { $0.listeners.values.contains { $0.hears(connector) } }
     }
 
-    /// Tells everybody who listens to the event's connector.
+    /// Delivers an event to every listener of its connector.
     package func publish(_ event: ConnectorEvent) {
         guard isHeard else { return }
         let mailboxes = state.withLock { state in
@@ -63,7 +63,7 @@ package final class EventBus: Sendable {
         for mailbox in mailboxes { mailbox.put(event) }
     }
 
-    /// Ends all listening, when the host is closed.
+    /// Finishes every listener's sequence, when the host closes.
     package func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true

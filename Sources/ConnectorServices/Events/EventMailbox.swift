@@ -4,9 +4,9 @@
 internal import DequeModule
 internal import Synchronization
 
-/// The events that one listener has not taken yet: so many, then the oldest are lost and counted.
+/// The events that one listener has not taken yet; above a capacity, the oldest are lost and counted.
 package final class EventMailbox: Sendable {
-    /// Who waits for an event, by a number, so that it can stop waiting.
+    /// A waiting listener, numbered so that it can stop waiting.
     private struct Waiter {
         let id: UInt64
         let continuation: CheckedContinuation<ConnectorEvent?, Never>
@@ -14,7 +14,7 @@ package final class EventMailbox: Sendable {
 
     private struct State {
         var events = Deque<ConnectorEvent>()
-        /// Lost since the last event that was taken.
+        /// The number of events lost since the last one taken.
         var missed = 0
         var waiters: [Waiter] = []
         var isFinished = false
@@ -23,12 +23,12 @@ package final class EventMailbox: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// Empty.
+    /// Creates an empty mailbox.
     package init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
-    /// Puts an event in.
+    /// Adds an event.
     package func put(_ event: ConnectorEvent) {
         let waiter = state.withLock { state -> Waiter? in
             guard !state.isFinished else { return nil }
@@ -43,7 +43,7 @@ package final class EventMailbox: Sendable {
         waiter?.continuation.resume(returning: event)
     }
 
-    /// Ends it: what is in it can still be taken.
+    /// Finishes the mailbox. Events inside can still be taken.
     package func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
@@ -53,13 +53,13 @@ package final class EventMailbox: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: nil) }
     }
 
-    /// Waits for an event; nil at the end and when the task is cancelled.
+    /// Awaits an event; nil at the end and when the task is cancelled.
     package func next() async -> ConnectorEvent? {
         let id = ServiceIdentifier.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isDecided, event) = state.withLock { state -> (Bool, ConnectorEvent?) in
-                    // A task that is cancelled from now on finds the waiter in its place.
+                    // If the task is cancelled from here on, the handler finds the waiter in place.
                     if Task.isCancelled { return (true, nil) }
                     if var event = state.events.popFirst() {
                         event.missed = state.missed

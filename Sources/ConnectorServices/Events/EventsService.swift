@@ -5,7 +5,7 @@ package import CConnector
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// `events/1`, as services/events.h promises it.
+/// The `events/1` service: see services/events.h.
 package enum EventsService {
     private static let emit:
         @convention(c) (
@@ -41,7 +41,7 @@ package enum EventsService {
         )
     }
 
-    /// A letter, then letters, digits, `.`, `_` and `-`.
+    /// Whether a name is a letter, then letters, digits, `.`, `_` and `-`.
     private static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, isLetter(first) else { return false }
         return name.utf8.allSatisfy { byte in

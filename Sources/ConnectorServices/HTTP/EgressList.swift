@@ -5,7 +5,7 @@ package import ConnectorManifest
 
 /// The hosts that a connector may reach.
 ///
-/// An entry is what ``HostRule`` reads, or `*` for every host; one that is neither allows nothing.
+/// An entry is a ``HostRule``, or `*` for every host. An entry that is neither allows nothing.
 package struct EgressList: Sendable {
     private let rules: [HostRule]
     /// Whether `*` is one of the entries.
@@ -17,12 +17,12 @@ package struct EgressList: Sendable {
         isOpen = hosts.contains("*")
     }
 
-    /// Whether a connection there is allowed.
+    /// Whether the connector may reach the URL's host.
     package func allows(_ url: URLParts) -> Bool {
         isOpen || rules.contains { $0.permits(host: url.host, port: url.effectivePort) }
     }
 
-    /// Refuses a URL that goes elsewhere, and says how to allow it.
+    /// Refuses a URL with another host; the error says how to allow it.
     package func check(_ url: URLParts) throws(ServiceFailure) {
         guard !allows(url) else { return }
         throw .denied(
@@ -33,7 +33,7 @@ package struct EgressList: Sendable {
 }
 
 extension URLParts {
-    /// The host, and the port if one is written.
+    /// The host, with the port if the URL has one.
     package var authority: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return port.map { "\(host):\($0)" } ?? host

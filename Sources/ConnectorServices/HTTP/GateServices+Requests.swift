@@ -6,18 +6,18 @@ package import ConnectorManifest
 package import ConnectorPlatform
 internal import Synchronization
 
-/// A request of a plugin that has not ended.
+/// A plugin's request that is not complete.
 package struct GateRequest: Sendable {
-    /// What to call.
+    /// The callback to run.
     package var callback: RequestCallback
-    /// What sends it.
+    /// The exchange that sends it.
     package var exchange: HTTPExchange
-    /// What ends it at its deadline; nil for the moment in which it is being started.
+    /// The timer of its deadline; nil while the request is being started.
     package var timer: HostTimer?
 }
 
 extension GateServices {
-    /// Sends a request, which `id` names already; its end comes as a callback.
+    /// Sends a request under an existing id, and completes it with a callback.
     package func startRequest(
         _ id: UInt64,
         _ request: PluginRequest,
@@ -28,7 +28,7 @@ extension GateServices {
         try egress.check(outgoing.url)
         let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
         let refusal = state.withLock { state -> ServiceFailure? in
-            guard !state.isClosed else { return .notOpen }
+            guard !state.isStopped else { return .notOpen }
             guard state.requests.count < options.concurrencyLimit else {
                 return ServiceFailure(
                     status: Int32(CONNECTOR_RATE_LIMITED),
@@ -47,7 +47,7 @@ extension GateServices {
         let now = host.clock.now()
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
-            self.endRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
+            self.completeRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
         }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
@@ -60,12 +60,12 @@ extension GateServices {
         }
         exchange.start { outcome in
             self.count(outcome)
-            self.endRequest(id, outcome.result)
+            self.completeRequest(id, outcome.result)
         }
     }
 
-    /// Ends a request, if nothing else has: the answer, its deadline, the plugin and the closing gate race for it.
-    package func endRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
+    /// Completes a request once: the answer, the deadline, the plugin and the closing gate race for it.
+    package func completeRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
         let request = state.withLock { state -> GateRequest? in
             guard let request = state.requests.removeValue(forKey: id) else { return nil }
             switch result {

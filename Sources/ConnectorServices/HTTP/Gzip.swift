@@ -4,9 +4,9 @@
 import CZlib
 package import ConnectorManifest
 
-/// gzip (RFC 1952) by the system's zlib, which the HTTP client is linked with anyway.
+/// gzip (RFC 1952) by the system's zlib, which the HTTP client links anyway.
 package enum Gzip {
-    /// 15 is the whole window; 16 more is gzip's frame, 32 more is gzip's or zlib's, whichever comes.
+    /// zlib's window bits: 15 for the whole window, plus 16 for gzip's frame, or plus 32 to detect gzip's or zlib's.
     private enum WindowBits {
         static let gzip: Int32 = 15 + 16
         static let either: Int32 = 15 + 32
@@ -36,18 +36,18 @@ package enum Gzip {
 
     /// Decompresses gzip, or deflate as HTTP means it (RFC 9110, section 8.4.1.2: zlib's frame).
     ///
-    /// - Parameter limit: How many bytes may come out: a kilobyte can stand for a megabyte.
+    /// - Parameter limit: The maximum size of the output: a kilobyte can expand to a megabyte.
     package static func decompress(_ bytes: [UInt8], limit: Int) throws(ServiceFailure) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(&stream, WindowBits.either, ZLIB_VERSION, size) == Z_OK else {
-            throw .violation("the response's body can not be decompressed")
+            throw .violation("the response's body cannot be decompressed")
         }
         defer { unsafe inflateEnd(&stream) }
         var output: [UInt8] = []
         var input = bytes[...]
         while true {
-            // Grows with what comes out; one byte above the limit is enough to know that it is too much.
+            // Grows with the output. One byte above the limit proves that it is too large.
             let room = min(max(4096, 4 * bytes.count, output.count), limit + 1 - output.count)
             let before = input.count
             let (piece, status) = unsafe run(&stream, input: Array(input), capacity: room) {
@@ -88,13 +88,13 @@ package enum Gzip {
 }
 
 extension HTTPResponse {
-    /// Whether the body is in a coding that the host takes away.
+    /// Whether the body has a content coding that the host decodes.
     package var isCompressed: Bool {
         guard !body.isEmpty, let coding = headers["Content-Encoding"]?.lowercased() else { return false }
         return ["gzip", "x-gzip", "deflate"].contains(coding)
     }
 
-    /// The response with its body decompressed, and without the fields that spoke of the compressed one.
+    /// The response with its body decompressed, without the fields that described the compressed one.
     package func decompressed(limit: Int) throws(ServiceFailure) -> HTTPResponse {
         guard isCompressed else { return self }
         var reply = self

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What went over the wire for one gate.
+/// The HTTP traffic of one gate.
 public struct HTTPCounters: Sendable, Hashable {
-    /// Requests that were sent or tried; redirects count with the request that they belong to.
+    /// Requests sent or attempted; a redirect counts with its request.
     public var requests: UInt64 = 0
-    /// Requests that ended without a response; a response of any status is not a failure.
+    /// Requests without a response; a response of any status is not a failure.
     public var failures: UInt64 = 0
     /// Bytes of request bodies, as sent.
     public var bytesSent: UInt64 = 0
@@ -14,6 +14,6 @@ public struct HTTPCounters: Sendable, Hashable {
     /// The status of the last response.
     public var lastStatus: UInt32?
 
-    /// Nothing yet.
+    /// Creates counters at zero.
     package init() {}
 }

@@ -9,12 +9,12 @@ internal import Synchronization
 
 /// A request from its first connection to its last redirect.
 ///
-/// It runs in steps on one event loop of the HTTP client, from the one wake-up that starts it to the one that takes its end to the
-/// plugin: a task of its own would cost more than all that it does.
+/// It runs in steps on one event loop of the HTTP client, with one wake-up to start and one to deliver the outcome to
+/// the plugin. A task of its own would cost more than all these steps.
 package final class HTTPExchange: Sendable {
-    /// What came of it.
+    /// The outcome of an exchange.
     package struct Outcome: Sendable {
-        /// The response or why there is none.
+        /// The response, or the failure.
         package var result: Result<HTTPResponse, ServiceFailure>
         /// Bytes of bodies sent.
         package var bytesSent: UInt64 = 0
@@ -22,15 +22,15 @@ package final class HTTPExchange: Sendable {
         package var bytesReceived: UInt64 = 0
     }
 
-    /// What changes from step to step.
+    /// The state between steps.
     private struct State: Sendable {
-        /// What is sent next, or was sent last.
+        /// The request sent next or last.
         var request: OutgoingRequest
-        /// What waits for the response.
+        /// The task that receives the response.
         var task: HTTPClient.Task<HTTPClient.Response>?
-        /// Whether nothing is to be sent any more.
+        /// Whether the exchange was given up.
         var isCancelled = false
-        /// How many redirects were followed.
+        /// The number of redirects followed.
         var redirects = 0
         /// Bytes of bodies sent.
         var bytesSent: UInt64 = 0
@@ -38,20 +38,20 @@ package final class HTTPExchange: Sendable {
         var bytesReceived: UInt64 = 0
     }
 
-    /// The host that is asked first, for messages.
+    /// The first host, for messages.
     private let authority: String
     private let egress: EgressList
     private let transport: HTTPTransport
     private let workers: WorkerThreads
     private let state: Mutex<State>
 
-    /// Sends nothing yet.
+    /// Creates the exchange without sending anything.
     ///
     /// - Parameters:
-    ///   - request: What to send first.
-    ///   - egress: Where it may go.
-    ///   - transport: What sends it.
-    ///   - workers: Where a response is decompressed: that takes long, and others need the event loop.
+    ///   - request: The first request.
+    ///   - egress: The hosts that it may reach.
+    ///   - transport: The transport that sends it.
+    ///   - workers: The threads that decompress responses: that takes long, and others need the event loop.
     package init(_ request: OutgoingRequest, egress: EgressList, transport: HTTPTransport, workers: WorkerThreads) {
         authority = request.url.authority
         self.egress = egress
@@ -60,9 +60,9 @@ package final class HTTPExchange: Sendable {
         state = Mutex(State(request: request))
     }
 
-    /// Sends the request, and follows redirects that are allowed.
+    /// Sends the request and follows allowed redirects.
     ///
-    /// - Parameter end: Is called once, on a thread that it must not block; after ``cancel()`` with whatever came first.
+    /// - Parameter end: Called once with the outcome, even after ``cancel()``, on a thread that it must not block.
     package func start(_ end: @escaping @Sendable (Outcome) -> Void) {
         transport.loop.execute { self.send(end) }
     }
@@ -96,7 +96,7 @@ package final class HTTPExchange: Sendable {
         }
     }
 
-    /// Takes a response, or follows where it leads.
+    /// Receives a response, or follows its redirect.
     private func receive(
         _ result: Result<HTTPClient.Response, ServiceFailure>,
         _ end: @escaping @Sendable (Outcome) -> Void

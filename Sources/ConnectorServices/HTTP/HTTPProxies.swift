@@ -4,32 +4,32 @@
 internal import CConnector
 package import ConnectorManifest
 
-/// Which requests go through a proxy.
+/// The proxies of requests, and the hosts reached without one.
 ///
-/// A proxy is asked for a tunnel (`CONNECT`, RFC 9110, section 9.3.6), also for `http` URLs, so it sees where a request goes and of an
-/// `https` request nothing else. Where a connector may go is decided by the request's own URL, before anything is connected.
+/// The host asks the proxy for a tunnel (`CONNECT`, RFC 9110, section 9.3.6), also for `http` URLs. The proxy sees the
+/// target, and of an `https` request nothing else. The allow-list judges the request's own URL before any connection.
 public struct HTTPProxies: Sendable {
     /// The proxy for `http` URLs, as `http://[USER:PASSWORD@]HOST[:PORT]`; nil for none.
     public var http: Secret?
     /// The proxy for `https` URLs, as `http://[USER:PASSWORD@]HOST[:PORT]`; nil for none.
     public var https: Secret?
-    /// Hosts that are connected to directly: `example.com`, which is also every host below it; an address, or a network such as
-    /// `10.0.0.0/8`; each with `:PORT` if only that port is meant; `*` for every host.
+    /// The hosts that are reached directly. An entry is `example.com`, which covers the hosts below it; an address; a
+    /// network such as `10.0.0.0/8`; each of them with `:PORT` for only that port; or `*` for every host.
     public var exceptions: [String]
-    /// Whether the loopback interface is reached through the proxy too; it hardly ever should be.
+    /// Whether requests to the loopback interface use the proxy too, which is rarely right.
     public var includesLoopback = false
 
-    /// No proxy unless one is given.
+    /// By default, no proxy.
     public init(http: Secret? = nil, https: Secret? = nil, exceptions: [String] = []) {
         self.http = http
         self.https = https
         self.exceptions = exceptions
     }
 
-    /// Takes `http_proxy`, `https_proxy` and `no_proxy`, or the same in capitals, as curl does.
+    /// Reads `http_proxy`, `https_proxy` and `no_proxy`, or the same in capitals, like curl.
     ///
-    /// A lower-case name that is set counts, even if it is empty. `HTTP_PROXY` is not looked at where `REQUEST_METHOD` is set: in a
-    /// CGI program it is a header of the request, so that anybody could set it.
+    /// A lower-case name wins if it is set, even if it is empty. `HTTP_PROXY` is ignored where `REQUEST_METHOD` is set:
+    /// in a CGI program it comes from a header of the request, which anyone can set.
     ///
     /// - Parameter variable: The value of a variable; nil if it is not set.
     package init(variable: (String) -> String?) {
@@ -47,7 +47,7 @@ public struct HTTPProxies: Sendable {
 
     /// The proxy that a request goes through; nil for none.
     ///
-    /// - Throws: If there should be one, and what names it cannot be read.
+    /// - Throws: `invalid` if the URL of the proxy cannot be read.
     package func proxy(for url: URLParts) throws(ServiceFailure) -> HTTPProxy? {
         guard let text = url.scheme == "https" ? https : http, !isDirect(url) else { return nil }
         if let proxy = HTTPProxy(text.reveal()) { return proxy }

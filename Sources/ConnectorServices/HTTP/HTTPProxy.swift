@@ -3,16 +3,16 @@
 
 internal import ConnectorManifest
 
-/// One proxy, and what it is to be told of who asks.
+/// One proxy, with the credentials to send to it.
 package struct HTTPProxy: Sendable, Hashable {
     /// A name or an address.
     package let host: String
-    /// 80 unless the URL says another one.
+    /// The port; 80 unless the URL has one.
     package let port: Int
-    /// `USER:PASSWORD`, as it stands in Proxy-Authorization before it is encoded; nil if none were given.
+    /// The `USER:PASSWORD` of Proxy-Authorization, before encoding; nil if none were given.
     package let credentials: Secret?
 
-    /// Reads `http://[USER:PASSWORD@]HOST[:PORT]`, in which the scheme may be left out; nil for anything else.
+    /// Parses `http://[USER:PASSWORD@]HOST[:PORT]`, with an optional scheme; nil for anything else.
     package init?(_ text: String) {
         guard let url = URLParts(text.contains("://") ? text : "http://\(text)"), url.scheme == "http" else {
             return nil
@@ -27,10 +27,10 @@ package struct HTTPProxy: Sendable, Hashable {
         credentials = Secret(decoded.contains(":") ? decoded : "\(decoded):")
     }
 
-    /// The place, without credentials.
+    /// The host and port, without credentials.
     package var name: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-    /// Takes the percent encoding away; nil if it is broken, or stands for what no header may have.
+    /// Decodes percent encoding; nil if it is malformed or encodes a character that no header may have.
     private static func decoded(_ text: String) -> String? {
         guard let bytes = PercentCoding.bytes(text), bytes.allSatisfy({ $0 >= 0x20 }) else { return nil }
         return String(validating: bytes, as: UTF8.self)
@@ -38,6 +38,6 @@ package struct HTTPProxy: Sendable, Hashable {
 }
 
 extension HTTPProxy: CustomStringConvertible {
-    /// As errors name it.
+    /// The name in error messages.
     package var description: String { "the proxy \(name)" }
 }

@@ -4,12 +4,12 @@
 package import CConnector
 internal import ConnectorManifest
 
-/// `http/1`, as services/http.h promises it.
+/// The `http/1` service: see services/http.h.
 package enum HTTPService {
-    /// What receives the end of a request.
+    /// The function that completes a request.
     package typealias Done = connector_http_done
 
-    /// How many header fields a request may have, and how many bytes they may have together.
+    /// The maximum number of header fields in a request, and of their bytes in total.
     private static let fieldLimits = (count: 256, bytes: 128 << 10)
 
     private static let request:
@@ -20,7 +20,7 @@ package enum HTTPService {
             guard let gate = unsafe GateServices.at(context), let done = unsafe done, let id = unsafe id else {
                 return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
             }
-            // The plugin knows the name before anything can end the request, and with it call `done`.
+            // Tell the plugin the id before anything can complete the request and call `done`.
             let name = ServiceIdentifier.next()
             unsafe id.pointee = name
             do throws(ServiceFailure) {
@@ -33,7 +33,7 @@ package enum HTTPService {
         }
 
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
-        unsafe GateServices.at(context)?.endRequest(id, .failure(.cancelled("the plugin gave the request up")))
+        unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin gave the request up")))
     }
 
     /// The table for one gate.

@@ -3,15 +3,15 @@
 
 package import ConnectorManifest
 
-/// Makes URLs that can be sent of those that were written.
+/// Turns the URLs that plugins and servers write into URLs to send.
 ///
-/// The host decides by the same parts that it then connects to: no second parser, with another opinion of where the host's
-/// name ends, sees the text as it was written.
+/// The host checks the same parsed parts that it then connects to. No second parser, which might disagree on where the
+/// host's name ends, sees the original text.
 package enum HTTPTarget {
-    /// Reads a URL as a plugin wrote it, with secrets put in.
+    /// Parses a plugin's URL, with its secrets inserted.
     ///
-    /// - Throws: For anything but an absolute http or https URL, and for credentials before the host, which belong in a
-    ///   header.
+    /// - Throws: `invalid` for anything but an absolute http or https URL, and for credentials before the host, which
+    ///   belong in a header.
     package static func parse(_ text: String) throws(ServiceFailure) -> URLParts {
         guard var url = URLParts(text) else {
             throw .invalid("the URL is not an absolute http or https URL of at most 8192 bytes")
@@ -26,7 +26,7 @@ package enum HTTPTarget {
         return url
     }
 
-    /// The URL that a redirect leads to.
+    /// The target of a redirect.
     ///
     /// - Parameter reference: The value of the Location field (RFC 9110, section 10.2.2).
     package static func redirect(_ reference: String, from base: URLParts) throws(ServiceFailure) -> URLParts {
@@ -53,12 +53,12 @@ package enum HTTPTarget {
         return url
     }
 
-    /// Whether both are one place to send credentials to: scheme, host and port.
+    /// Whether two URLs have the same scheme, host and port, and so may get the same credentials.
     package static func isSameOrigin(_ first: URLParts, _ second: URLParts) -> Bool {
         first.scheme == second.scheme && first.host == second.host && first.effectivePort == second.effectivePort
     }
 
-    /// RFC 3986, section 3.1, in front of a colon.
+    /// Whether a reference starts with a scheme and a colon: RFC 3986, section 3.1.
     private static func hasScheme(_ reference: String) -> Bool {
         guard let colon = reference.utf8.firstIndex(of: UInt8(ascii: ":")), colon > reference.startIndex else {
             return false
@@ -73,7 +73,7 @@ package enum HTTPTarget {
         }
     }
 
-    /// Letters, digits and what else stands in names and addresses.
+    /// Whether a host has only characters of names and addresses.
     private static func isPlain(host: String) -> Bool {
         host.utf8.allSatisfy {
             switch $0 {
@@ -85,13 +85,13 @@ package enum HTTPTarget {
         }
     }
 
-    /// Servers send spaces in Location although they must not.
+    /// Escapes spaces, which servers send in Location although they must not.
     private static func escapingSpace(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: " ")) else { return text }
         return text.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
     }
 
-    /// Path and query without the fragment, which is never sent; what RFC 3986 does not allow there is percent-encoded.
+    /// Path and query, percent-encoded by RFC 3986, without the fragment, which is never sent.
     private static func normalized(_ rest: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(rest.utf8.count + 1)

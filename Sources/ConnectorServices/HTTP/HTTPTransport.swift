@@ -8,39 +8,39 @@ internal import NIOHTTP1
 internal import NIOSSL
 internal import Synchronization
 
-/// The HTTP clients of all gates: a pool of connections for each way out, made by the first request that goes there.
+/// The HTTP clients of all gates: one connection pool per route, made by the first request that takes it.
 package final class HTTPTransport: Sendable {
-    /// What requests of one client have in common.
+    /// The properties that requests of one client share.
     private struct Way: Hashable {
-        /// What they go through.
+        /// The proxy that they use.
         var proxy: HTTPProxy?
-        /// Whether they go over TLS, for which the trust roots are read.
+        /// Whether they use TLS, which needs the trust roots.
         var isSecure: Bool
     }
 
-    /// Where the clients are in their life.
+    /// The clients' state.
     private enum State {
         case running([Way: HTTPClient])
         case shutDown
     }
 
-    /// Limits.
+    /// The options of all requests.
     package let options: HTTPOptions
     private let state = Mutex(State.running([:]))
 
-    /// Connects nothing.
+    /// Creates the transport without a connection.
     package init(options: HTTPOptions) {
         self.options = options
     }
 
     deinit {
-        // A client traps if it is forgotten while it has connections: a host that nobody closed is no reason to.
+        // A client that is dropped with open connections traps; a host that nobody closed must not.
         for client in takeClients() { Task { try? await client.shutdown() } }
     }
 
     /// Closes every connection.
-    package func shutdown() async {
-        // Requests were cancelled when their gates closed; one that was not ends with an error that its task reports.
+    package func stop() async {
+        // Requests were cancelled when their gates closed. Any other fails with an error that its task reports.
         for client in takeClients() { try? await client.shutdown() }
     }
 
@@ -52,15 +52,15 @@ package final class HTTPTransport: Sendable {
         }
     }
 
-    /// An event loop of the clients; the current one if there is one.
+    /// An event loop of the clients; the current one on such a loop.
     package var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
 
-    /// Sends one request, and reads its response whole; follows no redirect.
+    /// Sends one request and reads its whole response, without following redirects.
     ///
-    /// Call it on an event loop of the clients: on any other thread each step wakes one up.
+    /// Call it on an event loop of the clients: from any other thread, each step wakes one up.
     ///
-    /// - Returns: What becomes the response, and the proxy that the request goes through.
-    /// - Throws: Why nothing can be sent.
+    /// - Returns: The task of the response, and the request's proxy.
+    /// - Throws: The reason why the request cannot be sent.
     package func send(
         _ request: OutgoingRequest
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
@@ -73,7 +73,7 @@ package final class HTTPTransport: Sendable {
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
                 body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
             )
-            // The deadline is the gate's, on the host's clock: it cancels the task.
+            // The gate's deadline, on the host's clock, cancels the task.
             let collector = ResponseAccumulator(request: outgoing, maxBodySize: options.responseLimit)
             return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {
@@ -98,7 +98,7 @@ package final class HTTPTransport: Sendable {
             timeout: .init(connect: TimeAmount(upToADay: options.connectTimeout)),
             decompression: .disabled
         )
-        // A refused connection is an answer; who wants another attempt has a deadline of his own to plan with.
+        // A refused connection is an answer; retries belong to the plugin, within its own deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connectionsPerHost
         configuration.connectionPool.idleTimeout = TimeAmount(upToADay: options.idleTimeout)
@@ -118,7 +118,7 @@ package final class HTTPTransport: Sendable {
         return configuration
     }
 
-    /// The authorities that are trusted beside the system's.
+    /// The certificates of additional trusted authorities.
     private func certificates() throws(ServiceFailure) -> [NIOSSLCertificate] {
         var certificates: [NIOSSLCertificate] = []
         for file in options.additionalTrustRoots {
@@ -133,7 +133,7 @@ package final class HTTPTransport: Sendable {
 }
 
 extension TimeAmount {
-    /// As the client counts: 0 if it is negative, and no more than a day, so that it can be added to any time.
+    /// Clamps a duration to between 0 and a day, so that it can be added to any time.
     fileprivate init(upToADay duration: Duration) {
         self = .nanoseconds(Int64(clamping: min(duration, .seconds(86_400)).nanoseconds))
     }

@@ -3,11 +3,11 @@
 
 internal import ConnectorManifest
 
-/// A host that a plugin may talk to: `api.example.com`, `*.example.com`, either with `:port`.
+/// A host that a plugin may reach: `api.example.com` or `*.example.com`, each with an optional `:port`.
 public struct HostRule: Sendable, Hashable, CustomStringConvertible {
     /// A name or address in lower case, without the brackets of IPv6 and without `*.`.
     package let host: String
-    /// Whether every name below the host is meant, and not the host itself.
+    /// Whether the rule covers every name below the host, and not the host itself.
     package let isWildcard: Bool
     /// The only port; nil for any.
     package let port: UInt16?
@@ -19,12 +19,12 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
         isWildcard = false
     }
 
-    /// Reads a rule; nil for anything that no host could be called.
+    /// Parses a rule; nil if no host could have that name.
     public init?(_ text: String) {
         guard text.utf8.count <= 300 else { return nil }
         isWildcard = text.hasPrefix("*.")
         let rest = isWildcard ? String(text.dropFirst(2)) : text
-        // A host with a port is what stands between the slashes of a URL.
+        // A host with a port is the authority of a URL.
         guard let parts = URLParts("http://\(rest)"), parts.rest.isEmpty, parts.user == nil, !rest.hasSuffix(":") else {
             return nil
         }
@@ -34,7 +34,7 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
         port = parts.port
     }
 
-    /// Whether a connection may go there.
+    /// Whether the rule permits a connection.
     package func permits(host: String, port: UInt16) -> Bool {
         if let only = self.port, only != port { return false }
         var host = host.lowercased()
@@ -43,13 +43,13 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
             ? host.hasSuffix("." + self.host) && host.utf8.count > self.host.utf8.count + 1 : host == self.host
     }
 
-    /// As it is written in the file.
+    /// The rule as a file writes it.
     public var description: String {
         (isWildcard ? "*." : "") + (host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host)
             + (port.map { ":\($0)" } ?? "")
     }
 
-    /// Whether every label is one (RFC 1123), with `_` besides, which names inside of clusters have.
+    /// Whether every label is valid (RFC 1123) or contains `_`, as names inside clusters do.
     private static func isName(_ host: String) -> Bool {
         guard host.utf8.count <= 253 else { return false }
         return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in

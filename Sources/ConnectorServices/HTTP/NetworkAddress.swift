@@ -9,7 +9,7 @@
 
 /// An address of the Internet Protocol, version 4 or 6.
 package struct NetworkAddress: Sendable, Hashable {
-    /// Four or sixteen.
+    /// Its four or sixteen bytes.
     package let bytes: [UInt8]
 
     /// Reads `192.0.2.1` or `2001:db8::1`, the latter in brackets too; nil for a name.
@@ -22,16 +22,16 @@ package struct NetworkAddress: Sendable, Hashable {
             unsafe inet_pton(isSix ? AF_INET6 : AF_INET, text, $0.baseAddress) == 1
         }
         guard isAddress else { return nil }
-        // An address of version 4 within version 6 is the former.
+        // An IPv4-mapped IPv6 address counts as the IPv4 address.
         self.bytes = isSix && bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] ? Array(bytes[12...]) : bytes
     }
 
-    /// Whether it is this machine itself: 127.0.0.0/8 or ::1.
+    /// Whether it is a loopback address: 127.0.0.0/8 or ::1.
     package var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 
-    /// Whether it begins with the same bits as another one.
+    /// Whether the address lies in a network, given by its first bits.
     package func isInside(_ network: NetworkAddress, prefix length: Int) -> Bool {
         guard bytes.count == network.bytes.count, (0...(8 * bytes.count)).contains(length) else { return false }
         return bytes.indices.allSatisfy { index in

@@ -4,24 +4,24 @@
 internal import CConnector
 package import ConnectorManifest
 
-/// A request as a plugin made it, copied.
+/// A copy of a plugin's request.
 package struct PluginRequest: Sendable {
-    /// CONNECTOR_HTTP_ constants, or'ed.
+    /// The CONNECTOR_HTTP_ flags.
     package var flags: UInt32
     /// As written.
     package var method: String
-    /// As written, a template.
+    /// The URL as written, a template.
     package var url: String
-    /// As written, their values templates.
+    /// The headers as written, with templates as values.
     package var headers: HTTPFields
-    /// A template unless the flags say that it is verbatim.
+    /// The body: a template, unless the flags say that it is verbatim.
     package var body: [UInt8]
     /// On the monotonic clock.
     package var deadline: UInt64
 }
 
 extension OutgoingRequest {
-    /// Checks a plugin's request and puts the secrets in.
+    /// Checks a plugin's request and inserts the secrets.
     package init(_ request: PluginRequest, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
         guard Self.isToken(request.method), request.method.utf8.count <= 32, request.method != "CONNECT" else {
             throw .invalid("the method is not one that HTTP allows")
@@ -53,8 +53,8 @@ extension OutgoingRequest {
         }
     }
 
-    /// What the host decides itself, whatever a plugin sets: RFC 9110, section 7.6.1, framing, and the host's name, by which
-    /// a request could get past the allow-list on a server of many.
+    /// The headers that only the host sets: those of RFC 9110, section 7.6.1, framing, and the host's name, with which
+    /// a request could get past the allow-list on a server of many hosts.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
@@ -65,7 +65,7 @@ extension OutgoingRequest {
         guard !Self.reserved.contains(field.name.lowercased()) else { return }
         let expansion = try SecretTemplate(Array(field.value.utf8))
             .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
-        // RFC 9110, section 5.5. A line break would begin another field.
+        // RFC 9110, section 5.5: a line break would begin another field.
         guard expansion.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw .invalid("the header \(field.name) has a line break or another control character in its value")
         }
@@ -80,7 +80,7 @@ extension OutgoingRequest {
         return essence == "application/json" || essence.hasSuffix("+json")
     }
 
-    /// RFC 9110, section 5.6.2.
+    /// Whether a text is a token: RFC 9110, section 5.6.2.
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

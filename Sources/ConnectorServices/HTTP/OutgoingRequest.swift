@@ -3,25 +3,25 @@
 
 package import ConnectorManifest
 
-/// A request with its secrets put in, as it goes over the wire; redirects change it.
+/// A request as it is sent, with its secrets inserted; redirects change it.
 package struct OutgoingRequest: Sendable {
     /// `GET`, `POST`, …
     package var method: String
-    /// Where it goes.
+    /// The target.
     package var url: URLParts
-    /// Without what belongs to the connection.
+    /// The headers, without those of the connection.
     package var headers: HTTPFields
-    /// The names of the fields that a secret is in.
+    /// The names of the header fields that contain a secret.
     package var secretFields: [String] = []
-    /// Compressed already if it was asked for.
+    /// The body, already compressed if the plugin asked for that.
     package var body: [UInt8]
-    /// Whether a secret is in the body.
+    /// Whether the body contains a secret.
     package var isBodySecret = false
 
-    /// The request that a redirect asks for; the new place is not checked against the allow-list yet.
+    /// The request to a redirect's target, which is not yet checked against the allow-list.
     ///
-    /// As RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep method and body.
-    /// Towards another origin it loses its credentials, and a body with a secret does not go there at all.
+    /// It follows RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep
+    /// method and body. A request to another origin loses its credentials, and a body with a secret is not sent there.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)

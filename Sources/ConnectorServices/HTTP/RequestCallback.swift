@@ -4,15 +4,15 @@
 internal import CConnector
 package import ConnectorManifest
 
-/// What receives the end of a plugin's request, on its way to another thread.
+/// The callback that completes a plugin's request, in a form that crosses threads.
 ///
-/// Sendable: services/http.h says that `done` runs on any thread of the host, and `user` is the plugin's own business, which
-/// the host never looks behind. Both stay valid until `done` ran: that is the plugin's duty.
+/// Sendable: services/http.h says that `done` may run on any thread of the host. `user` belongs to the plugin, and the
+/// host never dereferences it. The plugin keeps both valid until `done` has run.
 @safe package struct RequestCallback: Sendable {
     private nonisolated(unsafe) let done: HTTPService.Done
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Keeps both.
+    /// Takes a function and its argument.
     init(_ done: HTTPService.Done, user: UnsafeMutableRawPointer?) {
         unsafe self.done = done
         unsafe self.user = user

@@ -1,19 +1,19 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that shows itself to nobody who prints, logs, dumps or inspects it.
+/// A value that stays hidden when it is printed, logged, dumped or inspected.
 public struct Secret: Sendable, Hashable {
     private let value: String
 
-    /// Takes a value into custody.
+    /// Hides a value.
     public init(_ value: String) {
         self.value = value
     }
 
-    /// The value itself: for the wire, and for nothing else.
+    /// The value itself. Use it only on the wire.
     package func reveal() -> String { value }
 
-    /// What stands in the place of every secret.
+    /// The text shown in place of every secret.
     package static let mask = "•••"
 }
 
@@ -21,7 +21,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// Three dots, however long the value is.
     public var description: String { Self.mask }
 
-    /// Three dots, as well.
+    /// Three dots, too.
     public var debugDescription: String { Self.mask }
 
     /// Without the value, so that `dump` and debuggers do not show it.

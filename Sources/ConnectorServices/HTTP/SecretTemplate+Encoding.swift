@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 extension [UInt8] {
-    /// Adds a value as the place that it is put into wants it written.
+    /// Appends a value in the encoding of its place.
     package mutating func append(_ value: String, _ encoding: SecretTemplate.Encoding) {
         switch encoding {
         case .verbatim: append(contentsOf: value.utf8)
@@ -13,7 +13,7 @@ extension [UInt8] {
         }
     }
 
-    /// RFC 8259, section 7: the least that must be escaped.
+    /// Appends a byte with the minimal escaping of RFC 8259, section 7.
     private mutating func appendJSONEscaped(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):

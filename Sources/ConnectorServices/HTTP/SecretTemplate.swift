@@ -3,26 +3,26 @@
 
 internal import ConnectorManifest
 
-/// Text in which `{{secret:NAME}}` and `{{base64:TEXT}}` stand for other text, as services/http.h defines it.
+/// A template text with `{{secret:NAME}}` and `{{base64:TEXT}}`, as services/http.h defines it.
 ///
-/// Read in one pass, in time linear in its length. What is not closed, or has a name that no field can have, is ordinary
-/// text. Inside `{{base64:…}}` secrets are replaced as they are, and nothing else is.
+/// It is parsed in one pass, in linear time. An unclosed placeholder, or one with a name that no field can have, is
+/// plain text. Inside `{{base64:…}}` only secrets are replaced, verbatim.
 package struct SecretTemplate: Sendable {
-    /// How a value is written where it is put in.
+    /// The encoding of an inserted value.
     package enum Encoding: Sendable {
-        /// As it is.
+        /// Unchanged.
         case verbatim
-        /// Percent-encoded, but for RFC 3986's unreserved characters.
+        /// Percent-encoded, except RFC 3986's unreserved characters.
         case percent
         /// As the inside of a JSON string.
         case json
     }
 
-    /// Template text with everything put in.
+    /// The expanded text.
     package struct Expansion: Sendable {
         /// The text.
         package var bytes: [UInt8] = []
-        /// Whether a secret is in it.
+        /// Whether it contains a secret.
         package var containsSecret = false
     }
 
@@ -32,7 +32,7 @@ package struct SecretTemplate: Sendable {
         case secret(String, at: Range<Int>)
         case base64([Part])
 
-        /// Whether it stays as it is.
+        /// Whether the part is plain text.
         var isText: Bool {
             if case .text = self { true } else { false }
         }
@@ -41,10 +41,10 @@ package struct SecretTemplate: Sendable {
     private let source: [UInt8]
     private let parts: [Part]
 
-    /// Reads a template; any bytes are one.
+    /// Parses a template; any bytes are valid.
     package init(_ source: [UInt8]) {
         self.source = source
-        // Nearly all text has no braces in it at all.
+        // Nearly all texts are too short or have no braces.
         guard source.count >= Self.shortest else {
             parts = [.text(source.indices)]
             return
@@ -55,12 +55,12 @@ package struct SecretTemplate: Sendable {
 
     private static let shortest = 11
 
-    /// Puts everything in.
+    /// Expands the template.
     ///
     /// - Parameters:
-    ///   - encoding: How values are written.
-    ///   - limit: How many bytes may come out.
-    ///   - isStrict: Whether a name that has no value is a failure; otherwise it stays as it is.
+    ///   - encoding: The encoding of inserted values.
+    ///   - limit: The maximum size of the output, in bytes.
+    ///   - isStrict: Whether a name without a value is a failure; otherwise its placeholder stays.
     ///   - secret: The value of a name.
     package func expanded(
         _ encoding: Encoding,
@@ -68,7 +68,7 @@ package struct SecretTemplate: Sendable {
         isStrict: Bool,
         secret: (String) -> String?
     ) throws(ServiceFailure) -> Expansion {
-        // Most text has nothing to put in, and bodies are long.
+        // Most templates have no placeholder, and bodies are long.
         if parts.allSatisfy(\.isText), source.count <= limit { return Expansion(bytes: source) }
         var expansion = Expansion()
         try append(parts, to: &expansion, encoding, limit, isStrict, secret)
@@ -114,12 +114,12 @@ extension SecretTemplate {
     private struct Scanner {
         let source: [UInt8]
         private var index = 0
-        /// Whether no `}}` follows any more, so that looking for one again is in vain.
+        /// Whether no `}}` follows, so that further searches are pointless.
         private var isUnclosed = false
 
         private static let secret = Array("{{secret:".utf8)
         private static let base64 = Array("{{base64:".utf8)
-        /// The longest name that is looked for, in bytes.
+        /// The maximum length of a name, in bytes.
         private static let nameLimit = 128
 
         init(source: [UInt8]) {
@@ -147,7 +147,7 @@ extension SecretTemplate {
             source[index...].firstIndex(of: UInt8(ascii: "{"))
         }
 
-        /// `{{secret:NAME}}` at the index, which moves behind it.
+        /// Parses `{{secret:NAME}}` at the index and moves the index behind it.
         private mutating func secretPart() -> Part? {
             guard starts(with: Self.secret) else { return nil }
             let start = index + Self.secret.count
@@ -158,7 +158,7 @@ extension SecretTemplate {
             return .secret(String(decoding: source[start..<end], as: UTF8.self), at: index..<end + 2)
         }
 
-        /// `{{base64:TEXT}}` at the index, which moves behind it.
+        /// Parses `{{base64:TEXT}}` at the index and moves the index behind it.
         private mutating func base64Part() -> Part? {
             guard !isUnclosed, starts(with: Self.base64) else { return nil }
             var inner: [Part] = []

@@ -17,7 +17,7 @@ internal import NIOSSL
 #endif
 
 extension ServiceFailure {
-    /// The other side can not be reached.
+    /// The server cannot be reached.
     package static func unavailable(_ message: String, errno number: Int32 = 0) -> Self {
         Self(
             status: Int32(CONNECTOR_UNAVAILABLE),
@@ -28,7 +28,7 @@ extension ServiceFailure {
         )
     }
 
-    /// The other side does not speak HTTP as it should.
+    /// The server violates HTTP.
     package static func violation(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
     }
@@ -37,11 +37,11 @@ extension ServiceFailure {
         .unavailable("\(place) closed the connection before the whole response was there")
     }
 
-    /// What the HTTP client threw, in the ABI's terms.
+    /// Converts an error of the HTTP client.
     ///
     /// - Parameters:
-    ///   - proxy: What the request went through: what fails before there is a tunnel is its doing.
-    ///   - limit: How many bytes the response could have.
+    ///   - proxy: The request's proxy, to which failures before the tunnel belong.
+    ///   - limit: The maximum size of the response, in bytes.
     package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
         let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
         let place = proxy.map { "\(target) through \($0)" } ?? target
@@ -87,7 +87,7 @@ extension ServiceFailure {
             case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
             case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
-                .invalid("the request can not be sent: \(Self.brief(error))")
+                .invalid("the request cannot be sent: \(Self.brief(error))")
             default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
             }
     }
@@ -104,7 +104,7 @@ extension ServiceFailure {
         }
     }
 
-    /// Whether a system call failed in a way that only those do that connect.
+    /// Whether the failed system call was one that connects.
     private static func isOfConnecting(_ error: IOError) -> Bool {
         [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
     }
@@ -118,7 +118,7 @@ extension ServiceFailure {
             }
     }
 
-    /// TLS did not come about; what is wrong with a certificate stays wrong.
+    /// The failure of a TLS handshake. A wrong certificate stays wrong, so it is not retryable.
     private static func untrusted(_ error: any Error, _ place: String) -> Self {
         let reason = reason(of: error)
         var failure = unavailable("no TLS connection to \(place): \(reason)")
@@ -134,15 +134,15 @@ extension ServiceFailure {
         return failure
     }
 
-    /// The reason of a TLS failure without where in the library's source it was found, for example
-    /// CERTIFICATE_VERIFY_FAILED; the whole text if it has another form.
+    /// The reason of a TLS failure, such as CERTIFICATE_VERIFY_FAILED, without the source location in the library; the
+    /// whole text if it has another form.
     private static func reason(of error: any Error) -> String {
         let text = brief(error)
         guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
         return String(text[start.upperBound...].prefix { $0 != " " })
     }
 
-    /// The cause in its own words, but not at length.
+    /// The error's own text, shortened.
     private static func brief(_ error: any Error) -> String {
         String(decoding: String(describing: error).utf8Prefix(300), as: UTF8.self)
     }

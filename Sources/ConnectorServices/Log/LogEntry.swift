@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 internal import Logging
 
-/// One line of a plugin's log, made fit for the application's.
+/// One line of a plugin's log, repaired and redacted for the application's log.
 package struct LogEntry {
     /// Without secrets, no longer than the limit.
     private(set) var message: String
@@ -44,7 +44,7 @@ package struct LogEntry {
         }
     }
 
-    /// Secrets go first, so that none is cut in two and left.
+    /// Redacts before cutting, so that no secret is cut in two and left.
     private static func bounded(_ text: BorrowedText, _ redact: (String) -> String) -> String {
         let clean = redact(text.text)
         return text.isTooLong ? String(decoding: clean.utf8Prefix(LogService.sizeLimit), as: UTF8.self) : clean

@@ -4,11 +4,11 @@
 package import CConnector
 package import Logging
 
-/// `log/1`, as services/log.h promises it.
+/// The `log/1` service: see services/log.h.
 package enum LogService {
-    /// How long a message or its fields may be, in bytes.
+    /// The maximum length of a message and of its fields, in bytes.
     package static let sizeLimit = 64 << 10
-    /// How much more is read of a text that is too long, so that a secret at the cut is seen whole and taken out.
+    /// The extra bytes read of an overlong text, so that a secret at the cut is seen whole and redacted.
     private static let margin = 4 << 10
 
     private static let log:
@@ -37,7 +37,7 @@ package enum LogService {
         )
     }
 
-    /// The nearest level that there is.
+    /// The nearest existing level.
     package static func level(_ number: Int32) -> Logger.Level {
         switch number {
         case ...CONNECTOR_LOG_TRACE: .trace

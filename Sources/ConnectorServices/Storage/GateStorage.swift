@@ -12,10 +12,10 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The values of one gate, in memory and in their file; all instances of the gate share it.
+/// The stored values of one gate, in memory and in a file, shared by all its instances.
 package final class GateStorage: Sendable {
     private enum State {
-        /// Nobody asked yet, or the file could not be read.
+        /// Not read yet, or the file could not be read.
         case unread
         case read(StoredValues)
     }
@@ -23,11 +23,11 @@ package final class GateStorage: Sendable {
     private let gate: String
     private let directory: StateDirectory
     private let logger: Logger
-    /// Held while the file is read or written: what is in memory is what is on the disk. Who waits here is a plugin's
-    /// thread or one made for plugins, and the header says that it takes a disk's time.
+    /// Held while the file is read or written, so that memory and disk agree. Only plugins' threads and threads made
+    /// for plugins wait here; the header says that a call takes as long as a disk.
     private let state = Mutex(State.unread)
 
-    /// Reads nothing yet.
+    /// Creates the storage without reading the file.
     package init(gate: String, directory: StateDirectory, logger: Logger) {
         self.gate = gate
         self.directory = directory
@@ -60,7 +60,7 @@ package final class GateStorage: Sendable {
         try change { values throws(ServiceFailure) in values.remove(key) != nil }
     }
 
-    /// Changes the values and writes them, if `body` says that something changed.
+    /// Changes the values, and writes them if `body` returns true.
     @discardableResult
     private func change(
         _ body: (inout StoredValues) throws(ServiceFailure) -> Bool
@@ -78,7 +78,7 @@ package final class GateStorage: Sendable {
         }
     }
 
-    /// The values, read when they are first asked for.
+    /// The values, read on first use.
     private func values(_ state: inout State) throws(ServiceFailure) -> StoredValues {
         if case .read(let values) = state { return values }
         let values: StoredValues

@@ -11,18 +11,18 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// Where hosts of this user keep what must survive a restart.
+/// The directory for state that must survive a restart of this user's hosts.
 package struct StateDirectory: Sendable {
-    /// An absolute path; nil if there is none to be found.
+    /// An absolute path; nil if none can be found.
     package let path: String?
 
-    /// Takes a directory, or else the usual one.
+    /// Uses the given directory, or else the usual one.
     package init(_ path: String? = nil) {
         self.path = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
     }
 
-    /// By the XDG Base Directory Specification: `$XDG_STATE_HOME`, which counts only if it is absolute, otherwise
-    /// `~/.local/state`.
+    /// The usual directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
+    /// otherwise under `~/.local/state`.
     package static func usual(_ variable: (String) -> String?) -> String? {
         if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/connector-host" }
         if let home = variable("HOME"), home.hasPrefix("/") { return home + "/.local/state/connector-host" }
@@ -35,7 +35,7 @@ package struct StateDirectory: Sendable {
         return StateFile(directory: path, name: Self.fileName(for: gate))
     }
 
-    /// A name that no two gates share, whatever stands in their paths; it begins with no dot and holds no slash.
+    /// A file name unique to a gate's path; it starts with no dot and contains no slash.
     package static func fileName(for gate: String) -> String {
         var name: [UInt8] = []
         for byte in gate.utf8 {
@@ -44,7 +44,7 @@ package struct StateDirectory: Sendable {
                 UInt8(ascii: "_"):
                 name.append(byte)
             default:
-                // Capitals too: some file systems do not tell them from small letters.
+                // Escape capitals too: some file systems ignore case.
                 name.append(percentEscaping: byte)
             }
         }

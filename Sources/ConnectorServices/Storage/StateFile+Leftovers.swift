@@ -10,28 +10,29 @@ package import ConnectorPlatform
 #endif
 
 extension StateFile {
-    /// Opens a file under a name of its own, for two hosts of one user may write at once, and locks it until it is closed: what is
-    /// not locked is left from a crash.
+    /// Creates a temporary file under a unique name and locks it until it is closed.
+    ///
+    /// Two hosts of one user may write at once, so the name is unique. A file without a lock is left from a crash.
     package func makeTemporary() throws(SystemError) -> (path: String, descriptor: Int32) {
         while true {
             let path = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16)).new"
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard file >= 0 else { throw SystemError() }
-            // A file system without locks has leftovers, and no other harm.
+            // On a file system without locks, leftovers stay; nothing else breaks.
             _ = flock(file, LOCK_EX)
             var status = stat()
             if unsafe fstat(file, &status) == 0, status.st_nlink > 0 { return (path, file) }
-            // Another host took it for a leftover before it was locked.
+            // Another host removed it as a leftover before it was locked.
             close(file)
         }
     }
 
-    /// Removes what crashes in the middle of a write left behind; a write that is under way keeps its file.
+    /// Removes the temporary files of crashed writes. A write that is under way keeps its file.
     package func removeLeftovers() {
         guard let folder = unsafe opendir(directory) else { return }
         defer { unsafe closedir(folder) }
         while let entry = unsafe readdir(folder) {
-            // The array is declared longer than the record is: take the address, not a copy.
+            // The array is declared longer than the record: take its address, not a copy.
             let start = unsafe UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
             let found = unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
             guard found.hasPrefix("\(name)."), found.hasSuffix(".new") else { continue }

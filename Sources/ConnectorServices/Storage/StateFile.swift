@@ -9,20 +9,20 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// A small file that is there whole or not at all, and only for this user.
+/// A small file that exists whole or not at all, readable only by this user.
 package struct StateFile: Sendable {
-    /// Made when something is written.
+    /// Its directory, created by the first write.
     package let directory: String
-    /// Without slash.
+    /// Its name, without a slash.
     package let name: String
 
-    /// Where it is.
+    /// Its path.
     package var path: String { "\(directory)/\(name)" }
 
-    /// More than any file of storage/1 has: 1 MiB of keys and values, of which the shortest have 1 byte and 6 around them.
+    /// Above the size of any storage/1 file: 1 MiB of keys and values, each entry at least 1 byte with 6 of overhead.
     private static let sizeLimit = 8 << 20
 
-    /// Everything in it; nil if it is not there.
+    /// Reads the whole file; nil if it does not exist.
     package func read() throws(SystemError) -> [UInt8]? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
@@ -48,7 +48,7 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// Replaces it, and returns when that is on the disk.
+    /// Replaces the content, and returns once it is on the disk.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         try makeDirectory()
         let (temporary, file) = try makeTemporary()
@@ -61,14 +61,14 @@ package struct StateFile: Sendable {
             unsafe unlink(temporary)
             throw error
         }
-        // The new name is on the disk once its directory is.
+        // The rename is durable once the directory is synced.
         let folder = unsafe open(directory, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError() }
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw SystemError() }
     }
 
-    /// Puts it out of the way, under a name that tells why.
+    /// Renames the file out of the way; the new name tells why.
     package func setAside() throws(SystemError) {
         guard unsafe rename(path, path + ".corrupt") == 0 else { throw SystemError() }
     }

@@ -4,7 +4,7 @@
 package import CConnector
 internal import ConnectorManifest
 
-/// `storage/1`, as services/storage.h promises it.
+/// The `storage/1` service: see services/storage.h.
 package enum StorageService {
     private typealias Error = UnsafeMutablePointer<connector_error>
     private typealias Text = UnsafePointer<CChar>
@@ -88,7 +88,7 @@ package enum StorageService {
         ServiceFailure(status: Int32(CONNECTOR_NOT_FOUND), message: "nothing is stored under this key")
     }
 
-    /// Turns what a body throws into a status and an error object.
+    /// Turns the error that a body throws into a status and an error object.
     private static func answer(
         _ context: UnsafeMutableRawPointer?,
         _ error: Error?,

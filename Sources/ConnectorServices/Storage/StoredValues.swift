@@ -4,23 +4,24 @@
 internal import CConnector
 import CZlib
 
-/// What one gate stores: a value with limits, and its form in a file.
+/// The stored values of one gate, with their limits and their file format.
 ///
-/// The form, all numbers little-endian: the line `connector-storage 1`, then for each key in the order of their bytes its
-/// length (2 bytes), the length of its value (4 bytes), key and value; at the end the CRC-32 (RFC 1952) of everything before.
+/// The format, with all numbers little-endian: the line `connector-storage 1`; then for each key, in the order of the
+/// keys' bytes, its length (2 bytes), the length of its value (4 bytes), key and value; at the end the CRC-32 (RFC
+/// 1952) of everything before.
 package struct StoredValues: Sendable, Hashable {
     /// Values by the bytes of their key.
     private(set) var values: [[UInt8]: [UInt8]] = [:]
-    /// Bytes of all keys and values.
+    /// The total size of all keys and values, in bytes.
     private(set) var size = 0
 
-    /// Nothing.
+    /// Creates an empty set of values.
     package init() {}
 
     /// The value of a key.
     package subscript(key: [UInt8]) -> [UInt8]? { values[key] }
 
-    /// Puts a value in; nothing is changed if it is too large.
+    /// Sets a value. If it is too large, throws and changes nothing.
     package mutating func set(_ key: [UInt8], to value: [UInt8]) throws(ServiceFailure) {
         guard value.count <= Int(CONNECTOR_STORAGE_VALUE_LIMIT) else {
             throw .tooLarge("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes")
@@ -34,7 +35,7 @@ package struct StoredValues: Sendable, Hashable {
         size = newSize
     }
 
-    /// Takes a value out.
+    /// Removes a value and returns it.
     package mutating func remove(_ key: [UInt8]) -> [UInt8]? {
         guard let value = values.removeValue(forKey: key) else { return nil }
         size -= key.count + value.count
@@ -50,7 +51,7 @@ package struct StoredValues: Sendable, Hashable {
 extension StoredValues {
     /// Why a file cannot be read.
     package enum Fault: Error {
-        /// It is not what was written.
+        /// The content was damaged.
         case corrupt
         /// A later version of the host wrote it.
         case newer
@@ -59,10 +60,10 @@ extension StoredValues {
     private static let name = Array("connector-storage ".utf8)
     private static let version = Array("1\n".utf8)
 
-    /// The form in a file.
+    /// The values in the file format.
     package var encoded: [UInt8] { encoded(version: "1\n") }
 
-    /// The form in a file, of whatever version.
+    /// The values in the file format, under a given version line.
     package func encoded(version: String) -> [UInt8] {
         var bytes = Self.name + version.utf8
         for key in keys(startingWith: []) {
@@ -76,7 +77,7 @@ extension StoredValues {
         return bytes
     }
 
-    /// Reads the form in a file.
+    /// Reads the file format.
     package init(decoding bytes: [UInt8]) throws(Fault) {
         let start = Self.name.count + Self.version.count
         guard bytes.count >= start + 4, bytes.starts(with: Self.name) else { throw .corrupt }
@@ -102,12 +103,12 @@ extension StoredValues {
 }
 
 extension [UInt8] {
-    /// Adds a number, little-endian.
+    /// Appends a number, little-endian.
     fileprivate mutating func append(_ number: UInt64, bytes count: Int) {
         for index in 0..<count { append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))) }
     }
 
-    /// Reads a number, little-endian; the caller knows that it is there.
+    /// Reads a number, little-endian. The caller has checked the bounds.
     fileprivate func number(at start: Int, bytes count: Int) -> UInt64 {
         self[start..<start + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }

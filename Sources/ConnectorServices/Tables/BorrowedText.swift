@@ -5,9 +5,9 @@
 package struct BorrowedText: Sendable {
     /// UTF-8; malformed sequences are replaced by U+FFFD.
     package var text: String
-    /// Whether there was more of it than is wanted.
+    /// Whether the text was longer than the limit.
     package var isTooLong = false
-    /// Whether it was what the header asks for: UTF-8, no longer than the limit, no null with a length.
+    /// Whether the text met the header's rules: UTF-8, within the limit, no null with a length.
     package var isSound = true
 
     /// Copies at most `limit + margin` bytes.

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes a C function fit a table's field that declares the same function with other nullability.
+/// Converts a C function to a table field that declares the same function with other nullability.
 ///
 /// The thunks of the services take optional pointers where a header says non-null: a plugin may pass null all the same, and
 /// gets a status. A null pointer and a pointer have one representation in C, so both types describe one function.

@@ -4,8 +4,8 @@
 extension GateServices {
     /// The gate behind the `context` of a table; nil for null.
     ///
-    /// The pointer is one that ``table(_:)`` gave out, and this object retains itself until ``invalidate()``. A plugin that
-    /// passes anything else corrupts memory of its own process.
+    /// ``table(_:)`` gave the pointer out, and this object retains itself until ``invalidate()``. A plugin that passes
+    /// anything else corrupts its own process's memory.
     package static func at(_ context: UnsafeMutableRawPointer?) -> GateServices? {
         guard let context = unsafe context else { return nil }
         return unsafe Unmanaged<GateServices>.fromOpaque(context).takeUnretainedValue()

@@ -3,13 +3,13 @@
 
 package import CConnector
 
-/// Bytes that the host allocates and a plugin gives back.
+/// Bytes that the host allocates and the plugin releases.
 package enum OwnedBytes {
     private static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { memory in
         unsafe memory?.deallocate()
     }
 
-    /// Fills in a result; the plugin calls its `release` once it is done with it.
+    /// Fills in a result; the plugin calls its `release` when it no longer needs it.
     package static func fill(_ result: UnsafeMutablePointer<connector_bytes_owned>, with bytes: [UInt8]) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
         unsafe memory.copyBytes(from: bytes)

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what a plugin lends for the duration of a call, whatever it lends.
+/// Copies memory that a plugin lends for the duration of a call.
 ///
-/// The headers forbid null with a length; a plugin that does it all the same gets a status. An address that is not
-/// mapped cannot be found out, and is a crash of the plugin's own.
+/// The headers forbid null with a length; a plugin that passes it gets a status. An unmapped address cannot be
+/// detected, and crashes the process.
 package enum PluginMemory {
     /// Copies bytes; nil for null with a length, or for more than the limit.
     package static func bytes(_ start: UnsafeRawPointer?, _ length: UInt64, limit: Int) -> [UInt8]? {
@@ -13,7 +13,7 @@ package enum PluginMemory {
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(length)))
     }
 
-    /// Copies text; nil as for bytes, and if it is not UTF-8.
+    /// Copies text; nil in the same cases, and if the text is not UTF-8.
     package static func text(_ start: UnsafeRawPointer?, _ length: UInt64, limit: Int) -> String? {
         guard length > 0 else { return "" }
         guard length <= UInt64(limit), let start = unsafe start else { return nil }

@@ -3,15 +3,15 @@
 
 package import CConnector
 
-/// Why a service refused or failed, as it travels to a plugin.
+/// The failure of a service call, as the plugin receives it.
 package struct ServiceFailure: Error, Sendable, Hashable {
     /// One of CONNECTOR_STATUSES.
     package var status: Int32
     /// One sentence for a person, without secrets.
     package var message: String
-    /// Who speaks: `host`, `http`, `errno`.
+    /// The source of ``detail``: `host`, `http` or `errno`.
     package var domain = "host"
-    /// The system's number.
+    /// The system's error number.
     package var detail: Int32 = 0
     /// Whether the same call may succeed later.
     package var isRetryable = false
@@ -21,7 +21,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         Self(status: Int32(CONNECTOR_INVALID), message: message)
     }
 
-    /// The ABI was broken.
+    /// The plugin broke the ABI.
     package static func misuse(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_MISUSE), message: message)
     }
@@ -36,7 +36,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         Self(status: Int32(CONNECTOR_DENIED), message: message)
     }
 
-    /// Given up.
+    /// The work was given up.
     package static func cancelled(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_CANCELLED), message: message)
     }
@@ -53,7 +53,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
 }
 
 extension ServiceFailure {
-    /// The failure without the secrets that its message quotes.
+    /// Redacts the secrets that the message quotes.
     package func redacted(by redact: (String) -> String) -> Self {
         var failure = self
         failure.message = redact(message)
@@ -72,9 +72,9 @@ extension ServiceFailure {
         return error
     }
 
-    /// Fills in an error that a plugin lent, as far as its `struct_size` says that it is there.
+    /// Fills in the error object that a plugin lent, up to its `struct_size`.
     ///
-    /// - Returns: The status, to be returned to the plugin.
+    /// - Returns: The status to return to the plugin.
     package func write(to pointer: UnsafeMutablePointer<connector_error>?) -> Int32 {
         guard let pointer = unsafe pointer else { return status }
         let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)
@@ -100,7 +100,7 @@ extension ServiceFailure {
 }
 
 extension String {
-    /// As many bytes from the start as fit a limit without cutting a character (Unicode scalar) in two.
+    /// The longest prefix within a limit of bytes that cuts no character (Unicode scalar) in two.
     package func utf8Prefix(_ limit: Int) -> [UInt8] {
         let bytes = utf8.prefix(limit + 1)
         guard bytes.count > limit else { return Array(bytes) }

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function table on the heap, where a plugin finds it until it is freed.
+/// A function table on the heap, which a plugin uses until it is freed.
 package struct ServiceTable: Sendable {
-    /// Where it lies.
+    /// The address of the table.
     package let address: UInt
 
     /// Copies a table to the heap.
@@ -13,7 +13,7 @@ package struct ServiceTable: Sendable {
         address = UInt(bitPattern: pointer)
     }
 
-    /// Frees it; once.
+    /// Frees the table; call it once.
     package func deallocate() {
         unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
     }

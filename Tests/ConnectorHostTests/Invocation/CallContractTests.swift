@@ -357,7 +357,7 @@ import Testing
         test.clock.advance(by: .seconds(1))
         let error = try await late
         #expect(error.code == .timedOut)
-        #expect(error.message == "begin waited too long for its turn")
+        #expect(error.message == "begin timed out waiting for its turn")
         #expect(try await TestHost.finish(name, 1, plugin: "serial") == 0)
         #expect(try await first == 1)
         #expect(try await last == "last")

@@ -178,7 +178,7 @@ import Testing
         let error = try await error(test, "numbers", numbers)
         #expect(error.code == .invalid)
         #expect(error.message.contains(message))
-        #expect(error.fix?.hasPrefix("its signature is numbers(a: i8, b: i16") == true)
+        #expect(error.fix?.hasPrefix("call it as numbers(a: i8, b: i16") == true)
         #expect(error.connector == "gate")
     }
 

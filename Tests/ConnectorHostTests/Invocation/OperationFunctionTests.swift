@@ -106,7 +106,7 @@ import Testing
                 "texts1 needs \"a\"", "texts2 needs \"a\"", "texts3 needs \"a\"", "texts3 needs \"b\"",
             ]
         )
-        #expect(errors[3].fix == "its signature is texts3(a: string, b: json, c: string?) async -> string")
+        #expect(errors[3].fix == "call it as texts3(a: string, b: json, c: string?) async -> string")
         #expect(errors.allSatisfy { $0.connector == "desk/gate" })
         #expect(try await gate.call("calls") == before)
     }

@@ -20,17 +20,17 @@ import Testing
 
     @Test func `a call that completes before anybody waits is there at once`() async throws {
         let id = try begin()
-        #expect(table.endIfNow(of: id) == nil)
+        #expect(table.takeOutcome(of: id) == nil)
         #expect(table.complete(id, owner: 1, .success([1])) == .accepted)
-        #expect(try table.endIfNow(of: id)?.get() == [1])
-        #expect(table.endIfNow(of: id) == nil)
+        #expect(try table.takeOutcome(of: id)?.get() == [1])
+        #expect(table.takeOutcome(of: id) == nil)
     }
 
     @Test func `an id that was never given out is unknown`() async {
         #expect(table.complete(0, owner: 1, .success([])) == .unknown)
         #expect(table.complete(.max, owner: 1, .success([])) == .unknown)
         #expect(table.progress(7, owner: 1, true) == .unknown)
-        let outcome = await table.end(of: 99)
+        let outcome = await table.awaitOutcome(of: 99)
         #expect(throws: ConnectorError.self) { try outcome.get() }
     }
 
@@ -40,7 +40,7 @@ import Testing
             let id = try begin()
             #expect(ids.insert(id).inserted)
             table.complete(id, owner: 1, .success([]))
-            _ = table.endIfNow(of: id)
+            _ = table.takeOutcome(of: id)
         }
         #expect(Set(ids.map { $0 & 0xFFFFF }).count == 1)
         for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .unknown) }
@@ -70,7 +70,7 @@ import Testing
             let id = try begin()
             ids.append(id)
             #expect(table.giveUp(id, owner: 1, gone))
-            #expect(throws: ConnectorError.self) { try table.endIfNow(of: id)?.get() }
+            #expect(throws: ConnectorError.self) { try table.takeOutcome(of: id)?.get() }
         }
         #expect(Set(ids.map { $0 & 0xFFFFF }).count == 1)
         for id in ids { #expect(table.progress(id, owner: 1, true) == .givenUp) }
@@ -84,7 +84,7 @@ import Testing
         #expect(table.giveUp(ids[1], owner: 2, gone))
         #expect(table.complete(ids[0], owner: 2, .success([])) == .unknown)
         #expect(table.complete(ids[0], owner: 17, .success([])) == .unknown)
-        table.release(owner: 1)
+        table.forget(owner: 1)
         #expect(table.complete(ids[0], owner: 1, .success([])) == .unknown)
         #expect(table.complete(ids[1], owner: 2, .success([])) == .givenUp)
     }
@@ -92,13 +92,13 @@ import Testing
     @Test func `an owner that never answers costs bounded memory, and is not blamed on suspicion`() throws {
         let completed = try begin()
         table.complete(completed, owner: 1, .success([]))
-        _ = table.endIfNow(of: completed)
+        _ = table.takeOutcome(of: completed)
         var ids: [UInt64] = []
         for _ in 0..<GivenUpCalls.limit + 10 {
             let id = try begin()
             ids.append(id)
             #expect(table.giveUp(id, owner: 1, gone))
-            _ = table.endIfNow(of: id)
+            _ = table.takeOutcome(of: id)
         }
         for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
         // It cannot be told from those that were forgotten; an id that nobody ever had can.
@@ -123,14 +123,14 @@ import Testing
         #expect(ids.count == 1000)
         let last = try #require(ids.last)
         table.complete(last, owner: 1, .success([]))
-        _ = table.endIfNow(of: last)
+        _ = table.takeOutcome(of: last)
         #expect(table.begin(owner: 1) != nil)
     }
 
     @Test func `of many who complete a call at once one is accepted, and whoever waits resumes once`() async throws {
         for _ in 0..<200 {
             let id = try begin()
-            async let outcome = table.end(of: id)
+            async let outcome = table.awaitOutcome(of: id)
             let accepted = await withTaskGroup(of: OperationTable.Answer.self) { group in
                 for number in 0..<4 as Range<UInt8> {
                     group.addTask { table.complete(id, owner: 1, .success([number])) }
@@ -146,7 +146,7 @@ import Testing
         for _ in 0..<2000 {
             let id = try begin()
             async let answer = table.complete(id, owner: 1, .success([7]))
-            #expect(try await table.end(of: id).get() == [7])
+            #expect(try await table.awaitOutcome(of: id).get() == [7])
             #expect(await answer == .accepted)
         }
         #expect(table.pending(owner: 1).isEmpty)
@@ -157,7 +157,7 @@ import Testing
             let id = try begin()
             async let answer = table.complete(id, owner: 1, .success([7]))
             async let isGivenUp = table.giveUp(id, owner: 1, gone)
-            let outcome = await table.end(of: id)
+            let outcome = await table.awaitOutcome(of: id)
             switch (await answer, await isGivenUp) {
             case (.accepted, false): #expect(try outcome.get() == [7])
             case (.givenUp, true): #expect(throws: ConnectorError.self) { try outcome.get() }
@@ -176,7 +176,7 @@ import Testing
                             return
                         }
                         #expect(table.complete(id, owner: UInt64(number), .success([number])) == .accepted)
-                        #expect((try? table.endIfNow(of: id)?.get()) == [number])
+                        #expect((try? table.takeOutcome(of: id)?.get()) == [number])
                     }
                 }
             }
@@ -191,7 +191,7 @@ import Testing
         #expect(table.progress(other, owner: 1, 2) == .accepted)
         table.complete(observed, owner: 1, .success([]))
         #expect(table.progress(observed, owner: 1, 3) == .unknown)
-        _ = table.endIfNow(of: observed)
+        _ = table.takeOutcome(of: observed)
         let next = try begin()
         #expect(next & 0xFFFFF == observed & 0xFFFFF)
         #expect(table.progress(next, owner: 1, 4) == .accepted)

@@ -76,7 +76,7 @@ import Testing
         #expect(infinite.message == "numbers1, a: inf is outside the range of f64, any finite number")
         for error in [many, few, text, fraction, infinite] {
             #expect(error.code == .invalid)
-            #expect(error.fix?.hasPrefix("its signature is ") == true)
+            #expect(error.fix?.hasPrefix("call it as ") == true)
             #expect(error.connector == "forms")
         }
     }

@@ -110,7 +110,7 @@ import Testing
             #expect(candidate.path == "\(directory)/libdescribed.so")
             #expect(candidate.sidecar == sidecar)
             #expect(try PluginCatalog.candidate(path: sidecar).path == candidate.path)
-            #expect(try PluginLoader().load(candidate).lifecycle != nil)
+            #expect(try PluginLoader().load(candidate).table != nil)
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `a foreign library is described by a sidecar that names its file`() throws {
         let plugin = try PluginLoader().load(catalog().find("foreign"))
-        #expect(plugin.lifecycle == nil)
+        #expect(plugin.table == nil)
         #expect(plugin.path.hasSuffix("/plugins/../libraries/libforeign.so"))
         typealias Twice = @convention(c) (Int32) -> Int32
         let twice = try unsafe #require(plugin.symbol(named: "foreign_twice"))

@@ -36,10 +36,10 @@ import Testing
         #expect(plugin.manifest.version.description == "1.2.0")
         #expect(plugin.path == Fixtures.plugin("sync"))
         #expect(plugin.sha256.count == 64)
-        let lifecycle = try #require(plugin.lifecycle)
-        #expect(lifecycle.abiVersion == 1)
-        #expect(unsafe lifecycle.probe != nil)
-        #expect(unsafe lifecycle.close == nil)
+        let table = try #require(plugin.table)
+        #expect(table.abiVersion == 1)
+        #expect(unsafe table.probe != nil)
+        #expect(unsafe table.close == nil)
         #expect(unsafe plugin.symbol(named: "sync_add") != nil)
         #expect(unsafe plugin.symbol(named: "sync_subtract") == nil)
     }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `a plugin frozen at version 1 in C loads and runs`() throws {
         let plugin = try load(Fixtures.plugin("frozen-c"))
-        #expect(plugin.lifecycle?.abiVersion == 1)
+        #expect(plugin.table?.abiVersion == 1)
         #expect(try call(plugin, "frozen_sum", 40, 2) == 42)
     }
 
@@ -60,14 +60,14 @@ import Testing
     func `a plugin frozen at version 1 in Rust loads and runs`() throws {
         let plugin = try load(Fixtures.plugin("frozen-rust"))
         #expect(plugin.manifest.language == "rust")
-        #expect(plugin.lifecycle?.abiVersion == 1)
+        #expect(plugin.table?.abiVersion == 1)
         #expect(try call(plugin, "frozen_rust_product", 6, 7) == 42)
     }
 
     @Test func `a plugin for a later version too loads, whose table is longer`() throws {
         let plugin = try load(Fixtures.plugin("future"))
-        #expect(plugin.lifecycle?.abiVersion == 7)
-        #expect(unsafe plugin.lifecycle?.cancel == nil)
+        #expect(plugin.table?.abiVersion == 7)
+        #expect(unsafe plugin.table?.cancel == nil)
     }
 
     @Test func `the same bytes twice are one image`() throws {

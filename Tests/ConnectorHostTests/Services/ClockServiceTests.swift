@@ -61,7 +61,7 @@ import Testing
         _ = try start(200)
         clock.advance(by: .seconds(1))
         await counter.reaches(1)
-        await plugin.gate.close()
+        await plugin.gate.stopAndAwaitCallbacks()
         #expect(counter.count == 1)
     }
 
@@ -81,7 +81,7 @@ import Testing
     @Test func `a gate that closes takes its timers along and gives no more`() async throws {
         _ = try start(100)
         _ = try start(200)
-        await plugin.gate.close()
+        await plugin.gate.stopAndAwaitCallbacks()
         #expect(clock.timerCount == 0)
         clock.advance(by: .seconds(1))
         #expect(counter.count == 0)

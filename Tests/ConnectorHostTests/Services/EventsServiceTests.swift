@@ -113,7 +113,7 @@ import Testing
     @Test func `listening ends when the host does`() async throws {
         let events = host.events.events()
         _ = try emit(PluginSide(host: host), "last")
-        await host.shutdown()
+        await host.stop()
         let names = await events.reduce(into: []) { $0.append($1.name) }
         #expect(names == ["last"])
         #expect(await host.events.events().first { _ in true } == nil)

@@ -64,7 +64,7 @@ import Testing
         let started = CallCounter()
         async let end = plugin.request("GET", server.url(), onStart: { _ in started.add() })
         await started.reaches(1)
-        await plugin.gate.close()
+        await plugin.gate.stopAndAwaitCallbacks()
         let result = await end
         #expect(result.status == CONNECTOR_CANCELLED)
         #expect(result.isDone)
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `a request has its name before the gate takes it on, so before it can end`() async {
         let plugin = PluginSide()
-        await plugin.gate.close()
+        await plugin.gate.stopAndAwaitCallbacks()
         var name: UInt64 = 0
         let end = await plugin.request("GET", "http://127.0.0.1:1/", onName: { name = $0 })
         #expect(end.status == CONNECTOR_NOT_OPEN)
@@ -99,7 +99,7 @@ import Testing
         await entered.reaches(1)
         async let closed: Void = {
             order.append("closing")
-            await plugin.gate.close()
+            await plugin.gate.stopAndAwaitCallbacks()
             order.append("closed")
         }()
         await closed
@@ -109,8 +109,8 @@ import Testing
 
     @Test func `a gate that closes twice or without anything under way returns`() async {
         let gate = PluginSide().gate
-        await gate.close()
-        await gate.close()
+        await gate.stopAndAwaitCallbacks()
+        await gate.stopAndAwaitCallbacks()
         gate.invalidate()
         gate.invalidate()
         #expect(unsafe gate.table(named: "log/1") == nil)
@@ -156,7 +156,7 @@ import Testing
                     }
                 }
                 group.addTask {
-                    await plugin.gate.close()
+                    await plugin.gate.stopAndAwaitCallbacks()
                     return nil
                 }
                 return await group.reduce(into: [RequestEnd]()) { if let end = $1 { $0.append(end) } }

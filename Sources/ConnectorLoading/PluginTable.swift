@@ -4,12 +4,12 @@
 package import CConnector
 package import ConnectorManifest
 
-/// The functions of a plugin's table, checked: see `connector/plugin.h`.
+/// The checked function table of a plugin: `connector_plugin` in `connector/plugin.h`.
 ///
-/// Copied once, since a table of an older plugin ends before the fields that it does not know, and of a newer one goes on
-/// after those that this host does not.
+/// The table is copied once, because an older plugin's table ends before fields that it does not know, and a newer
+/// plugin's goes on after those that this host knows.
 @safe
-package struct PluginLifecycle: Sendable {
+package struct PluginTable: Sendable {
     /// `create`
     package typealias Create =
         @convention(c) (
@@ -42,7 +42,7 @@ package struct PluginLifecycle: Sendable {
     package let cancel: Cancel?
 }
 
-extension PluginLifecycle {
+extension PluginTable {
     /// The versions of the ABI that this host speaks.
     package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
 
@@ -76,7 +76,7 @@ extension PluginLifecycle {
                 fix: "correct \"abi\" in the manifest, or compile with the headers it names"
             )
         }
-        // Read as addresses first: null in a field that must not be null is the plugin's mistake, not undefined behaviour.
+        // Read addresses first: null in a required field is the plugin's mistake, not undefined behaviour.
         func function(_ offset: Int) -> UnsafeRawPointer? {
             unsafe table.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)
         }
@@ -92,6 +92,6 @@ extension PluginLifecycle {
     }
 
     private static func misbehaved(_ path: String, _ what: String) -> ConnectorError {
-        ConnectorError(.misbehaved, "\(path): \(what)", fix: "mend the plugin: see connector/plugin.h")
+        ConnectorError(.misbehaved, "\(path): \(what)", fix: "correct the plugin: see connector/plugin.h")
     }
 }

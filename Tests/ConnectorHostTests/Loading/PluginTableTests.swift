@@ -11,7 +11,7 @@ import Testing
 @testable import ConnectorServices
 
 /// Tables that break the rules are refused before anything in them is called.
-@Suite struct PluginLifecycleTests {
+@Suite struct PluginTableTests {
     @Test(arguments: ["null-table", "short-table", "null-function"])
     func `a table that breaks the rules is the plugin's misbehaviour`(_ name: String) throws {
         let candidate = try PluginCatalog.candidate(path: Fixtures.misbehaving(name))
