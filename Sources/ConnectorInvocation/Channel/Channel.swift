@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-package import ConnectorPlatform
+package import ConnectorOneShot
 
 /// How calls reach an instance of a plugin: in this process through the addresses of its functions, elsewhere through whatever
 /// carries them.

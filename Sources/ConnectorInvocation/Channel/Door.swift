@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-package import ConnectorPlatform
+package import ConnectorOneShot
 internal import Synchronization
 
 /// What the calls to a gate pass: it leads them to the instance of the moment, and tells when the last one has left an earlier

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorPlatform
+package import ConnectorOneShot
 
 /// What the host lends one instance of a plugin: function tables by id.
 package protocol InstanceServices: AnyObject, Sendable {

@@ -23,7 +23,9 @@ import Testing
     /// How many instances of the gates of this test were created, closed and destroyed.
     private func lives(_ test: TestHost) async throws -> [String: Int64] {
         let counts = try await test.call("other", "lives", ["name": .string(name)])
-        return Dictionary(uniqueKeysWithValues: (counts.object?.members ?? []).map { ($0.name, $0.value.integer ?? -1) })
+        return Dictionary(
+            uniqueKeysWithValues: (counts.object?.members ?? []).map { ($0.name, $0.value.integer ?? -1) }
+        )
     }
 
     private func opened(_ config: JSONObject = [:], settings: String = #""probe": "30s""#) async throws -> TestHost {
@@ -67,9 +69,13 @@ import Testing
     @Test func `two who close await the same end`() async throws {
         let test = try await opened(["closes": "held"])
         let ends = Journal<String>()
-        async let first: Void = { await test.host.close(); ends.note("first") }()
+        async let first: Void = {
+            await test.host.close(); ends.note("first")
+        }()
         _ = await test.host.report { $0["gate"]?.state == .closing }
-        async let second: Void = { await test.host.close(); ends.note("second") }()
+        async let second: Void = {
+            await test.host.close(); ends.note("second")
+        }()
         await test.clock.timers(atLeast: 1)
         #expect(ends.values.isEmpty)
         try await TestHost.finish("\(name):close")
