@@ -56,8 +56,14 @@ let package = Package(
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "ConnectorManifest", swiftSettings: strict),
+        // Depends on nothing: plugins and applications are linked with it.
+        .target(name: "ConnectorOneShot", swiftSettings: strict),
         // The layers of the host: each depends on those before it alone.
-        .target(name: "ConnectorPlatform", dependencies: ["ConnectorManifest", deque], swiftSettings: strict),
+        .target(
+            name: "ConnectorPlatform",
+            dependencies: ["ConnectorManifest", "ConnectorOneShot", deque],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorLoading",
             dependencies: [
@@ -68,13 +74,16 @@ let package = Package(
         ),
         .target(
             name: "ConnectorInvocation",
-            dependencies: ["CConnector", "CFFI", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading", deque],
+            dependencies: [
+                "CConnector", "CFFI", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorLoading",
+                deque,
+            ],
             swiftSettings: strict
         ),
         .target(
             name: "ConnectorServices",
             dependencies: [
-                "CConnector", "CZlib", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
+                "CConnector", "CZlib", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorLoading",
                 "ConnectorInvocation",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 deque,
@@ -89,13 +98,17 @@ let package = Package(
         .target(
             name: "ConnectorHost",
             dependencies: layers + [
-                "ConnectorManifest", "Integrator",
+                "ConnectorManifest", "ConnectorOneShot", "Integrator",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
-        .target(name: "ConnectorKit", dependencies: ["CConnector", "ConnectorManifest"], swiftSettings: strict),
+        .target(
+            name: "ConnectorKit",
+            dependencies: ["CConnector", "ConnectorManifest", "ConnectorOneShot"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorSimulator",
             dependencies: [
@@ -110,12 +123,12 @@ let package = Package(
         .target(
             name: "ConnectorHostTesting",
             dependencies: layers + [
-                "CConnector", "ConnectorHost", "ConnectorManifest",
+                "CConnector", "ConnectorHost", "ConnectorManifest", "ConnectorOneShot",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
-        .target(name: "Integrator", swiftSettings: strict),
+        .target(name: "Integrator", dependencies: ["ConnectorOneShot"], swiftSettings: strict),
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
@@ -193,7 +206,7 @@ let package = Package(
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
-        .testTarget(name: "IntegratorTests", dependencies: ["Integrator"], swiftSettings: strict),
+        .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorOneShot"], swiftSettings: strict),
     ]
         + adapters.map {
             .target(

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorInvocation
-package import ConnectorPlatform
+package import ConnectorOneShot
+internal import ConnectorPlatform
 package import Logging
 package import Synchronization
 

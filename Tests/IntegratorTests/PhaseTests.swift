@@ -1,7 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
+internal import ConnectorOneShot
+internal import Testing
 
 @testable import Integrator
 
@@ -35,15 +36,15 @@ import Testing
         provider.answer("a")
         let call = CallFlow(provider: provider).prepare("a")
             .onBeginning { [journal] in
-                reached.fulfil(())
-                await gate.value
+                reached.send()
+                await gate.wait()
                 journal.note("first")
             }
             .noted(in: journal, as: "a")
             .call()
-        await reached.value
+        await reached.wait()
         #expect(provider.asked.lines == [])
-        gate.fulfil(())
+        gate.send()
         _ = try await call.value
         #expect(journal.lines == ["first", "a begins", "a succeeds: A", "a completes"])
     }
@@ -117,11 +118,11 @@ import Testing
         let blocker = prepared.flow.prepare("blocker").call()
         await provider.request(for: "blocker")
         let task = Task {
-            await gate.value
+            await gate.wait()
             return try await prepared.value()
         }
         task.cancel()
-        gate.fulfil(())
+        gate.send()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(journal.lines == ["a begins", "a fails: CancellationError", "a completes"])
         #expect(provider.asked.lines == ["blocker"])
@@ -134,14 +135,14 @@ import Testing
         let gate = OneShot<Void>()
         let call = CallFlow(provider: provider).prepare("a")
             .onBeginning {
-                reached.fulfil(())
-                await gate.value
+                reached.send()
+                await gate.wait()
             }
             .noted(in: journal, as: "a")
             .call()
-        await reached.value
+        await reached.wait()
         call.cancel()
-        gate.fulfil(())
+        gate.send()
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(journal.lines == ["a begins", "a fails: CancellationError", "a completes"])
         #expect(provider.asked.lines == [])
@@ -159,7 +160,7 @@ import Testing
     @Test func `a call goes on when its handle is dropped`() async throws {
         let done = OneShot<String>()
         provider.answer("a")
-        CallFlow(provider: provider).prepare("a").onSuccess { done.fulfil($0) }.call()
-        #expect(await done.value == "A")
+        CallFlow(provider: provider).prepare("a").onSuccess { done.send($0) }.call()
+        #expect(await done.wait() == "A")
     }
 }

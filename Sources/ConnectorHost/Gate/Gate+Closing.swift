@@ -3,6 +3,7 @@
 
 internal import ConnectorInvocation
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Synchronization
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization

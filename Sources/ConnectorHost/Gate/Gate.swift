@@ -4,6 +4,7 @@
 internal import ConnectorInvocation
 internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging

@@ -4,6 +4,7 @@
 internal import ConnectorInvocation
 internal import ConnectorLoading
 public import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 public import ConnectorServices
 public import Logging

@@ -5,6 +5,7 @@ internal import CConnector
 internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
@@ -99,7 +100,7 @@ final class ConformanceBench: Sendable {
         }
         guard let isTaken else { return }
         guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
-        if isTaken { _ = await answer.value(within: options.patience, services.clock) }
+        if isTaken { _ = await answer.wait(for: options.patience, on: services.clock) }
         await destroy(instance)
     }
 
@@ -111,7 +112,7 @@ final class ConformanceBench: Sendable {
 
     /// Waits for calls that must not come any more.
     func listen() async {
-        _ = await OneShot<Void>().value(within: options.patience, services.clock)
+        _ = await OneShot<Void>().wait(for: options.patience, on: services.clock)
     }
 
     /// Cancels a completed call and an unknown one, twice each.
@@ -121,7 +122,7 @@ final class ConformanceBench: Sendable {
         for _ in 0..<2 {
             guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
         }
-        let completion = await answer.value(within: options.patience, services.clock)
+        let completion = await answer.wait(for: options.patience, on: services.clock)
         if completion != nil || findings.count > before {
             report(.init(.cancellation, "cancel completed a call that the plugin was never given"))
         }
@@ -174,13 +175,13 @@ final class ConformanceBench: Sendable {
     private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Outcome {
         guard instance.has(step) else { return .succeeded }
         let (operation, answer) = instance.host.begin(step.rawValue)
-        let deadline = services.clock.now() &+ options.timeout.wholeNanoseconds
+        let deadline = services.clock.now() &+ options.timeout.nanoseconds
         let isTaken = await onThread(step.rawValue) { [report] in
             instance.start(step, operation, deadline: deadline, report)
         }
         guard let isTaken else { return .held }
         guard isTaken else { return .failed }
-        guard let completion = await answer.value(within: options.timeout, services.clock) else {
+        guard let completion = await answer.wait(for: options.timeout, on: services.clock) else {
             report(.init(.completion, "\(step) did not complete within \(options.timeout)"))
             return .pending
         }
@@ -208,8 +209,8 @@ final class ConformanceBench: Sendable {
         _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
         let answer = OneShot<Value>()
-        services.run { answer.resolve(body()) }
-        let value = await answer.value(within: options.timeout, services.clock)
+        services.run { answer.send(body()) }
+        let value = await answer.wait(for: options.timeout, on: services.clock)
         if value == nil { report(.init(.blocking, "\(name) held its thread for more than \(options.timeout)")) }
         return value
     }

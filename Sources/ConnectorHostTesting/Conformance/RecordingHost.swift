@@ -3,6 +3,7 @@
 
 internal import CConnector
 internal import ConnectorHost
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
@@ -123,7 +124,7 @@ final class RecordingHost: Sendable {
         } else if status != Int32(CONNECTOR_OK) {
             ErrorObjectCheck.check(status: status, of: name, report)
         }
-        answer.resolve(Completion(status: status, result: unsafe copy(result, length, of: name)))
+        answer.send(Completion(status: status, result: unsafe copy(result, length, of: name)))
         return Int32(CONNECTOR_OK)
     }
 

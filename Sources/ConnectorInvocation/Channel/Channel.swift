@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-package import ConnectorPlatform
+package import ConnectorOneShot
 
 /// The way calls reach a plugin's instance: in this process through function addresses, elsewhere through a transport.
 ///

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-package import ConnectorPlatform
+package import ConnectorOneShot
 internal import Synchronization
 
 /// The door of a gate: it leads calls to the current instance, and tells when the last call has left an earlier one.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorPlatform
+package import ConnectorOneShot
 
 /// The services that the host lends one instance of a plugin, as function tables by id.
 package protocol InstanceServices: AnyObject, Sendable {

@@ -4,7 +4,8 @@
 internal import CConnector
 package import ConnectorLoading
 package import ConnectorManifest
-package import ConnectorPlatform
+package import ConnectorOneShot
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// One instance of a plugin in this process, with the life cycle of `connector/plugin.h`.

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorOneShot
 internal import Synchronization
 
 /// One wait for a callback of the host: suspends a task, resumes it exactly once, and forwards cancellation.
@@ -10,24 +11,17 @@ final class Waiting<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, PluginError>
 
     private struct State {
-        var continuation: CheckedContinuation<Outcome, Never>?
-        var outcome: Outcome?
-        /// The host's id for the work, once started.
+        /// The host's name for the work, once it has started.
         var id: UInt64?
         var isCancelled = false
     }
 
+    private let end = OneShot<Outcome>()
     private let state = Mutex(State())
 
     /// Ends the wait; a second end is ignored.
     func finish(_ outcome: Outcome) {
-        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-            guard state.outcome == nil else { return nil }
-            state.outcome = outcome
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(returning: outcome)
+        end.send(outcome)
     }
 
     /// Retains this wait as the `user` of a callback.
@@ -60,23 +54,17 @@ final class Waiting<Value: Sendable>: Sendable {
             if let id = start(self) {
                 let isCancelled = state.withLock { state in
                     state.id = id
-                    return state.isCancelled && state.outcome == nil
+                    return state.isCancelled
                 }
-                if isCancelled { cancel(id) }
+                if isCancelled, end.value == nil { cancel(id) }
             }
-            return await withCheckedContinuation { continuation in
-                let outcome = state.withLock { state -> Outcome? in
-                    if state.outcome == nil { state.continuation = continuation }
-                    return state.outcome
-                }
-                if let outcome { continuation.resume(returning: outcome) }
-            }
+            return await end.wait()
         } onCancel: {
             let id = state.withLock { state -> UInt64? in
                 defer { state.isCancelled = true }
-                return state.isCancelled || state.outcome != nil ? nil : state.id
+                return state.isCancelled ? nil : state.id
             }
-            if let id { cancel(id) }
+            if let id, end.value == nil { cancel(id) }
         }
     }
 }

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorOneShot
+
 /// One call on its way from its turn to its completion.
 struct CallRun<Value: Sendable>: Sendable {
     /// The call's place among the others.
@@ -42,7 +44,7 @@ struct CallRun<Value: Sendable>: Sendable {
         turn.onSupersede {
             // Cancel first, so that the outcome counts as a cancellation.
             task.cancel()
-            outcome.fulfil(.failure(CancellationError()))
+            outcome.send(.failure(CancellationError()))
         }
         return task
     }
@@ -64,13 +66,13 @@ struct CallRun<Value: Sendable>: Sendable {
     private func execute() async -> Result<Value, any Error> {
         let work = Task {
             do {
-                outcome.fulfil(.success(try await produce()))
+                outcome.send(.success(try await produce()))
             } catch {
-                outcome.fulfil(.failure(error))
+                outcome.send(.failure(error))
             }
         }
         return await withTaskCancellationHandler {
-            await outcome.value
+            await outcome.wait()
         } onCancel: {
             work.cancel()
         }

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorOneShot
+
 /// Asks several providers at once, each with its own parameters, and combines their answers.
 ///
 /// Parameters and output are flat tuples in the order of the members. The first member to fail cancels the others; the
@@ -36,7 +38,7 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
             // The first error leaves this scope at once, and leaving it cancels what still runs.
             while try await tasks.next() != nil {}
         }
-        return await (repeat (each answers).value)
+        return await (repeat (each answers).wait())
     }
 
     /// The place for the answer of one member.
@@ -52,7 +54,7 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
         in tasks: inout ThrowingTaskGroup<Void, any Error>
     ) {
         tasks.addTask {
-            answer.fulfil(try await member.request(parameters))
+            answer.send(try await member.request(parameters))
         }
     }
 }

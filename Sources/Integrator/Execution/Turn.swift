@@ -1,7 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+internal import ConnectorOneShot
+internal import Synchronization
 
 /// A call's place in the execution of its call flow.
 ///
@@ -15,7 +16,7 @@ final class Turn: Sendable {
         var end: (@Sendable () -> Void)?
     }
 
-    /// Fulfilled with the delay before the call may begin, or with nil if the call was cancelled.
+    /// Sent with the delay before the call may begin, or with nil if the call was cancelled.
     private let permission = OneShot<Duration?>()
 
     /// Held for a few instructions at a time; the call ends outside the lock.
@@ -23,7 +24,7 @@ final class Turn: Sendable {
 
     /// Lets the call begin after a delay.
     func start(after delay: Duration) {
-        permission.fulfil(delay)
+        permission.send(delay)
     }
 
     /// Ends the call because a newer one arrived.
@@ -50,9 +51,9 @@ final class Turn: Sendable {
     /// - Returns: False if the task was cancelled first.
     func wait(on clock: any Clock<Duration>) async -> Bool {
         let delay = await withTaskCancellationHandler {
-            await permission.value
+            await permission.wait()
         } onCancel: {
-            permission.fulfil(nil)
+            permission.send(nil)
         }
         guard let delay else { return false }
         if delay > .zero { try? await clock.sleep(for: delay) }

@@ -26,6 +26,8 @@ final class SimulatedHTTP: HTTPService {
     private let vendor: String
     private let configuration: [String: String]
     private let state = Mutex(State())
+    /// Held while faults are in force, which are those of one request: Segment's adapter asks two things at once.
+    private let exchange = Mutex(())
 
     /// - Parameter configuration: The fields of the adapter, secrets included.
     init(_ vendor: String, configuration: [String: String]) throws {
@@ -65,16 +67,17 @@ final class SimulatedHTTP: HTTPService {
     }
 
     private func answer(to request: HTTPRequest, faults: [Fault]) -> HTTPResponse {
-        simulator.setFaults(faults)
-        defer { simulator.setFaults([]) }
         var headers = HTTPFields()
         for field in request.headers { headers.append(field.name, revealed(field.value)) }
         let url = revealed(request.url.description)
         let body = request.hasPlaceholdersInBody ? Array(revealed(request.text).utf8) : request.body
         let target = String(url.dropFirst(request.url.origin.count))
-        return simulator.answer(
-            SimulatedRequest(request.method.rawValue, target, headers: headers, body: body)
-        ).response
+        let simulated = SimulatedRequest(request.method.rawValue, target, headers: headers, body: body)
+        return exchange.withLock { _ in
+            simulator.setFaults(faults)
+            defer { simulator.setFaults([]) }
+            return simulator.answer(simulated).response
+        }
     }
 
     /// The text with secrets for placeholders.

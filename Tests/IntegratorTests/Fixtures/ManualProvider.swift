@@ -1,7 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+internal import ConnectorOneShot
+internal import Synchronization
 
 @testable import Integrator
 
@@ -9,9 +10,9 @@ import Synchronization
 final class ManualProvider: DataProvider {
     /// The request for one parameter.
     private struct Exchange: Sendable {
-        /// Fulfilled when the provider is asked.
+        /// Sent when the provider is asked.
         let asked = OneShot<Void>()
-        /// Fulfilled when the request is cancelled.
+        /// Sent when the request is cancelled.
         let cancelled = OneShot<Void>()
         /// What the request is answered with.
         let answer = OneShot<Result<String, any Error>>()
@@ -43,33 +44,33 @@ final class ManualProvider: DataProvider {
         load.withLock { $0 = ($0.running + 1, max($0.most, $0.running + 1)) }
         defer { load.withLock { $0.running -= 1 } }
         asked.note(parameters)
-        exchange.asked.fulfil(())
+        exchange.asked.send()
         return try await withTaskCancellationHandler {
-            try await exchange.answer.value.get()
+            try await exchange.answer.wait().get()
         } onCancel: {
-            exchange.cancelled.fulfil(())
-            if !ignoresCancellation { exchange.answer.fulfil(.failure(CancellationError())) }
+            exchange.cancelled.send()
+            if !ignoresCancellation { exchange.answer.send(.failure(CancellationError())) }
         }
     }
 
     /// Waits until the provider was asked for `parameters`.
     func request(for parameters: String) async {
-        await exchange(parameters).asked.value
+        await exchange(parameters).asked.wait()
     }
 
     /// Waits until the request for `parameters` was cancelled.
     func cancellation(of parameters: String) async {
-        await exchange(parameters).cancelled.value
+        await exchange(parameters).cancelled.wait()
     }
 
     /// Answers the request for `parameters` with the same word in capitals.
     func answer(_ parameters: String) {
-        exchange(parameters).answer.fulfil(.success(parameters.uppercased()))
+        exchange(parameters).answer.send(.success(parameters.uppercased()))
     }
 
     /// Fails the request for `parameters`.
     func fail(_ parameters: String, with error: any Error = Failure(number: 1)) {
-        exchange(parameters).answer.fulfil(.failure(error))
+        exchange(parameters).answer.send(.failure(error))
     }
 
     /// The exchange for `parameters`, made on first use.

@@ -5,10 +5,15 @@ internal import Synchronization
 
 /// A value that arrives once, for any number of waiters.
 ///
-/// Only the first ``send(_:)`` has an effect. A waiter may stop at a deadline or when its task is cancelled; otherwise
-/// it waits until the value arrives.
+/// The first ``send(_:)`` counts; later ones change nothing. ``wait()`` does not end with the cancellation of its task;
+/// ``waitUnlessCancelled()`` does. A waiter with another reason to stop, such as a deadline, takes a ``Ticket``.
 package final class OneShot<Value: Sendable>: Sendable {
     private typealias Waiter = UnsafeContinuation<Value?, Never>
+
+    /// The place of one waiter, which may leave it before the value is there.
+    package struct Ticket: Sendable {
+        fileprivate let number: UInt64
+    }
 
     /// The state of one waiter.
     @safe
@@ -55,23 +60,8 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// Waits for the value, without a limit.
     package func wait() async -> Value {
         while true {
-            if let value = await wait(as: nil) { return value }
+            if let value = await wait(at: nil) { return value }
         }
-    }
-
-    /// Waits for the value until a deadline.
-    ///
-    /// - Parameters:
-    ///   - deadline: On the clock's monotonic time; `UInt64.max` starts no timer.
-    ///   - clock: The clock that measures the deadline.
-    /// - Returns: The value; nil at the deadline.
-    package func wait(by deadline: UInt64, on clock: any HostClock) async -> Value? {
-        if let value { return value }
-        guard deadline < .max else { return await wait() }
-        let ticket = ticket()
-        let timer = clock.schedule(at: deadline) { [self] in leave(ticket) }
-        defer { clock.cancel(timer) }
-        return await wait(as: ticket)
     }
 
     /// Waits for the value, or for the cancellation of the caller's task.
@@ -87,27 +77,35 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    private func ticket() -> UInt64 {
+    /// Takes a place, for one ``wait(as:)`` that must follow.
+    package func ticket() -> Ticket {
         state.withLock { state in
             state.last += 1
             state.places[state.last] = .arriving
-            return state.last
+            return Ticket(number: state.last)
         }
     }
 
-    /// - Parameter ticket: The waiter's ticket; nil for a waiter that cannot leave.
-    private func wait(as ticket: UInt64?) async -> Value? {
+    /// Waits for the value, or until somebody makes the ticket leave.
+    ///
+    /// - Returns: The value; nil if the ticket left before.
+    package func wait(as ticket: Ticket) async -> Value? {
+        await wait(at: ticket.number)
+    }
+
+    /// - Parameter number: Of the ticket; nil for a place that nobody can make leave.
+    private func wait(at number: UInt64?) async -> Value? {
         await unsafe withUnsafeContinuation { (waiter: Waiter) in
             /// Nil until there is an answer.
             var answer: Value??
             state.withLock { state in
                 if let value = state.value {
                     answer = .some(value)
-                } else if let ticket, case .left = state.places[ticket] {
-                    state.places[ticket] = nil
+                } else if let number, case .left = state.places[number] {
+                    state.places[number] = nil
                     answer = .some(nil)
                 } else {
-                    let place = ticket ?? state.last + 1
+                    let place = number ?? state.last + 1
                     state.last = max(state.last, place)
                     state.places[place] = unsafe .waiting(waiter)
                 }
@@ -116,15 +114,15 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Resumes one waiter without a value, if it still waits.
-    private func leave(_ ticket: UInt64) {
+    /// Resumes one waiter without a value, if it still waits for one; before it waits, it will not.
+    package func leave(_ ticket: Ticket) {
         let waiter = unsafe state.withLock { state -> Waiter? in
-            switch state.places[ticket] {
+            switch state.places[ticket.number] {
             case .arriving:
-                state.places[ticket] = .left
+                state.places[ticket.number] = .left
                 return nil
             case .waiting(let waiter):
-                state.places[ticket] = nil
+                state.places[ticket.number] = nil
                 return unsafe waiter
             case .left, nil: return nil
             }

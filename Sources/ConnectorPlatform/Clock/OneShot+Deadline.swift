@@ -1,0 +1,30 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+package import ConnectorOneShot
+
+extension OneShot {
+    /// Waits for the value, but no longer than to a deadline.
+    ///
+    /// - Parameters:
+    ///   - deadline: On the clock's monotonic time; the end of time starts no timer.
+    ///   - clock: Whose time that is.
+    /// - Returns: The value; nil at the deadline.
+    package func wait(by deadline: UInt64, on clock: any HostClock) async -> Value? {
+        if let value { return value }
+        guard deadline < .max else { return await wait() }
+        let ticket = ticket()
+        let timer = clock.schedule(at: deadline) { [self] in leave(ticket) }
+        defer { clock.cancel(timer) }
+        return await wait(as: ticket)
+    }
+
+    /// Waits for the value, but no longer than for a while.
+    ///
+    /// - Returns: The value; nil once the time is over.
+    package func wait(for duration: Duration, on clock: any HostClock) async -> Value? {
+        let (deadline, isOver) = clock.now().addingReportingOverflow(duration.nanoseconds)
+        return await wait(by: isOver ? .max : deadline, on: clock)
+    }
+}
