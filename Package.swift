@@ -173,7 +173,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "CConnector",
+                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorOneShot", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

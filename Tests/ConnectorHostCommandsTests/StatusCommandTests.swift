@@ -73,6 +73,9 @@ import Testing
         #expect(result.output.contains("[truncated]"))
         #expect(result.output.contains("→ copy or build the file again"))
         #expect(result.output.contains("ready: 1 of 2 gates open"))
+        // Status is one shot: what failed is in the report alone, and is not tried again.
+        #expect(result.error.isEmpty)
+        #expect(!result.output.contains("attempts"))
     }
 
     @Test func `below first one dead child leaves the status at 0, and is named`() async throws {

@@ -13,7 +13,8 @@ extension Gate {
     func hasFailed() {
         let error = storage.withLock { $0.error }
         let wait = scheduleHealing()
-        logger.warning(
+        logger.log(
+            level: environment.heals ? .warning : .debug,
             "gate failed",
             metadata: [
                 "error": "\(error.map { "\($0)" } ?? "the deadline left no time for an attempt")",
@@ -32,7 +33,7 @@ extension Gate {
     ///
     /// - Returns: The wait in nanoseconds; nil if no attempt follows.
     private func scheduleHealing() -> UInt64? {
-        guard let policy = plan.heal else { return nil }
+        guard environment.heals, let policy = plan.heal else { return nil }
         return storage.withLock { storage in
             guard storage.machine.target == .open, storage.machine.state == .failed else { return nil }
             let now = environment.clock.now()

@@ -20,6 +20,8 @@ struct GateEnvironment: Sendable {
     let redactor: SharedRedactor
     /// The host's own logger.
     let logger: Logger
+    /// Whether gates that fail are tried again.
+    let heals: Bool
     /// Draws the wait of a retry: a number of nanoseconds between zero and its argument.
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.

@@ -29,6 +29,9 @@ extension ConnectorHost {
         /// If false, the service starts at once and the gates open beside it. Those that fail heal, and other services
         /// await ``ConnectorHost/ready()``.
         public var waitsForRequiredGates = true
+        /// Whether gates that fail are tried again. False suits a command that opens once and shows the report, which
+        /// alone says then what failed.
+        package var heals = true
         /// Draws the wait between two attempts to open: a number of nanoseconds between zero and its argument.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 

@@ -96,6 +96,7 @@ public final class ConnectorHost: Sendable {
             services: HostServices(options: services, threads: workers),
             redactor: resolved.redactor,
             logger: logger,
+            heals: options.heals,
             jitter: options.jitter,
             onChange: { changes.notify() }
         )

@@ -43,7 +43,13 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
+        let session = try await HostSession.start(
+            file,
+            simulating: simulate,
+            heals: true,
+            answer: answer,
+            logger: log.logger
+        )
         // Listen before the gates open, so that no early event is lost.
         let events = session.host.events(of: path)
         do {

@@ -13,15 +13,18 @@ struct HostSession: Sendable {
 
     /// Reads the configuration, and starts the simulators if asked to.
     ///
+    /// - Parameter heals: Whether the command runs long enough for failed gates to be tried again.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; otherwise why the simulators do not
     ///   start.
     static func start(
         _ file: ConfigurationOption,
         simulating: Bool,
+        heals: Bool = false,
         answer: OutputOptions,
         logger: Logger
     ) async throws -> HostSession {
-        let options = ConnectorHost.Options()
+        var options = ConnectorHost.Options()
+        options.heals = heals
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         let simulation = simulating ? try await Simulation.start(for: resolved, logger: logger) : nil
         let host = ConnectorHost(
