@@ -33,9 +33,9 @@ final class Generation: Sendable {
     private let ended = OneShot<Void>()
 
     private struct State {
-        /// Whether the plugin holds, or is about to hold, the thread on which it creates and opens the instance.
+        /// Whether the plugin holds the thread on which it creates and opens the instance.
         var isHeld = false
-        /// Whether a thread loads the plugin and creates the instance, or is about to.
+        /// Whether a thread loads the plugin and creates the instance.
         var isCreating = false
         /// The instance's channel; nil before `create` returned, and after it failed.
         var channel: (any Channel)?
@@ -107,10 +107,6 @@ final class Generation: Sendable {
         case .success(let found): candidate = found
         }
         let start = environment.clock.now()
-        state.withLock { state in
-            state.isCreating = true
-            state.isHeld = true
-        }
         let outcome = await environment.calls.run("open", owner: context.owner, by: deadline, onDeadline: { _ in }) {
             self.create(candidate, opening: $0, by: deadline)
         }
@@ -132,9 +128,16 @@ final class Generation: Sendable {
 
     /// Creates the instance, on a thread that the plugin may hold.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
+        let begins = state.withLock { state in
+            // The deadline may have passed, or the gate may have closed, before a thread was free.
+            guard !state.isEnding else { return false }
+            state.isCreating = true
+            state.isHeld = true
+            return true
+        }
+        guard begins else { return }
         defer { state.withLock { $0.isHeld = false } }
         do throws(ConnectorError) {
-            // The gate may have closed before a thread was free.
             let isWanted = environment.calls.operations.isPending(operation)
             let channel = isWanted ? try makeChannel(candidate) : nil
             let next = settle(channel, opening: operation)
