@@ -10,11 +10,13 @@ internal import Synchronization
 /// How a failed gate heals, and how an open gate takes on new secrets.
 extension Gate {
     /// Logs the failure and schedules the next attempt.
-    func hasFailed() {
+    ///
+    /// - Parameter isNews: False for an attempt to heal: its gate has been reported as failed already.
+    func hasFailed(isNews: Bool = true) {
         let error = storage.withLock { $0.error }
         let wait = scheduleHealing()
         logger.log(
-            level: environment.heals ? .warning : .debug,
+            level: isNews && environment.heals ? .warning : .debug,
             "gate failed",
             metadata: [
                 "error": "\(error.map { "\($0)" } ?? "the deadline left no time for an attempt")",
@@ -70,18 +72,10 @@ extension Gate {
         guard let next else { return false }
         environment.onChange()
         switch await attempt(next, by: .max) {
-        case .fail: healingFailed()
+        case .fail: hasFailed(isNews: false)
         case .nothing, .retry: settle()
         }
         return true
-    }
-
-    /// Schedules the next attempt. The gate has been reported as failed already, so this logs at debug level only.
-    private func healingFailed() {
-        let wait = scheduleHealing()
-        logger.debug("attempt to heal failed", metadata: ["next attempt in ns": "\(wait ?? 0)"])
-        settle()
-        environment.onChange()
     }
 
     /// Acts at once, ahead of any timer: opens a gate that has failed, proves one that is open.
@@ -101,7 +95,7 @@ extension Gate {
         return material
     }
 
-    /// Reads the secrets again after the vendor refused them, and replaces the instance if they have changed.
+    /// Reads the secrets again after the vendor refused them, and replaces the instance if it was made with others.
     func renewAfterRefusal() {
         let begins = storage.withLock { storage in
             guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
@@ -110,9 +104,9 @@ extension Gate {
         }
         guard begins else { return }
         detach { gate in
-            let before = gate.storage.withLock { $0.material }
             let material = gate.renewedMaterial()
-            if material != before { await gate.replace(by: material) }
+            let isUsed = gate.storage.withLock { $0.current?.material == material }
+            if !isUsed { await gate.replace(by: material) }
             gate.storage.withLock { $0.isRenewing = false }
         }
     }

@@ -84,6 +84,9 @@ final class Generation: Sendable {
         context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
     }
 
+    /// The configuration and secrets that the instance was made with.
+    var material: GatePlan.Material { plan.material }
+
     /// HTTP traffic so far.
     var counters: HTTPCounters { services.counters }
 

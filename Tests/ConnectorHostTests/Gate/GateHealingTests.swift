@@ -43,6 +43,15 @@ import Testing
     private let away: Int64 = 8
     private let refused: Int64 = 4
 
+    /// A logger, and what it was told of the gate at the default level.
+    private func recordedLines() -> (lines: () -> [String], logger: Logger) {
+        let log = InMemoryLogHandler()
+        let lines = {
+            log.entries.filter { $0.level >= .info && $0.metadata["connector"] == "gate" }.map { "\($0.message)" }
+        }
+        return (lines, Logger(label: "test") { _ in log })
+    }
+
     /// Moves to the next attempt, and waits until it has come to its end.
     private func next(_ test: TestHost, _ attempts: Int) async -> GateReport? {
         await test.clock.timers(atLeast: 1)
@@ -143,16 +152,12 @@ import Testing
     }
 
     @Test func `one line each says that a gate opened, failed, degraded and recovered`() async throws {
-        let log = InMemoryLogHandler()
-        let logger = Logger(label: "test") { _ in log }
+        let (lines, logger) = recordedLines()
         let test = try await opened(
             away,
             settings: #""heal": {"initial": "1s", "max": "60s"}, "probe": "60s""#,
             logger: logger
         )
-        func lines() -> [String] {
-            log.entries.filter { $0.level >= .info && $0.metadata["connector"] == "gate" }.map { "\($0.message)" }
-        }
         #expect(lines() == ["gate failed"])
         try await set(0, test)
         _ = await next(test, 2)
@@ -199,15 +204,37 @@ import Testing
         await test.host.open()
         #expect(try await created(test) == 1)
         // Refused, but no other key is there: nothing is replaced.
-        _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 4]) }
+        try await refuse(test)
         try directory.write("key", "second-key")
         while try await created(test) == 1 {
-            _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 4]) }
-            await Task.yield()
+            try await refuse(test)
         }
         #expect(try await created(test) == 2)
         #expect(test.state("gate") == .open)
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
         await test.host.close()
+    }
+
+    @Test func `a new key that the vendor could not check yet is tried again`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("key", "first-key")
+        let (lines, logger) = recordedLines()
+        let test = try TestHost(leaf("\(directory.path)/key"), TestHost.leaf("other"), logger: logger)
+        await test.host.open()
+        try directory.write("key", "second-key")
+        try await set(away, test)
+        while try await created(test) == 1 { try await refuse(test) }
+        #expect(!lines().contains("gate uses new secrets"))
+        try await set(0, test)
+        while !lines().contains("gate uses new secrets") { try await refuse(test) }
+        #expect(test.state("gate") == .open)
+        await test.host.close()
+    }
+
+    /// Calls the gate's operation that the vendor refuses for its credentials.
+    private func refuse(_ test: TestHost) async throws {
+        _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 4]) }
+        await Task.yield()
     }
 }
