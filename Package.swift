@@ -17,7 +17,9 @@ let adapters = [
 ]
 
 /// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
-let layers: [Target.Dependency] = ["ConnectorPlatform", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices"]
+let layers: [Target.Dependency] = [
+    "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
+]
 
 /// Queues that grow at one end and shrink at the other.
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
@@ -55,6 +57,11 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
         .target(name: "ConnectorManifest", swiftSettings: strict),
         // Depends on nothing: plugins and applications are linked with it.
         .target(name: "ConnectorOneShot", swiftSettings: strict),
@@ -62,6 +69,11 @@ let package = Package(
         .target(
             name: "ConnectorPlatform",
             dependencies: ["ConnectorManifest", "ConnectorOneShot", deque],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorOutbox",
+            dependencies: ["CSQLite", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", deque],
             swiftSettings: strict
         ),
         .target(
@@ -170,6 +182,11 @@ let package = Package(
             path: "Sources/ConnectorManifestPlugin"
         ),
         .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
+        .testTarget(
+            name: "ConnectorOutboxTests",
+            dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [

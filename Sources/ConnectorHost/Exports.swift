@@ -5,5 +5,6 @@
 // belongs to its interface.
 @_exported public import ConnectorInvocation
 @_exported public import ConnectorManifest
+@_exported public import ConnectorOutbox
 @_exported public import ConnectorPlatform
 @_exported public import ConnectorServices

@@ -17,6 +17,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
               connector-host validate               report every fault of the file, without opening a gate
               connector-host status --simulate      open every gate against simulators in this process
               connector-host status                 open every gate for real
+              connector-host run                    keep the gates open, and deliver what is in the outbox
               connector-host plugins                list every plugin, usable or not
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
@@ -25,6 +26,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
+            RunCommand.self, SendCommand.self, OutboxCommand.self,
         ]
     )
 

@@ -3,6 +3,7 @@
 
 public import ConnectorInvocation
 public import ConnectorManifest
+public import ConnectorOutbox
 
 /// The same calls, with values of the application's own types.
 extension AnalyticsClient {
@@ -22,50 +23,55 @@ extension AnalyticsClient {
     ///   - properties: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
     ///   - options: The timeout of the call.
     /// - Throws: `invalid` for properties that do not encode as an object, before anything is sent.
+    @discardableResult
     public func track(
         _ event: String,
         properties: some Encodable,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) {
+    ) async throws(ConnectorError) -> Receipt {
         try await track(event, JSONObject(encoding: properties), options: options)
     }
 
     /// Identifies the user from now on, with traits that encode as an object.
     @_disfavoredOverload  // A literal stays a JSONObject, in the order it is written in.
+    @discardableResult
     public func identify(
         _ userId: String,
         traits: some Encodable,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) {
+    ) async throws(ConnectorError) -> Receipt {
         try await identify(userId, traits: JSONObject(encoding: traits), options: options)
     }
 
     /// Records that the user saw a screen of an application, with properties that encode as an object.
+    @discardableResult
     public func screen(
         _ name: String,
         properties: some Encodable,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) {
+    ) async throws(ConnectorError) -> Receipt {
         try await screen(name, JSONObject(encoding: properties), options: options)
     }
 
     /// Records that the user saw a page of a site, with properties that encode as an object.
+    @discardableResult
     public func page(
         _ name: String,
         category: String? = nil,
         properties: some Encodable,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) {
+    ) async throws(ConnectorError) -> Receipt {
         try await page(name, category: category, JSONObject(encoding: properties), options: options)
     }
 
     /// Adds the user to a group, with traits that encode as an object.
     @_disfavoredOverload
+    @discardableResult
     public func group(
         _ groupId: String,
         traits: some Encodable,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) {
+    ) async throws(ConnectorError) -> Receipt {
         try await group(groupId, traits: JSONObject(encoding: traits), options: options)
     }
 }

@@ -3,6 +3,7 @@
 
 public import ConnectorInvocation
 public import ConnectorManifest
+public import ConnectorOutbox
 internal import Synchronization
 
 /// Records what users do, in the terms of the Segment specification, through the connector that `connectors.json`
@@ -13,11 +14,15 @@ internal import Synchronization
 /// try await analytics.track("Order Completed", ["total": 42.5])
 /// ```
 ///
-/// A call returns once the vendor has taken the event, with the outcome of each vendor, tolerated failures included. It
-/// throws a `ConnectorError` otherwise: the vendor's own in the codes of <doc:Errors>; `partial` if only some vendors
-/// of a composite took the event; `invalid` for an event that breaks the specification; `not-open`; `timed-out`;
-/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including the
-/// wait for the gate's turn and the adapter's retries.
+/// A call returns once the event is in the outbox, on stable storage; from there the vendors get it at least once, even if
+/// they are away now: see <doc:Outbox>. The ``Receipt`` tells what becomes of it. A call throws `storage` if the event could
+/// not be stored, and `invalid` for an event that breaks the specification.
+///
+/// Where `"delivery": "direct"` stands in `connectors.json`, a call returns once the vendor has taken the event, with the
+/// outcome of each vendor in the receipt, tolerated failures included. It then throws the vendor's own error in the codes of
+/// <doc:Errors>; `partial` if only some vendors of a composite took the event; `not-open`; `timed-out`; `cancelled` if the
+/// caller's task was cancelled. The `timeout` of the options covers the whole call, including the wait for the gate's turn
+/// and the adapter's retries.
 ///
 /// Properties are JSON, or any `Encodable` value that encodes as an object: see ``track(_:properties:options:)``.
 ///
@@ -56,7 +61,7 @@ public final class AnalyticsClient: Sendable {
         _ event: String,
         _ properties: JSONObject = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         try await send(stamped(.track(event, properties)), options: options)
     }
 
@@ -66,7 +71,7 @@ public final class AnalyticsClient: Sendable {
         _ userId: String,
         traits: JSONObject = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         self.userId = userId
         var event = AnalyticsEvent(.identify)
         event.traits = traits
@@ -79,7 +84,7 @@ public final class AnalyticsClient: Sendable {
         _ name: String,
         _ properties: JSONObject = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         var event = AnalyticsEvent(.screen)
         event.name = name
         event.properties = properties
@@ -93,7 +98,7 @@ public final class AnalyticsClient: Sendable {
         category: String? = nil,
         _ properties: JSONObject = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         var event = AnalyticsEvent(.page)
         event.name = name
         event.category = category
@@ -107,7 +112,7 @@ public final class AnalyticsClient: Sendable {
         _ groupId: String,
         traits: JSONObject = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         var event = AnalyticsEvent(.group)
         event.groupId = groupId
         event.traits = traits
@@ -120,7 +125,7 @@ public final class AnalyticsClient: Sendable {
         _ userId: String,
         previousId: String? = nil,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         var event = AnalyticsEvent(.alias)
         event.previousId = previousId ?? self.userId ?? anonymousId
         self.userId = userId
@@ -153,18 +158,21 @@ public final class AnalyticsClient: Sendable {
 
     /// Sends an event as it is. Its `messageId` lets the vendor recognise a repetition.
     ///
-    /// Through a composite of the policy `all` every child gets the event again, even those that took it before:
-    /// vendors drop a `messageId` they know.
-    ///
-    /// - Returns: The outcome of each vendor.
+    /// The outbox stores a `messageId` once. Direct deliveries through a composite of the policy `all` send the event to
+    /// every child again, even to those that took it before: vendors drop a `messageId` they know.
     @discardableResult
     public func send(
         _ event: AnalyticsEvent,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
+    ) async throws(ConnectorError) -> Receipt {
         try event.check()
-        let arguments = CallArguments(texts: [("event", event.json.utf8())])
-        return try await target.call(event.type.rawValue, arguments, options).outcomes
+        return try await target.send(
+            id: event.messageId,
+            event.type.rawValue,
+            event.json.utf8(),
+            as: "event",
+            options
+        )
     }
 
     /// Delivers a batch, with one answer for each event, in order.

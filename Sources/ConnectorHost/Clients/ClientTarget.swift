@@ -3,6 +3,7 @@
 
 internal import ConnectorInvocation
 internal import ConnectorManifest
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 
 /// The connector that a client calls, and all that a client holds of the host: a path in the current tree.
@@ -10,6 +11,7 @@ struct ClientTarget: Sendable {
     /// The connector's path.
     let path: String
     private let tree: CurrentTree
+    private let outbox: Outbox
     private let clock: any HostClock
     /// The node of the path, and the number of its snapshot.
     private let found: (node: Node, number: UInt64)
@@ -18,10 +20,12 @@ struct ClientTarget: Sendable {
     ///
     /// - Parameter capability: The capability that it, or a connector below it, must offer; nil for any.
     /// - Throws: `unknown-connector` if no connector has the path, `unsupported` if it lacks the capability.
-    init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ clock: any HostClock) throws(ConnectorError)
+    init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ outbox: Outbox, _ clock: any HostClock)
+        throws(ConnectorError)
     {
         self.path = path
         self.tree = tree
+        self.outbox = outbox
         self.clock = clock
         found = try tree.node(path)
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
@@ -78,6 +82,61 @@ struct ClientTarget: Sendable {
         return try model(of: operation) { () throws(ConnectorError) in
             try read(JSONValue(parsing: answer.result.text, file: operation))
         }
+    }
+
+    /// Sends an event: stores it in the outboxes of the connectors that have one, and calls the others.
+    ///
+    /// - Parameters:
+    ///   - id: The event's own id.
+    ///   - operation: The operation that takes it.
+    ///   - payload: JSON: the only argument of the operation, or all of them by name.
+    ///   - parameter: The name of the only argument; empty for several.
+    /// - Returns: Once the event is stable, and the connectors without an outbox have it.
+    /// - Throws: `storage` if it could not be stored; if no connector has an outbox, what the call throws.
+    func send(
+        id: String,
+        _ operation: String,
+        _ payload: [UInt8],
+        as parameter: String,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> Receipt {
+        let node = try node
+        let arguments: CallArguments
+        if parameter.isEmpty {
+            let object = try JSONValue(parsing: payload, file: operation).object ?? JSONObject()
+            arguments = CallArguments(object)
+        } else {
+            arguments = CallArguments(texts: [(parameter, payload)])
+        }
+        let recipients = try node.recipients(of: operation)
+        let queued = recipients.filter { $0.delivery != nil }
+        guard !queued.isEmpty else {
+            let answer = try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
+            return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
+        }
+        let lane = Lane(capability(of: operation), operation)
+        let event = OutboxEvent(id: id, lane: lane, createdAt: now, payload: payload)
+        let paths: [String]
+        do throws(ConnectorError) {
+            paths = try await outbox.append([event], to: queued.map(\.path))
+        } catch {
+            throw described(error)
+        }
+        let direct = recipients.filter { $0.delivery == nil }
+        let outcomes = await withTaskGroup(of: [CallOutcome].self) { group in
+            for child in direct {
+                group.addTask {
+                    await child.outcomes(of: Node.Call(operation: operation, arguments: arguments, options: options))
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        return Receipt(id: id, connectors: paths, outcomes: outcomes, outbox: outbox)
+    }
+
+    /// The capability that an operation belongs to.
+    func capability(of operation: String) -> String {
+        capabilities.first { $0.operations.contains { $0.name == operation } }?.id.description ?? ""
     }
 
     /// Delivers a batch.

@@ -3,6 +3,7 @@
 
 public import ConnectorInvocation
 public import ConnectorManifest
+public import ConnectorOutbox
 
 /// Reports crashes and errors through the connector that `connectors.json` names.
 ///
@@ -34,14 +35,14 @@ public struct CrashClient: Sendable {
     ///   - error: The error; its type and description become the exception. Swift errors carry no stack.
     ///   - tags: Short values to search by.
     ///   - options: The timeout of the call.
-    /// - Returns: The outcome of each vendor, with its name for the report if it gives one.
+    /// - Returns: Once the report is safe in the outbox, or with direct deliveries once the vendors have it.
     @discardableResult
     public func report(
         _ error: any Error,
         tags: [String: String] = [:],
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> DeliveryAnswer {
-        try await exception(CrashReport(of: error, tags: tags), options: options)
+    ) async throws(ConnectorError) -> Receipt {
+        try await send(CrashReport(of: error, tags: tags), as: "exception", options)
     }
 
     /// Reports an exception.
@@ -49,8 +50,8 @@ public struct CrashClient: Sendable {
     public func exception(
         _ report: CrashReport,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> DeliveryAnswer {
-        try await answer("exception", report, options)
+    ) async throws(ConnectorError) -> Receipt {
+        try await send(report, as: "exception", options)
     }
 
     /// Reports a message.
@@ -59,8 +60,8 @@ public struct CrashClient: Sendable {
         _ text: String,
         level: CrashReport.Level = .info,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> DeliveryAnswer {
-        try await answer("message", CrashReport(level: level, message: text), options)
+    ) async throws(ConnectorError) -> Receipt {
+        try await send(CrashReport(level: level, message: text), as: "message", options)
     }
 
     /// Delivers a batch, with one answer for each report, in order.
@@ -72,15 +73,12 @@ public struct CrashClient: Sendable {
     }
 
     /// Sends a report, as an exception if it has one and as a message otherwise.
-    ///
-    /// - Returns: The outcome of each vendor, including failures that a composite tolerates.
     @discardableResult
     public func send(
         _ report: CrashReport,
         options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [CallOutcome] {
-        let arguments = CallArguments(texts: [("report", filled(report).json.utf8())])
-        return try await target.call(report.exceptions.isEmpty ? "message" : "exception", arguments, options).outcomes
+    ) async throws(ConnectorError) -> Receipt {
+        try await send(report, as: report.exceptions.isEmpty ? "message" : "exception", options)
     }
 
     /// Sends the reports that adapters still hold.
@@ -91,15 +89,13 @@ public struct CrashClient: Sendable {
         try await target.call("flush", CallArguments(texts: []), options).outcomes
     }
 
-    private func answer(
-        _ operation: String,
+    private func send(
         _ report: CrashReport,
+        as operation: String,
         _ options: CallOptions
-    ) async throws(ConnectorError) -> DeliveryAnswer {
-        let text = filled(report).json.utf8()
-        return try await target.call(operation, texts: [("report", text)], options) { json throws(ConnectorError) in
-            try DeliveryAnswer(json: json)
-        }
+    ) async throws(ConnectorError) -> Receipt {
+        let report = filled(report)
+        return try await target.send(id: report.id, operation, report.json.utf8(), as: "report", options)
     }
 
     private func filled(_ report: CrashReport) -> CrashReport {

@@ -26,20 +26,23 @@ extension Configuration {
     /// - Parameters:
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
+    ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
     ///   - directory: Where relative paths of plugins and secrets start.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every fault of the configuration.
     public init(
         connectors: [Connector],
         plugins: [String] = [],
+        state: String? = nil,
         directory: String = ".",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
-        let root: JSONObject = [
+        var root: JSONObject = [
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
             "connectors": .array(connectors.map(\.json)),
         ]
+        root.set("state", state)
         var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
         let read = reader.configuration(.object(root))
         var problems = reader.json.problems
@@ -49,6 +52,7 @@ extension Configuration {
             file: "",
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
+            stateDirectory: read.stateDirectory,
             connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
             text: []
         )
@@ -85,6 +89,7 @@ extension Connector {
         connector.heal = given.heal
         connector.probeInterval = given.probeInterval
         connector.allowedHosts = given.allowedHosts
+        connector.delivery = given.delivery
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
             connector.kind = .composite(policy: policy, children: children)

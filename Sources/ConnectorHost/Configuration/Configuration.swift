@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     public let directory: String
     /// The directories with plugins that the file lists, in order.
     public let pluginDirectories: [String]
+    /// The directory of the outbox, as the file names it; nil for the usual one.
+    public let stateDirectory: String?
     /// The roots of the tree, in the order of the file.
     public let connectors: [Connector]
     /// The text itself, to locate faults found later.

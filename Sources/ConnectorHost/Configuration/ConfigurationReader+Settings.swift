@@ -12,7 +12,7 @@ extension ConfigurationReader {
         case composite
     }
 
-    private static let commonKeys = ["name", "required", "enabled", "after"]
+    private static let commonKeys = ["name", "required", "enabled", "after", "delivery", "outbox"]
     private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow"]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
@@ -165,7 +165,7 @@ extension ConfigurationReader {
     }
 
     /// The first and the longest wait. A wait that is left out keeps its default where the other allows.
-    private mutating func waits(
+    mutating func waits(
         in members: JSONObject,
         at path: JSONPath,
         unless defaults: (initial: Duration, max: Duration)

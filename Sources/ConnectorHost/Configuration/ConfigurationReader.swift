@@ -7,8 +7,8 @@ import ConnectorManifest
 struct ConfigurationReader {
     /// Collects faults.
     var json: JSONReader
-    private let base: BaseDirectory
-    private let environment: Configuration.Environment
+    let base: BaseDirectory
+    let environment: Configuration.Environment
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
 
@@ -22,11 +22,13 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "connectors"]) else {
+        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "state", "connectors"])
+        else {
             return nil
         }
         checkVersion(in: object)
         let directories = pluginDirectories(in: object)
+        let state = stateDirectory(in: object)
         let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
         var connectors = connectors(array, at: root.appending("connectors"), under: nil)
         json.origin = JSONPath()
@@ -37,6 +39,7 @@ struct ConfigurationReader {
             file: json.file,
             directory: base.path,
             pluginDirectories: directories,
+            stateDirectory: state,
             connectors: connectors,
             text: json.text
         )
@@ -133,6 +136,7 @@ struct ConfigurationReader {
             heal: heal(in: object, at: path),
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
+            delivery: delivery(in: object, at: path),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )

@@ -50,6 +50,70 @@ extension ConfigurationSchema {
             "description": "How often an open gate is proved.",
         ],
         "allow": allow,
+        "delivery": [
+            "enum": ["queued", "direct"], "default": "queued",
+            "description": "Whether the outbox delivers events, or calls reach the vendor directly.",
+        ],
+        "outbox": outbox,
+    ]
+
+    private static let outbox: JSONValue = [
+        "type": "object",
+        "properties": [
+            "batch": [
+                "type": "object",
+                "properties": [
+                    "count": [
+                        "type": "integer", "minimum": 1, "maximum": 100_000,
+                        "description": "The most events in one request; the adapter's own limit by default.",
+                    ],
+                    "bytes": [
+                        "type": "integer", "minimum": 1, "maximum": 1_073_741_824,
+                        "description": "The most bytes in one request; the adapter's own limit by default.",
+                    ],
+                    "age": described(
+                        reference("duration"),
+                        "How long an event waits for others to share its request; not at all by default."
+                    ),
+                ],
+                "patternProperties": annotations,
+                "additionalProperties": false,
+            ],
+            "maxAge": described(
+                reference("duration"),
+                "The age at which a waiting event becomes a dead letter; never by default."
+            ),
+            "maxBytes": [
+                "type": "integer", "minimum": 1,
+                "description": "The most bytes that may wait; as many as the disk holds by default.",
+            ],
+            "whenFull": [
+                "enum": ["block", "dropOldest", "dropNewest"], "default": "block",
+                "description": "What happens to an event that finds the outbox full.",
+            ],
+            "pace": [
+                "type": "string", "pattern": "^[1-9][0-9]*/[smh]$",
+                "description": "The most events in a time, such as \"100/s\" or \"30/m\".",
+            ],
+            "retry": [
+                "type": "object",
+                "properties": [
+                    "initial": described(
+                        reference("duration"),
+                        "The longest wait after the first failure; it doubles."
+                    ),
+                    "max": described(
+                        reference("duration"),
+                        "The longest wait of all, unless the vendor asks for more."
+                    ),
+                ],
+                "patternProperties": annotations,
+                "additionalProperties": false,
+            ],
+        ],
+        "patternProperties": annotations,
+        "additionalProperties": false,
+        "description": "How the outbox delivers the connector's events.",
     ]
 
     private static let retry: JSONValue = [

@@ -40,6 +40,11 @@ package struct ConfigurationSchema: Sendable {
                     "items": ["type": "string", "minLength": 1],
                     "description": "Directories with plugins, relative to this file.",
                 ],
+                "state": [
+                    "type": "string", "minLength": 1,
+                    "description":
+                        "The directory of the outbox, relative to this file; by default one below the user's own.",
+                ],
                 "connectors": ["type": "array", "items": Self.reference("connector")],
             ],
             "patternProperties": Self.annotations,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorManifest
+public import ConnectorOutbox
 public import ConnectorServices
 
 extension Connector {
@@ -43,6 +44,7 @@ extension Connector {
     ///   - heal: How a failed gate is tried again until it is closed; nil for never.
     ///   - probeInterval: How often an open gate is proved; nil for never.
     ///   - allowedHosts: The only hosts that the plugin may reach; nil leaves it to the plugin's manifest.
+    ///   - delivery: How the outbox delivers its events; nil for calls that reach the vendor directly.
     public init(
         _ name: String,
         plugin: String,
@@ -55,7 +57,8 @@ extension Connector {
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
         probeInterval: Duration? = Connector.defaultProbeInterval,
-        allowedHosts: [HostRule]? = nil
+        allowedHosts: [HostRule]? = nil,
+        delivery: DeliveryPolicy? = DeliveryPolicy()
     ) {
         self.init(
             name: name,
@@ -68,6 +71,7 @@ extension Connector {
             heal: heal,
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
+            delivery: delivery,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )
@@ -82,13 +86,16 @@ extension Connector {
     ///   - isRequired: Whether the connector above fails without it; nil leaves it to the policy above.
     ///   - isEnabled: Whether the composite and everything below it takes part at all.
     ///   - after: Connectors, by name or path, that finish opening, or fail to, before this one starts.
+    ///   - delivery: How the outbox delivers its events, unless its policy is `all`: then each child's own says it. Nil for
+    ///     calls that reach the vendors directly.
     public init(
         _ name: String,
         policy: Policy = .all,
         connectors: [Connector],
         isRequired: Bool? = nil,
         isEnabled: Bool = true,
-        after: [String] = []
+        after: [String] = [],
+        delivery: DeliveryPolicy? = DeliveryPolicy()
     ) {
         let kept = CompositePolicy(name: policy.name) ?? .all(quorum: nil)
         self.init(
@@ -102,6 +109,7 @@ extension Connector {
             heal: HealPolicy(),
             probeInterval: Self.defaultProbeInterval,
             allowedHosts: nil,
+            delivery: delivery,
             kind: .composite(policy: policy.quorum.map { .all(quorum: $0) } ?? kept, children: connectors),
             location: JSONPath()
         )

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+public import ConnectorOutbox
 public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
@@ -29,6 +30,8 @@ public struct Connector: Sendable {
     public package(set) var probeInterval: Duration?
     /// The only hosts that the plugin may reach, in place of its manifest's; nil leaves it to the manifest.
     public package(set) var allowedHosts: [HostRule]?
+    /// How the outbox delivers the connector's events; nil if their calls reach the vendor directly.
+    public package(set) var delivery: DeliveryPolicy?
     /// Leaf or composite.
     package var kind: Kind
     /// The position in the file.

@@ -11,6 +11,14 @@ public import ConnectorServices
 #endif
 
 extension ConnectorHost {
+    /// Where the outbox keeps its events.
+    public enum OutboxEngineKind: String, Sendable, Hashable, CaseIterable {
+        /// A file, in the directory that `state` names in `connectors.json`, or in one of the user's own.
+        case sqlite
+        /// The memory of the process, which loses them at its end: for tests.
+        case memory
+    }
+
     /// Settings of a host that its file does not hold; the defaults suit an application.
     public struct Options: Sendable {
         /// The variables that `${NAME}` and `{"secret": "env:NAME"}` read.
@@ -24,6 +32,10 @@ extension ConnectorHost {
         public var stateDirectory: String?
         /// Connections, timeouts, proxies and trusted authorities of plugins' HTTP requests.
         public var http: HTTPOptions
+        /// Where the outbox keeps its events.
+        public var outbox: OutboxEngineKind = .sqlite
+        /// Whether this host delivers what is in the outbox; one that does not only adds to it.
+        package var delivers = true
         /// Whether ``ConnectorHost/run()`` waits for the gates to open, and throws if a required one does not.
         ///
         /// If false, the service starts at once and the gates open beside it. Those that fail heal, and other services

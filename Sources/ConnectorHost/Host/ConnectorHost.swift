@@ -28,9 +28,12 @@ public final class ConnectorHost: Sendable {
 
     /// The tree that calls go to.
     let current: CurrentTree
+    /// The durable queue before the vendors.
+    let outbox: HostOutbox
     private let environment: GateEnvironment
     private let changes: ReportChanges
     private let waitsForRequiredGates: Bool
+    private let delivers: Bool
     private let life = Mutex(HostStateMachine())
     /// Arrives when the host has closed.
     private let closed = OneShot<Void>()
@@ -109,6 +112,16 @@ public final class ConnectorHost: Sendable {
             Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
         }
         self.current = CurrentTree(tree)
+        delivers = options.delivers
+        outbox = HostOutbox(
+            current,
+            place: options.outbox == .memory
+                ? .memory : HostOutbox.place(of: resolved.configuration, state: options.stateDirectory),
+            environment: environment,
+            onChange: { changes.notify() }
+        )
+        // A gate that has opened takes events again.
+        changes.watch { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow.
@@ -137,6 +150,7 @@ public final class ConnectorHost: Sendable {
 
     private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
+        await delivers ? outbox.start() : outbox.inspect()
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates.
@@ -205,6 +219,7 @@ public final class ConnectorHost: Sendable {
     public func close() async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
+        await outbox.outbox.close()
         for gate in current.tree.gates { gate.retire() }
         await withTaskExecutorPreference(environment.calls.gateThreads) {
             await current.tree.forEachGate(.closing) { await $0.close() }
@@ -217,7 +232,7 @@ public final class ConnectorHost: Sendable {
 
     /// The connector of a path, ready to be called.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: current, environment.clock)
+        try ClientTarget(path, capability: capability, in: current, outbox.outbox, environment.clock)
     }
 
     /// The events that plugins send through `events/1`, from now on.
@@ -232,13 +247,19 @@ public final class ConnectorHost: Sendable {
     }
 
     /// The current state of every gate.
-    public var report: Report { current.tree.report }
+    public var report: Report { Self.report(current, outbox) }
+
+    private static func report(_ current: CurrentTree, _ outbox: HostOutbox) -> Report {
+        var report = current.tree.report
+        outbox.complete(&report)
+        return report
+    }
 
     /// The report now, and again after every change. Changes that arrive faster than they are read become one.
     ///
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [current] in current.tree.report }
+        changes.stream { [current, outbox] in Self.report(current, outbox) }
     }
 }
 

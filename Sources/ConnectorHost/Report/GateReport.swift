@@ -42,6 +42,8 @@ public struct GateReport: Sendable {
     public var misbehaviourCount: Int
     /// How often the children of a composite of the policy `compare` disagreed; nil for any other.
     public var differences: Differences?
+    /// How the connector's outbox stands; nil if it never had an event.
+    public var outbox: OutboxReport?
     /// How many calls by name the connector took, and how many failed; nil before the first.
     public var calls: CallCounters?
 

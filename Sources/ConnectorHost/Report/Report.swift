@@ -100,6 +100,7 @@ extension GateReport {
         object["http"] = http.map(\.json)
         object["differences"] = differences.map(\.json)
         object["calls"] = calls.map(\.json)
+        object["outbox"] = outbox.map(\.json)
         return .object(object)
     }
 }
@@ -125,6 +126,24 @@ extension HTTPCounters {
         object["bytesSent"] = .integer(Int64(clamping: bytesSent))
         object["bytesReceived"] = .integer(Int64(clamping: bytesReceived))
         object["lastStatus"] = lastStatus.map { .integer(Int64($0)) }
+        return .object(object)
+    }
+}
+
+extension OutboxReport {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "queued": .integer(Int64(queued)),
+            "bytes": .integer(Int64(bytes)),
+            "dead": .integer(Int64(dead)),
+            "delivered": .integer(Int64(delivered)),
+            "dropped": .integer(Int64(dropped)),
+        ]
+        object.set("oldest", oldest?.description)
+        object.set("lastDelivered", lastDelivered?.description)
+        object.set("code", code?.rawValue)
+        object.set("failure", failure)
+        object.set("nextAttemptAt", nextAttemptAt?.description)
         return .object(object)
     }
 }

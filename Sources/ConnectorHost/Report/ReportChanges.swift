@@ -18,6 +18,14 @@ final class ReportChanges: Sendable {
         for watcher in watchers { watcher.wake() }
     }
 
+    /// Calls a function after every change, for as long as this lives.
+    func watch(_ wake: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.next += 1
+            state.watchers.append((state.next, wake))
+        }
+    }
+
     /// How many watchers there are.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 

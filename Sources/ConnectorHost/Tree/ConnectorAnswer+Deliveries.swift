@@ -42,7 +42,7 @@ extension ConnectorAnswer {
 
 extension DeliveryAnswer {
     /// The fate of each event in a batch whose call failed.
-    fileprivate init(_ error: ConnectorError) {
+    init(_ error: ConnectorError) {
         self =
             error.isRetryable
             ? .retry(error.message, after: error.retryAfter, code: error.code)

@@ -66,10 +66,15 @@ extension Node {
         }
     }
 
+    /// Calls an operation on behalf of a composite, and returns the outcome of each leaf that was asked.
+    func outcomes(of call: Call) async -> [CallOutcome] {
+        ConnectorAnswer.outcomes(of: [(path, await outcome(call))])
+    }
+
     /// The children that have an operation, or an error if none has it.
     ///
     /// A child whose plugin was not found is included, so that the call fails visibly instead of skipping it.
-    private func able(_ operation: String) throws(ConnectorError) -> [Node] {
+    func able(_ operation: String) throws(ConnectorError) -> [Node] {
         let able = children.filter { $0.offers(operation) != false }
         let isKnown = able.contains { $0.offers(operation) == true }
         guard able.isEmpty || !isKnown && !capabilities.isEmpty else { return able }

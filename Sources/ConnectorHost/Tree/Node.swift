@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorOutbox
 
 /// One connector in one snapshot of the tree, with everything below it. A call finishes on the snapshot it began on.
 final class Node: Sendable {
@@ -19,6 +20,8 @@ final class Node: Sendable {
     let children: [Node]
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
+    /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
+    let delivery: DeliveryPolicy?
     /// Collects how the answers of a `compare` composite differ.
     let comparison: Comparison
     /// Counts calls and failures.
@@ -33,6 +36,7 @@ final class Node: Sendable {
         policy: CompositePolicy?,
         children: [Node],
         gate: Gate?,
+        delivery: DeliveryPolicy?,
         comparison: Comparison,
         tally: CallTally
     ) {
@@ -43,6 +47,7 @@ final class Node: Sendable {
         self.policy = policy
         self.children = children
         self.gate = gate
+        self.delivery = delivery
         self.comparison = comparison
         self.tally = tally
     }

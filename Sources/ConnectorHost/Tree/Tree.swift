@@ -48,6 +48,7 @@ struct Tree: Sendable {
                     add($0, under: connector, isRequired: isRequired)
                 },
                 gate: gate,
+                delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
                 tally: counted?.tally ?? CallTally(connector.path, logger: logger, onChange: onChange)
             )

@@ -88,6 +88,12 @@ struct StatusDocument: Document {
                 lines.append("the last with: \(ErrorLines(error: error).headline(style))")
             }
         }
+        if let outbox = gate.outbox, outbox.queued + outbox.dead + outbox.dropped > 0 {
+            let since = outbox.oldest.map { ", the oldest since \($0)" } ?? ""
+            let dead = outbox.dead > 0 ? ", \(outbox.dead) dead" : ""
+            let dropped = outbox.dropped > 0 ? ", \(outbox.dropped) dropped" : ""
+            lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)")
+        }
         return lines
     }
 

@@ -13,18 +13,24 @@ struct HostSession: Sendable {
 
     /// Reads the configuration, and starts the simulators if asked to.
     ///
-    /// - Parameter heals: Whether the command runs long enough for failed gates to be tried again.
+    /// - Parameters:
+    ///   - heals: Whether the command runs long enough for failed gates to be tried again.
+    ///   - delivers: Whether the command delivers what is in the outbox.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; otherwise why the simulators do not
     ///   start.
     static func start(
         _ file: ConfigurationOption,
         simulating: Bool,
         heals: Bool = false,
+        delivers: Bool = false,
         answer: OutputOptions,
         logger: Logger
     ) async throws -> HostSession {
         var options = ConnectorHost.Options()
         options.heals = heals
+        options.delivers = delivers
+        // Events of the simulators are none of the vendors'.
+        if simulating { options.outbox = .memory }
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         let simulation = simulating ? try await Simulation.start(for: resolved, logger: logger) : nil
         let host = ConnectorHost(

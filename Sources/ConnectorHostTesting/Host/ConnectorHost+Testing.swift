@@ -52,6 +52,7 @@ extension ConnectorHost {
             stateDirectory: stateDirectory
         )
         options.jitter = jitter
+        options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
         return ConnectorHost(
             try configuration.resolved(environment: environment, manifest: lookup.manifest),
             plugins: lookup,

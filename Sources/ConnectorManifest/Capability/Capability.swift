@@ -39,6 +39,8 @@ public struct Operation: Sendable, Hashable {
     public var signature: Signature
     /// A one-sentence description for readers.
     public var documentation: String
+    /// Whether an event that it takes is delivered by the outbox: see <doc:Outbox>.
+    public var isDelivered = false
     /// How a foreign library's function reports success; nil for a plugin's own function, which follows the ABI.
     public var foreign: ForeignConvention?
 }

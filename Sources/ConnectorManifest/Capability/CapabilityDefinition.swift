@@ -21,12 +21,27 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var signature: String
         /// A one-sentence description for readers.
         public var documentation: String
+        /// Whether an event that it takes is delivered by the outbox.
+        public var isDelivered = false
     }
 
-    private init(_ id: String, _ documentation: String, _ operations: [(String, String, String)]) {
+    /// - Parameter delivered: The operations whose events the outbox delivers.
+    private init(
+        _ id: String,
+        _ documentation: String,
+        delivered: [String] = [],
+        _ operations: [(String, String, String)]
+    ) {
         self.id = id
         self.documentation = documentation
-        self.operations = operations.map { OperationDefinition(name: $0, signature: $1, documentation: $2) }
+        self.operations = operations.map { name, signature, documentation in
+            OperationDefinition(
+                name: name,
+                signature: signature,
+                documentation: documentation,
+                isDelivered: delivered.contains(name)
+            )
+        }
     }
 
     /// The definition of a capability; nil for a user's own.
@@ -41,6 +56,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let analytics = CapabilityDefinition(
         "analytics/1",
         "What users do: events, identities, pages and groups.",
+        delivered: ["track", "identify", "screen", "page", "group", "alias"],
         [
             ("track", "(event: json) async", "Records that a user did something."),
             ("identify", "(event: json) async", "Ties a user to an identity and traits."),
@@ -57,6 +73,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let crash = CapabilityDefinition(
         "crash/1",
         "What goes wrong: exceptions and messages.",
+        delivered: ["exception", "message"],
         [
             ("exception", "(report: json) async -> json", "Reports an exception with its stack and causes."),
             ("message", "(report: json) async -> json", "Reports a message with a level."),

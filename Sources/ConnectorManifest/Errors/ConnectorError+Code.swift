@@ -111,6 +111,8 @@ extension ConnectorError.Code {
     public static let aborted = Self(rawValue: "aborted")
     /// The caller's own task was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
+    /// The outbox could not store or read; nothing has changed.
+    public static let storage = Self(rawValue: "storage")
     /// The host does not permit it.
     public static let denied = Self(rawValue: "denied")
     /// More bytes than a limit allows.

@@ -164,7 +164,8 @@ extension JSONReader {
             let object = members(
                 of: value,
                 at: path,
-                allowed: ["symbol", "signature", "documentation"] + (isForeign ? ["status", "codes", "releases"] : [])
+                allowed: ["symbol", "signature", "documentation", "delivered"]
+                    + (isForeign ? ["status", "codes", "releases"] : [])
             )
         else {
             return nil
@@ -193,6 +194,7 @@ extension JSONReader {
             symbol: symbol,
             signature: signature,
             documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
+            isDelivered: bool("delivered", in: object, at: path) ?? defined?.isDelivered ?? false,
             foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
         )
     }

@@ -47,7 +47,7 @@ extension Manifest {
 extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
-        "configuration", "services", "egress", "library", "lifecycle", "swiftType",
+        "configuration", "services", "egress", "batch", "library", "lifecycle", "swiftType",
     ]
 
     /// Reads the root of a manifest; nil if an essential member is missing.
@@ -76,6 +76,9 @@ extension JSONReader {
         let egress = egress(in: object, at: root, fields: configuration)
         let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: entry == nil)
         let lifecycle = lifecycle(in: object, at: root, isForeign: entry == nil, capabilities: capabilities)
+        let batch = self.object("batch", in: object, at: root) ?? JSONObject()
+        let batchPath = root.appending("batch")
+        _ = members(of: .object(batch), at: batchPath, allowed: ["count", "bytes"])
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
         if thread == nil {
@@ -99,6 +102,8 @@ extension JSONReader {
             requiredServices: strings("required", in: services, at: servicesPath),
             optionalServices: strings("optional", in: services, at: servicesPath),
             egress: egress,
+            batchCount: integer("count", in: batch, at: batchPath, within: 1...1_000_000).map { Int($0) },
+            batchBytes: integer("bytes", in: batch, at: batchPath, within: 1...(1 << 30)).map { Int($0) },
             library: library,
             lifecycle: lifecycle,
             swiftType: string("swiftType", in: object, at: root)

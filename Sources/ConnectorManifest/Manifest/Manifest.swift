@@ -29,6 +29,10 @@ public struct Manifest: Sendable, Hashable {
     public var optionalServices: [String]
     /// The network hosts that the plugin talks to: names, or `{field}` for the host of a configuration field's URL.
     public var egress: [String]
+    /// The most events that one `deliver` takes; nil for the host's own limit.
+    public var batchCount: Int?
+    /// The most bytes of events that one `deliver` takes; nil for the host's own limit.
+    public var batchBytes: Int?
     /// The existing library that a sidecar describes: a path, or a name as the dynamic linker knows it.
     public var library: String?
     /// The operations of that library that open and close a gate.

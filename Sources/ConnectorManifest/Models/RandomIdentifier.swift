@@ -1,24 +1,59 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifiers that are unique by chance.
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Identifiers that are unique by chance, and sort by the time of their making.
 package enum RandomIdentifier {
-    /// A random UUID (RFC 9562, version 4) in lower case with hyphens.
+    /// A UUID (RFC 9562, version 7) in lower case with hyphens: 48 bits of milliseconds, and 74 random bits.
+    ///
+    /// The system is asked for random bytes once for many identifiers.
     package static func uuid() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let high = generator.next() & ~0xF000 | 0x4000
-        let low = generator.next() & ~(3 << 62) | 2 << 62
-        let digits = hexadecimal(high) + hexadecimal(low)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(index) { text.append("-") }
-            text.append(digit)
-        }
-        return text
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let milliseconds = UInt64(now.tv_sec) &* 1000 &+ UInt64(now.tv_nsec) / 1_000_000
+        let (first, second) = pool.withLock { $0.next() }
+        let high = milliseconds << 16 | 0x7000 | first & 0x0FFF
+        let low = second & ~(3 << 62) | 2 << 62
+        return text(high, low)
     }
 
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+    private static let pool = Mutex(Pool())
+
+    /// Random numbers that were fetched together.
+    private struct Pool: Sendable {
+        private var numbers: [UInt64] = []
+
+        mutating func next() -> (UInt64, UInt64) {
+            if numbers.count < 2 {
+                var generator = SystemRandomNumberGenerator()
+                numbers = (0..<256).map { _ in generator.next() }
+            }
+            return (numbers.removeLast(), numbers.removeLast())
+        }
+    }
+
+    private static func text(_ high: UInt64, _ low: UInt64) -> String {
+        unsafe String(unsafeUninitializedCapacity: 36) { target in
+            var index = 0
+            for (number, shifts) in [(high, 15), (low, 15)] {
+                for place in 0...shifts {
+                    if index == 8 || index == 13 || index == 18 || index == 23 {
+                        unsafe target[index] = UInt8(ascii: "-")
+                        index += 1
+                    }
+                    let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (15 - place))) & 0xF
+                    unsafe target[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+                    index += 1
+                }
+            }
+            return index
+        }
     }
 }

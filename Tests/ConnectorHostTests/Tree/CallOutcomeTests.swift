@@ -86,8 +86,8 @@ import Testing
             TestHost.composite(
                 "vendors",
                 "all",
-                TestHost.leaf("a", plugin: "deliveries"),
-                TestHost.leaf("b", plugin: "deliveries", ["away": 1])
+                TestHost.leaf("a", plugin: "deliveries", settings: #""delivery": "direct""#),
+                TestHost.leaf("b", plugin: "deliveries", ["away": 1], settings: #""delivery": "direct""#)
             )
         )
         let client = try analytics.host.analytics("vendors")

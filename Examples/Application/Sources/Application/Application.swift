@@ -18,6 +18,8 @@ struct Application {
 
         try await host.analytics("analytics").track("Order Completed", ["total": 42.5])
         try await host.crash("crash").report(OutOfStock(article: "Milk"))
+        // Both are safe on the disk by now. What is not delivered in five seconds is, at the next start.
+        try await host.flush(within: .seconds(5))
 
         print("calculated:", try await Calculator(host.gate("calculator")).divide(1, by: 8))
         print("greeted:", try await host.gate("greeter").call("greet", ["name": "Ada"]))

@@ -10,19 +10,24 @@ import Testing
     /// Beside the package's manifest.
     private static let file = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/connectors.json"
 
-    @Test func `an event reaches the vendor, and one that the vendor refuses is an error`() async throws {
+    @Test func `an event reaches the vendor, and one that the vendor refuses is a dead letter`() async throws {
         let simulator = try Simulator()
         async let serving: Void = simulator.run()
         let environment = Configuration.Environment(["SIMULATOR": "http://127.0.0.1:\(try await simulator.port)"])
-        let host = try ConnectorHost(file: Self.file, options: ConnectorHost.Options(environment: environment))
+        var options = ConnectorHost.Options(environment: environment)
+        options.outbox = .memory
+        let host = try ConnectorHost(file: Self.file, options: options)
         try await host.open().requireReady()
 
-        try await host.analytics("analytics").track("Order Completed", ["total": 42.5])
+        let receipt = try await host.analytics("analytics").track("Order Completed", ["total": 42.5])
+        try await receipt.delivered(within: .seconds(30))
         let body = try #require(simulator.received(by: "segment").last?.body)
         #expect(String(decoding: body, as: UTF8.self).contains("Order Completed"))
 
         simulator.setFaults([try Fault("segment:status=400", vendors: simulator.vendors)])
-        await #expect(throws: (any Error).self) { try await host.analytics("analytics").track("Order Completed") }
+        let refused = try await host.analytics("analytics").track("Order Completed")
+        await #expect(throws: ConnectorError.self) { try await refused.delivered(within: .seconds(30)) }
+        #expect(host.outbox(of: "analytics")?.dead == 1)
 
         await host.close()
         simulator.stop()

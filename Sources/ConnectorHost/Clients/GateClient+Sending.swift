@@ -1,0 +1,56 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorInvocation
+public import ConnectorManifest
+public import ConnectorOutbox
+
+extension GateClient {
+    /// Sends an event by an operation whose events the outbox delivers: see <doc:Outbox>.
+    ///
+    /// ```swift
+    /// let receipt = try await host.gate("orders").send("placed", ["number": 42])
+    /// try await receipt.delivered(within: .seconds(10))
+    /// ```
+    ///
+    /// An event of `analytics/1` or `crash/1` is checked against its model, and gets an id and a time if it has none.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation, which its capability marks as delivered.
+    ///   - arguments: The arguments by parameter. For `analytics/1` and `crash/1` also the event or the report itself.
+    ///   - options: The timeout of the call, where the connector's delivery is direct.
+    /// - Throws: `unsupported` for an operation whose events are not delivered; `invalid` for an event that breaks its
+    ///   model; `storage` if it could not be stored.
+    @discardableResult
+    public func send(
+        _ operation: String,
+        _ arguments: JSONObject = [:],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Receipt {
+        guard let definition = try target.node.definition(of: operation), definition.operation.isDelivered else {
+            throw ConnectorError(
+                .unsupported,
+                "the events of \"\(operation)\" are not delivered by the outbox",
+                fix: "call the operation, or mark it in the plugin's manifest with \"delivered\": true",
+                connector: path
+            )
+        }
+        let parameter = definition.operation.signature.onlyJSON
+        // An event may itself have a member of the parameter's name, as those of `analytics/1` have.
+        let named = arguments.members.count == 1 ? parameter.flatMap { arguments[$0] } : nil
+        let value = named?.object == nil ? .object(arguments) : named ?? .null
+        let (id, payload): (String, JSONValue)
+        switch definition.capability.id.description {
+        case "analytics/1":
+            var event = try AnalyticsEvent(json: value, as: AnalyticsEvent.Kind(rawValue: operation))
+            event.timestamp = event.timestamp ?? target.now
+            try event.check()
+            (id, payload) = (event.messageId, event.json)
+        case "crash/1":
+            let report = try CrashReport(json: value)
+            (id, payload) = (report.id, report.json)
+        default: (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
+        }
+        return try await target.send(id: id, operation, payload.utf8(), as: parameter ?? "", options)
+    }
+}

@@ -1,0 +1,192 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import ConnectorOutbox
+internal import ConnectorPlatform
+internal import ConnectorServices
+internal import Logging
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The outbox of one host: where it lies, and who gets events from it.
+struct HostOutbox: Sendable {
+    /// Stores and delivers events.
+    let outbox: Outbox
+    /// Where the events lie.
+    let place: Place
+    /// Files that were damaged and set aside, and why.
+    let damages = Damages()
+
+    /// Where events lie.
+    enum Place: Sendable {
+        /// In memory.
+        case memory
+        /// In a directory.
+        case directory(String)
+        /// Nowhere.
+        case none(ConnectorError)
+    }
+
+    private let logger: Logger
+
+    /// What was set aside.
+    final class Damages: Sendable {
+        private let found = Mutex<[String]>([])
+
+        /// One text for each file.
+        var texts: [String] { found.withLock(\.self) }
+
+        fileprivate func add(_ text: String) {
+            found.withLock { $0.append(text) }
+        }
+    }
+
+    /// Prepares the outbox of a tree; touches no file.
+    ///
+    /// - Parameters:
+    ///   - place: Where the events lie.
+    ///   - onChange: Called when the outbox of a connector has changed.
+    init(
+        _ tree: CurrentTree,
+        place: Place,
+        environment: GateEnvironment,
+        onChange: @escaping @Sendable () -> Void
+    ) {
+        self.place = place
+        logger = environment.logger
+        let (clock, logger, damages) = (environment.clock, environment.logger, damages)
+        let targets = tree.tree.roots.flatMap(\.allRecipients).compactMap { node -> Outbox.Target? in
+            guard let policy = node.delivery else { return nil }
+            let path = node.path
+            return Outbox.Target(
+                path: path,
+                policy: policy,
+                limits: node.batchLimits,
+                isUsable: { (try? tree.node(path).node.isUsable) ?? false },
+                send: { events in
+                    do throws(ConnectorError) {
+                        return try await tree.node(path).node.deliver(events)
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+        }
+        outbox = Outbox(
+            targets,
+            Outbox.Environment(
+                open: { () throws(ConnectorError) in
+                    let directory: String
+                    switch place {
+                    case .memory: return try await SQLiteEngine(now: { clock.wallTime() })
+                    case .directory(let path): directory = path
+                    case .none(let error): throw error
+                    }
+                    return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
+                        damages.add("\(aside): \(reason)")
+                        logger.error(
+                            "the outbox was damaged; it was set aside, and a new one begun",
+                            metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
+                        )
+                        onChange()
+                    }
+                },
+                lock: { () throws(ConnectorError) in
+                    guard case .directory(let directory) = place else { return DeliveryLock() }
+                    return try DeliveryLock(directory)
+                },
+                clock: clock,
+                jitter: environment.jitter,
+                executor: environment.calls.gateThreads,
+                onChange: onChange
+            )
+        )
+    }
+
+    /// Whether an earlier process may have left events.
+    private var isStored: Bool {
+        guard case .directory(let directory) = place else { return false }
+        return unsafe access("\(directory)/\(SQLiteEngine.fileName)", F_OK) == 0
+    }
+
+    /// Looks what an earlier process has left; delivers nothing.
+    func inspect() async {
+        if isStored { try? await outbox.inspect() }
+    }
+
+    /// Starts to deliver: at once if an earlier process left events, and otherwise when the first one comes.
+    func start() async {
+        do throws(ConnectorError) {
+            try await outbox.start(isStored: isStored)
+        } catch {
+            logger.error("the outbox does not open", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Where the events of a configuration lie.
+    ///
+    /// What the file names as `state`; otherwise a directory below the user's own, with a name made from the path of the
+    /// file, so that no two applications share one.
+    ///
+    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
+    static func place(of configuration: Configuration, state: String?) -> Place {
+        if let directory = configuration.stateDirectory { return .directory(directory) }
+        guard let state = StateDirectory(state).path else {
+            return .none(
+                ConnectorError(
+                    .storage,
+                    "the outbox has no directory: neither XDG_STATE_HOME nor HOME is set",
+                    fix: "name one as \"state\" in connectors.json"
+                )
+            )
+        }
+        return .directory("\(state)/\(SHA256Digest(of: configuration.identity).description.prefix(16))")
+    }
+}
+
+extension HostOutbox {
+    /// How the outbox of a connector stands; nil if it never had an event, or nothing was opened yet.
+    func report(of path: String) -> OutboxReport? {
+        guard let standing = outbox.standing(of: path) else { return nil }
+        var report = OutboxReport(
+            queued: standing.queued,
+            bytes: standing.bytes,
+            oldest: standing.oldest,
+            dead: standing.dead,
+            delivered: standing.delivered,
+            dropped: standing.dropped,
+            lastDelivered: standing.lastDelivered
+        )
+        if case .paused(let failure, let next) = outbox.condition(of: path) {
+            report.failure = failure.reason
+            report.code = failure.code
+            report.nextAttemptAt = next
+        }
+        return report
+    }
+
+    /// Adds to a report what the outboxes know: deliveries as evidence, and a gate whose vendor takes no events as
+    /// degraded.
+    func complete(_ report: inout Report) {
+        for index in report.gates.indices {
+            guard let outbox = self.report(of: report.gates[index].path) else { continue }
+            report.gates[index].outbox = outbox
+            if let last = outbox.lastDelivered {
+                report.gates[index].evidence.append(
+                    Evidence(kind: .delivered, detail: "took \(outbox.delivered) events", at: last, duration: .zero)
+                )
+            }
+            if let code = outbox.code, let failure = outbox.failure, report.gates[index].state == .open {
+                report.gates[index].state = .degraded
+                report.gates[index].error = ConnectorError(code, failure, connector: report.gates[index].path)
+            }
+        }
+    }
+}

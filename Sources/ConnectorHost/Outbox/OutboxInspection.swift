@@ -1,0 +1,39 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+package import ConnectorOutbox
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The outbox of a configuration, opened beside the host that may be using it: for operators.
+package struct OutboxInspection: Sendable {
+    /// Where the events lie.
+    package let directory: String
+    /// The store; nil if there is none yet.
+    package let engine: (any OutboxEngine)?
+
+    /// Opens the outbox of a configuration, if there is one.
+    ///
+    /// - Throws: `storage` if it cannot be used.
+    package init(_ configuration: Configuration, options: ConnectorHost.Options) async throws(ConnectorError) {
+        switch HostOutbox.place(of: configuration, state: options.stateDirectory) {
+        case .memory:
+            directory = ""
+            engine = nil
+        case .none(let error): throw error
+        case .directory(let path):
+            directory = path
+            guard unsafe access("\(path)/\(SQLiteEngine.fileName)", F_OK) == 0 else {
+                engine = nil
+                return
+            }
+            engine = try await SQLiteEngine(directory: path, now: { options.clock.wallTime() }) { _, _ in }
+        }
+    }
+}

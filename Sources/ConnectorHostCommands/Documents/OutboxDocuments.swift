@@ -1,0 +1,179 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// How the outbox of each connector stands.
+struct StandingsDocument: Document {
+    /// The standings by path.
+    var standings: [String: Standing]
+
+    func lines(_ style: TextStyle) -> [String] {
+        guard !standings.isEmpty else { return [style.paint("nothing was sent yet", .faint)] }
+        var table = Table()
+        table.append(
+            ["connector", "waiting", "oldest", "dead", "delivered", "last", "dropped"].map { .init($0, .faint) }
+        )
+        for (path, standing) in standings.sorted(by: { $0.key < $1.key }) {
+            table.append([
+                Table.Cell(style.shown(path), .strong),
+                Table.Cell("\(standing.queued)", standing.queued > 0 ? style.colour(.warning) : nil),
+                Table.Cell(standing.oldest?.description ?? "-"),
+                Table.Cell("\(standing.dead)", standing.dead > 0 ? style.colour(.bad) : nil),
+                Table.Cell("\(standing.delivered)"),
+                Table.Cell(standing.lastDelivered?.description ?? "-"),
+                Table.Cell("\(standing.dropped)"),
+            ])
+        }
+        return table.lines(style)
+    }
+
+    var json: JSONValue {
+        ["version": 1, "outboxes": .array(standings.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
+    }
+}
+
+extension Standing {
+    fileprivate func json(of path: String) -> JSONValue {
+        var object: JSONObject = [
+            "connector": .string(path),
+            "queued": .integer(Int64(queued)),
+            "bytes": .integer(Int64(bytes)),
+            "dead": .integer(Int64(dead)),
+            "delivered": .integer(Int64(delivered)),
+            "dropped": .integer(Int64(dropped)),
+        ]
+        object.set("oldest", oldest?.description)
+        object.set("lastDelivered", lastDelivered?.description)
+        return .object(object)
+    }
+}
+
+/// One event at each connector that gets it.
+struct EventRecordDocument: Document {
+    /// What is known; at least one record.
+    var records: [OutboxRecord]
+    /// Whether to show the event itself.
+    var showsPayload: Bool
+
+    func lines(_ style: TextStyle) -> [String] {
+        guard let first = records.first else { return [] }
+        var lines = [
+            style.paint(style.shown(first.event.id), .strong)
+                + "  \(style.shown(first.event.lane.description)), sent \(first.event.createdAt)"
+        ]
+        if showsPayload {
+            let value = try? JSONValue(parsing: first.event.payload, file: "")
+            lines += (value ?? .null).serialized(pretty: true).split(separator: "\n").map {
+                "  " + style.shown(String($0))
+            }
+        }
+        for record in records {
+            let due = record.due.map { ", next attempt \($0)" } ?? ""
+            lines.append("\(style.shown(record.target)): \(record.state.rawValue)\(due)")
+            if record.attempts.isEmpty { lines.append("  " + style.paint("no attempt yet", .faint)) }
+            lines += record.attempts.map { "  " + $0.line(style) }
+        }
+        return lines
+    }
+
+    var json: JSONValue {
+        guard let first = records.first else { return .null }
+        var object: JSONObject = [
+            "version": 1,
+            "id": .string(first.event.id),
+            "capability": .string(first.event.lane.capability),
+            "operation": .string(first.event.lane.operation),
+            "createdAt": .string(first.event.createdAt.description),
+        ]
+        if showsPayload { object["event"] = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null }
+        object["connectors"] = .array(records.map(\.json))
+        return .object(object)
+    }
+}
+
+extension PastAttempt {
+    /// The attempt, or several equal ones, on a line.
+    func line(_ style: TextStyle) -> String {
+        let time = count == 1 ? "\(at)" : "\(at) to \(until), \(count) attempts"
+        guard let failure else { return "\(time): \(style.paint("delivered", .good))" }
+        return "\(time): \(style.paint(style.shown(failure.code.rawValue), .bad)): \(style.shown(failure.reason))"
+    }
+
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "at": .string(at.description), "until": .string(until.description), "count": .integer(Int64(count)),
+        ]
+        object.set("code", failure?.code.rawValue)
+        object.set("reason", failure?.reason)
+        return .object(object)
+    }
+}
+
+extension OutboxRecord {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["connector": .string(target), "state": .string(state.rawValue)]
+        object.set("nextAttemptAt", due?.description)
+        object["attempts"] = .array(attempts.map(\.json))
+        return .object(object)
+    }
+}
+
+/// Dead letters.
+struct DeadLettersDocument: Document {
+    /// The letters, oldest first.
+    var records: [OutboxRecord]
+    /// The most that were asked for.
+    var limit: Int
+
+    func lines(_ style: TextStyle) -> [String] {
+        guard !records.isEmpty else { return [style.paint("no dead letters", .faint)] }
+        var table = Table()
+        for record in records {
+            let failure = record.attempts.last?.failure
+            table.append([
+                Table.Cell(style.shown(record.event.id), .strong),
+                Table.Cell(style.shown(record.target)),
+                Table.Cell(style.shown(record.event.lane.operation)),
+                Table.Cell(style.shown(failure.map { "\($0.code): \($0.reason)" } ?? ""), style.colour(.bad)),
+            ])
+        }
+        let more = records.count == limit ? ["the first \(limit); see more with --limit"] : []
+        return table.lines(style) + more
+    }
+
+    var json: JSONValue {
+        [
+            "version": 1,
+            "dead": .array(
+                records.map { record in
+                    var object: JSONObject = [
+                        "id": .string(record.event.id),
+                        "connector": .string(record.target),
+                        "capability": .string(record.event.lane.capability),
+                        "operation": .string(record.event.lane.operation),
+                        "createdAt": .string(record.event.createdAt.description),
+                    ]
+                    object.set("code", record.attempts.last?.failure?.code.rawValue)
+                    object.set("reason", record.attempts.last?.failure?.reason)
+                    return .object(object)
+                }
+            ),
+        ]
+    }
+}
+
+/// How many things a command acted on.
+struct CountDocument: Document {
+    /// What was done, such as `replayed`.
+    var verb: String
+    /// To how many.
+    var count: Int
+    /// What they are, in the singular.
+    var noun: String
+
+    func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }
+
+    var json: JSONValue { .object(JSONObject([("version", 1), (verb, .integer(Int64(count)))])) }
+}

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The right of one process to deliver what is in a directory; given back at the end of its life, or of the process.
+package final class DeliveryLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the right.
+    ///
+    /// - Throws: `conflict` if another process has it, `storage` if the lock cannot be made.
+    package init(_ directory: String) throws(ConnectorError) {
+        let path = "\(directory)/lock"
+        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(SystemError())")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = SystemError()
+            _ = close(descriptor)
+            guard reason.number == EWOULDBLOCK else {
+                throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(reason)")
+            }
+            throw ConnectorError(
+                .conflict,
+                "another process delivers the events of \(directory)",
+                fix: "stop it, or give this one a \"state\" of its own; find it with: fuser \(path)",
+                isRetryable: true
+            )
+        }
+    }
+
+    /// A right that nobody else can have, for an outbox in memory.
+    package init() {
+        descriptor = -1
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = close(descriptor) }
+    }
+}

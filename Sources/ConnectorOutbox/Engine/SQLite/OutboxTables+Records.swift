@@ -1,0 +1,216 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What operators ask and do.
+extension OutboxTables {
+    /// How every connector stands.
+    func standings() throws(Database.Failure) -> [String: Standing] {
+        var standings: [String: Standing] = [:]
+        var numbers: [(path: String, target: Int64)] = []
+        try statement("SELECT target, path, delivered, dropped, last FROM targets").run { row in
+            var standing = Standing()
+            standing.delivered = Int(row.integer(2))
+            standing.dropped = Int(row.integer(3))
+            standing.lastDelivered = row.optionalInteger(4) == nil ? nil : row.time(4)
+            standings[row.text(1)] = standing
+            numbers.append((row.text(1), row.integer(0)))
+        }
+        for (path, target) in numbers {
+            var standing = standings[path] ?? Standing()
+            try statement(
+                """
+                SELECT sum(routes.count - cursors.count), sum(routes.bytes - cursors.bytes)
+                FROM cursors JOIN routes USING(route) WHERE target = ?
+                """
+            ).run(.integer(target)) { row in
+                standing.queued = Int(row.integer(0))
+                standing.bytes = Int(row.integer(1))
+            }
+            try statement(
+                """
+                SELECT count(*), sum(length(payload)), min(created) FROM retries JOIN events USING(position)
+                WHERE target = ?
+                """
+            ).run(.integer(target)) { row in
+                standing.queued += Int(row.integer(0))
+                standing.bytes += Int(row.integer(1))
+                standing.oldest = row.optionalInteger(2) == nil ? nil : row.time(2)
+            }
+            if let oldest = try fresh(target, BatchLimits(count: 1)).first?.event.createdAt {
+                standing.oldest = min(standing.oldest ?? oldest, oldest)
+            }
+            standing.dead = Int(
+                try statement("SELECT count(*) FROM dead WHERE target = ?").integer(.integer(target)) ?? 0
+            )
+            standings[path] = standing
+        }
+        return standings
+    }
+
+    // MARK: Records
+
+    /// Events that a selection means, with their connectors.
+    private struct Found {
+        var target: Int64
+        var path: String
+        var position: Int64
+        var state: OutboxRecord.State
+        var event: OutboxEvent
+        var due: Timestamp?
+    }
+
+    /// Reads what a selection means, oldest first.
+    private func found(_ selection: RecordSelection) throws(Database.Failure) -> [Found] {
+        let states = selection.states ?? Set(OutboxRecord.State.allCases)
+        var parts: [String] = []
+        // A position up to the cursor that neither retries nor dead letters name is delivered.
+        let event = "events.position, id, lane, created, payload, targets.target, path"
+        if states.contains(.dead) {
+            parts.append(
+                "SELECT \(event), 'dead', NULL FROM dead JOIN events USING(position) JOIN targets USING(target)"
+            )
+        }
+        if states.contains(.queued) {
+            parts.append(
+                "SELECT \(event), 'queued', due FROM retries JOIN events USING(position) JOIN targets USING(target)"
+            )
+        }
+        let fresh = states.contains(.queued) ? "events.position > cursors.position" : nil
+        let passed = states.contains(.delivered) ? "events.position <= cursors.position" : nil
+        if fresh != nil || passed != nil {
+            let condition = [fresh, passed].compactMap(\.self).joined(separator: " OR ")
+            parts.append(
+                """
+                SELECT \(event), iif(events.position > cursors.position, 'queued', 'delivered'), NULL
+                FROM cursors JOIN targets USING(target) JOIN events
+                ON events.position > cursors.route << \(Schema.sequenceBits)
+                AND events.position < (cursors.route + 1) << \(Schema.sequenceBits)
+                WHERE (\(condition))
+                AND NOT EXISTS(SELECT 1 FROM dead WHERE target = cursors.target AND position = events.position)
+                AND NOT EXISTS(SELECT 1 FROM retries WHERE target = cursors.target AND position = events.position)
+                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = cursors.target AND position = events.position)
+                """
+            )
+        }
+        guard !parts.isEmpty else { return [] }
+        var values: [Statement.Value] = []
+        var conditions: [String] = []
+        for (column, names) in [("path", selection.targets), ("id", selection.ids)] {
+            guard let names else { continue }
+            conditions.append("\(column) IN (SELECT value FROM json_each(?))")
+            values.append(.text(Self.list(names.sorted())))
+        }
+        let filter = conditions.isEmpty ? "" : " AND \(conditions.joined(separator: " AND "))"
+        let sql = parts.map { part in
+            part + (part.contains("WHERE") ? filter : filter.isEmpty ? "" : " WHERE" + filter.dropFirst(4))
+        }
+        var found: [Found] = []
+        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1 LIMIT ?")
+            .run(Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))]) {
+                row in
+                found.append(
+                    Found(
+                        target: row.integer(5),
+                        path: row.text(6),
+                        position: row.integer(0),
+                        state: OutboxRecord.State(rawValue: row.text(7)) ?? .queued,
+                        event: row.event,
+                        due: row.optionalInteger(8) == nil ? nil : row.time(8)
+                    )
+                )
+            }
+        return found
+    }
+
+    /// What is known of events.
+    func records(_ selection: RecordSelection) throws(Database.Failure) -> [OutboxRecord] {
+        var records: [OutboxRecord] = []
+        for found in try found(selection) {
+            var attempts: [PastAttempt] = []
+            try statement(
+                """
+                SELECT at, until, count, code, reason FROM attempts
+                WHERE target = ? AND last >= ? AND first <= ? ORDER BY at, rowid
+                """
+            ).run(.integer(found.target), .integer(found.position), .integer(found.position)) { row in
+                let code = row.text(3)
+                attempts.append(
+                    PastAttempt(
+                        at: row.time(0),
+                        until: row.time(1),
+                        count: Int(row.integer(2)),
+                        failure: code.isEmpty ? nil : DeliveryFailure(.init(rawValue: code), row.text(4))
+                    )
+                )
+            }
+            records.append(
+                OutboxRecord(
+                    target: found.path,
+                    event: found.event,
+                    state: found.state,
+                    due: found.due,
+                    attempts: attempts
+                )
+            )
+        }
+        return records
+    }
+
+    /// Puts dead letters back in the queue.
+    func replay(_ selection: RecordSelection, now: Timestamp) throws(Database.Failure) -> Int {
+        var selection = selection
+        selection.states = [.dead]
+        let found = try found(selection)
+        for letter in found {
+            let place: [Statement.Value] = [.integer(letter.target), .integer(letter.position)]
+            try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(place)
+            try statement("INSERT OR REPLACE INTO retries(target, position, due, attempts) VALUES(?, ?, ?, 1)")
+                .run(place + [.time(now)])
+        }
+        return found.count
+    }
+
+    /// Drops waiting events and dead letters.
+    func drop(_ selection: RecordSelection) throws(Database.Failure) -> Int {
+        var selection = selection
+        selection.states = (selection.states ?? [.queued, .dead]).intersection([.queued, .dead])
+        let found = try found(selection)
+        for event in found { try drop(event.target, event.position, bytes: event.event.payload.count) }
+        return found.count
+    }
+
+    /// Drops the oldest events of a connector until their payloads free some bytes.
+    func dropOldest(_ bytes: Int, of path: String) throws(Database.Failure) -> Int {
+        guard let target = try target(path) else { return 0 }
+        var (freed, count) = (0, 0)
+        while freed < bytes {
+            let oldest = try fresh(target, BatchLimits(count: 100, bytes: bytes - freed))
+            guard !oldest.isEmpty else { break }
+            for entry in oldest {
+                try drop(target, entry.position, bytes: entry.event.payload.count)
+                freed += entry.event.payload.count
+                count += 1
+            }
+        }
+        return count
+    }
+
+    private func drop(_ target: Int64, _ position: Int64, bytes: Int) throws(Database.Failure) {
+        let place: [Statement.Value] = [.integer(target), .integer(position)]
+        var isListed = false
+        for table in ["dead", "retries"] {
+            try statement("DELETE FROM \(table) WHERE target = ? AND position = ?").run(place)
+            isListed = isListed || database.changes > 0
+        }
+        if !isListed {
+            try statement("INSERT OR IGNORE INTO skipped(target, position) VALUES(?, ?)").run(place)
+            try statement(
+                "UPDATE cursors SET count = count + 1, bytes = bytes + ? WHERE target = ? AND route = ?"
+            ).run(.integer(Int64(bytes)), .integer(target), .integer(position >> Schema.sequenceBits))
+        }
+        try statement("UPDATE targets SET dropped = dropped + 1 WHERE target = ?").run(.integer(target))
+        if isListed { try forget(position) }
+    }
+}

@@ -1,0 +1,166 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// What becomes of events after an attempt.
+extension OutboxTables {
+    /// How many delivered events of a route stay, so that one can still be asked for.
+    private static let remembered: Int64 = 10_000
+    /// How many events are collected at once.
+    private static let collectedAtOnce: Int64 = 1000
+
+    /// Records an attempt.
+    func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) throws(Database.Failure) {
+        guard let target = try target(batch.target), let first = batch.entries.first else { return }
+        let isRetry = first.attempts > 0
+        try record(attempt, of: batch, target)
+        guard fates.contains(where: { $0 != .waiting }) else { return }
+        for (entry, fate) in zip(batch.entries, fates) {
+            let place: [Statement.Value] = [.integer(target), .integer(entry.position)]
+            if isRetry, fate != .waiting {
+                try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(place)
+            }
+            switch fate {
+            case .waiting, .delivered, .dropped: break
+            case .retry(let due):
+                try statement("INSERT INTO retries(target, position, due, attempts) VALUES(?, ?, ?, ?)")
+                    .run(place + [.time(due), .integer(Int64(entry.attempts + 1))])
+            case .dead: try statement("INSERT OR IGNORE INTO dead(target, position) VALUES(?, ?)").run(place)
+            }
+        }
+        let delivered = fates.count { $0 == .delivered }
+        try statement(
+            "UPDATE targets SET delivered = delivered + ?, dropped = dropped + ?, last = coalesce(?, last) WHERE target = ?"
+        ).run(
+            .integer(Int64(delivered)),
+            .integer(Int64(fates.count { $0 == .dropped })),
+            delivered > 0 ? .time(attempt.at) : .null,
+            .integer(target)
+        )
+        if isRetry {
+            for (entry, fate) in zip(batch.entries, fates) where fate == .delivered || fate == .dropped {
+                try forget(entry.position)
+            }
+        } else {
+            // New events leave in the order of their arrival: those before the first that waits.
+            try advance(target, past: zip(batch.entries, fates).prefix { $1 != .waiting }.map(\.0))
+        }
+    }
+
+    /// Moves the cursors of a connector past events.
+    private func advance(_ target: Int64, past entries: [OutboxBatch.Entry]) throws(Database.Failure) {
+        for (route, passed) in Dictionary(grouping: entries, by: { $0.position >> Schema.sequenceBits }) {
+            let position = passed.map(\.position).max() ?? 0
+            let bytes = passed.reduce(0) { $0 + $1.event.payload.count }
+            try statement(
+                "UPDATE cursors SET position = ?, count = count + ?, bytes = bytes + ? WHERE target = ? AND route = ?"
+            ).run(
+                .integer(position),
+                .integer(Int64(passed.count)),
+                .integer(Int64(bytes)),
+                .integer(target),
+                .integer(route)
+            )
+            try collect(route)
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Records an attempt: one row for each run of events that fared alike. It becomes one with the attempt before if
+    /// that went the same way.
+    private func record(_ attempt: Attempt, of batch: OutboxBatch, _ target: Int64) throws(Database.Failure) {
+        var start = 0
+        for index in batch.entries.indices {
+            let isLast = index + 1 == batch.entries.count
+            let isRunning =
+                !isLast && attempt.failures[index + 1] == attempt.failures[index]
+                && batch.entries[index + 1].position >> Schema.sequenceBits == batch.entries[index].position
+                    >> Schema.sequenceBits
+                && batch.entries[index].attempts == 0
+            if isRunning { continue }
+            let (first, last) = (batch.entries[start].position, batch.entries[index].position)
+            try record(attempt.failures[index], at: attempt.at, target, first, last)
+            start = index + 1
+        }
+    }
+
+    private func record(
+        _ failure: DeliveryFailure?,
+        at time: Timestamp,
+        _ target: Int64,
+        _ first: Int64,
+        _ last: Int64
+    ) throws(Database.Failure) {
+        let (code, reason) = (failure?.code.rawValue, failure?.reason)
+        try statement(
+            """
+            UPDATE attempts SET until = ?, count = count + 1 WHERE target = ? AND first = ? AND last = ?
+            AND code IS ? AND reason IS ?
+            AND rowid = (SELECT max(rowid) FROM attempts WHERE target = ? AND last = ?)
+            """
+        ).run(
+            .time(time),
+            .integer(target),
+            .integer(first),
+            .integer(last),
+            .text(orNull: code),
+            .text(orNull: reason),
+            .integer(target),
+            .integer(last)
+        )
+        guard database.changes == 0 else { return }
+        try statement(
+            "INSERT INTO attempts(target, first, last, at, until, count, code, reason) VALUES(?, ?, ?, ?, ?, 1, ?, ?)"
+        ).run(
+            .integer(target),
+            .integer(first),
+            .integer(last),
+            .time(time),
+            .time(time),
+            .text(orNull: code),
+            .text(orNull: reason)
+        )
+    }
+
+    // MARK: Collecting
+
+    /// Deletes the events of a route that every connector has passed, but for the last ones and those still needed.
+    func collect(_ route: Int64) throws(Database.Failure) {
+        let start = try statement("SELECT collected FROM routes WHERE route = ?").integer(.integer(route)) ?? 0
+        let passed = try statement("SELECT min(position) FROM cursors WHERE route = ?").integer(.integer(route)) ?? 0
+        let end = passed - Self.remembered
+        guard end - start >= Self.collectedAtOnce else { return }
+        try statement(
+            """
+            DELETE FROM events WHERE position > ?1 AND position <= ?2
+            AND position NOT IN (SELECT position FROM retries WHERE position > ?1 AND position <= ?2)
+            AND position NOT IN (SELECT position FROM dead WHERE position > ?1 AND position <= ?2)
+            """
+        ).run(.integer(start), .integer(end))
+        try statement("DELETE FROM skipped WHERE position > ? AND position <= ?").run(.integer(start), .integer(end))
+        try statement(
+            """
+            DELETE FROM attempts WHERE target IN (SELECT target FROM cursors WHERE route = ?3) AND last > ?1 AND last <= ?2
+            AND NOT EXISTS(SELECT 1 FROM events WHERE position BETWEEN first AND last)
+            """
+        ).run(.integer(start), .integer(end), .integer(route))
+        try statement("UPDATE routes SET collected = ? WHERE route = ?").run(.integer(end), .integer(route))
+    }
+
+    /// Deletes an event that left the retries or the dead letters, if its route was collected beyond it and nobody else
+    /// needs it.
+    func forget(_ position: Int64) throws(Database.Failure) {
+        try statement(
+            """
+            DELETE FROM events WHERE position = ?1
+            AND position <= (SELECT collected FROM routes WHERE route = ?1 >> \(Schema.sequenceBits))
+            AND NOT EXISTS(SELECT 1 FROM retries WHERE position = ?1)
+            AND NOT EXISTS(SELECT 1 FROM dead WHERE position = ?1)
+            """
+        ).run(.integer(position))
+        guard database.changes == 1 else { return }
+        try statement("DELETE FROM attempts WHERE first = ?1 AND last = ?1").run(.integer(position))
+    }
+}

@@ -1,0 +1,222 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// The tables of an open file, with the statements that read and change them. It belongs to one thread.
+final class OutboxTables {
+    let database: Database
+    private var statements: [String: Statement] = [:]
+    /// The routes by their connectors; forgotten when a transaction fails, since it may have made some.
+    private var routes: [[String]: Int64] = [:]
+
+    /// Opens a file and brings it to the current version.
+    init(_ path: String) throws(Database.Failure) {
+        database = try Database(path)
+        try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF")
+        try Schema.migrate(database)
+    }
+
+    /// A statement, compiled at its first use.
+    func statement(_ text: String) throws(Database.Failure) -> Statement {
+        if let statement = statements[text] { return statement }
+        let made = try database.statement(text)
+        statements[text] = made
+        return made
+    }
+
+    /// Does work in one transaction, which ends stable or not at all.
+    func transaction(_ body: (OutboxTables) throws(Database.Failure) -> Void) throws(Database.Failure) {
+        try statement("BEGIN IMMEDIATE").run()
+        do throws(Database.Failure) {
+            try body(self)
+            try statement("COMMIT").run()
+        } catch {
+            routes = [:]
+            try? statement("ROLLBACK").run()
+            throw error
+        }
+    }
+
+    // MARK: Names
+
+    /// Texts as a JSON array, which SQLite can read.
+    static func list(_ texts: [String]) -> String {
+        String(decoding: JSONValue.array(texts.map(JSONValue.string)).utf8(), as: UTF8.self)
+    }
+
+    /// The number of a connector; nil if it never had an event.
+    func target(_ path: String) throws(Database.Failure) -> Int64? {
+        try statement("SELECT target FROM targets WHERE path = ?").integer(.text(path))
+    }
+
+    /// The number of a set of connectors, new ones included.
+    private func route(_ targets: [String]) throws(Database.Failure) -> Int64 {
+        if let route = routes[targets] { return route }
+        let text = Self.list(targets)
+        let known = try statement("SELECT route FROM routes WHERE targets = ?").integer(.text(text))
+        let route = if let known { known } else { try addRoute(text, targets) }
+        routes[targets] = route
+        return route
+    }
+
+    private func addRoute(_ text: String, _ targets: [String]) throws(Database.Failure) -> Int64 {
+        let last = try statement("SELECT max(route) FROM routes").integer()
+        let route = (last ?? 0) + 1
+        let start = route << Schema.sequenceBits
+        try statement("INSERT INTO routes(route, targets, collected) VALUES(?, ?, ?)")
+            .run(.integer(route), .text(text), .integer(start))
+        for path in targets {
+            try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
+            try statement(
+                "INSERT INTO cursors(target, route, position) SELECT target, ?, ? FROM targets WHERE path = ?"
+            )
+            .run(.integer(route), .integer(start), .text(path))
+        }
+        return route
+    }
+
+    // MARK: Appending
+
+    /// Stores events, and skips those whose id is known.
+    ///
+    /// - Returns: Which are new.
+    func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
+        let route = try route(targets)
+        let next = try statement("SELECT value FROM counters WHERE name = 'next'").integer() ?? 1
+        let insert = try statement(
+            "INSERT OR IGNORE INTO events(position, id, lane, created, payload) VALUES(?, ?, ?, ?, ?)"
+        )
+        var (count, bytes): (Int64, Int64) = (0, 0)
+        var isNew: [Bool] = []
+        isNew.reserveCapacity(events.count)
+        for event in events {
+            try insert.run(
+                .integer(route << Schema.sequenceBits | (next + count)),
+                .text(event.id),
+                .text(event.lane.description),
+                .time(event.createdAt),
+                .blob(event.payload)
+            )
+            isNew.append(database.changes == 1)
+            guard isNew[isNew.count - 1] else { continue }
+            count += 1
+            bytes += Int64(event.payload.count)
+        }
+        guard count > 0 else { return isNew }
+        try statement("UPDATE counters SET value = ? WHERE name = 'next'").run(.integer(next + count))
+        try statement("UPDATE routes SET count = count + ?, bytes = bytes + ? WHERE route = ?")
+            .run(.integer(count), .integer(bytes), .integer(route))
+        return isNew
+    }
+
+    // MARK: Reading
+
+    /// How far a connector has come on one of its routes.
+    struct Cursor {
+        var route: Int64
+        var position: Int64
+        /// The first position beyond the route.
+        var end: Int64 { (route + 1) << Schema.sequenceBits }
+    }
+
+    /// The cursors of a connector.
+    func cursors(of target: Int64) throws(Database.Failure) -> [Cursor] {
+        var cursors: [Cursor] = []
+        try statement("SELECT route, position FROM cursors WHERE target = ?").run(.integer(target)) { row in
+            cursors.append(Cursor(route: row.integer(0), position: row.integer(1)))
+        }
+        return cursors
+    }
+
+    /// The next events of a connector.
+    func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
+        var batch = OutboxBatch(target: path, entries: [])
+        guard let target = try target(path) else { return batch }
+        var filling = Filling(limits: limits)
+        try statement(
+            """
+            SELECT events.position, id, lane, created, payload, attempts FROM retries JOIN events USING(position)
+            WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
+            """
+        ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row in
+            filling.add(row.entry(attempts: Int(row.integer(5))))
+        }
+        batch.entries = filling.entries
+        if batch.isEmpty { batch.entries = try fresh(target, limits) }
+        if batch.isEmpty {
+            batch.nextDue = try statement("SELECT min(due) FROM retries WHERE target = ?").integer(.integer(target)).map
+            {
+                Timestamp(nanoseconds: UInt64(max(0, $0)))
+            }
+        }
+        return batch
+    }
+
+    /// The oldest events beyond the cursors, from all routes in the order of their arrival.
+    func fresh(_ target: Int64, _ limits: BatchLimits) throws(Database.Failure) -> [OutboxBatch.Entry] {
+        let select = try statement(
+            """
+            SELECT position, id, lane, created, payload FROM events
+            WHERE position > ? AND position < ?
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+            ORDER BY position LIMIT ?
+            """
+        )
+        var lists: [[OutboxBatch.Entry]] = []
+        for cursor in try cursors(of: target) {
+            // The limit of bytes counts for each route, so that a batch of large events is not read for nothing.
+            var filling = Filling(limits: limits)
+            try select.run(
+                .integer(cursor.position),
+                .integer(cursor.end),
+                .integer(target),
+                .integer(Int64(limits.count))
+            ) { row in
+                filling.add(row.entry(attempts: 0))
+            }
+            if !filling.entries.isEmpty { lists.append(filling.entries) }
+        }
+        guard lists.count > 1 else { return lists.first ?? [] }
+        var filling = Filling(limits: limits)
+        for entry in lists.joined().sorted(by: { $0.sequence < $1.sequence }) { filling.add(entry) }
+        return filling.entries
+    }
+
+    /// Takes entries for a batch as long as they fit.
+    private struct Filling {
+        let limits: BatchLimits
+        var entries: [OutboxBatch.Entry] = []
+        private var bytes = 0
+        private var isFull = false
+
+        init(limits: BatchLimits) {
+            self.limits = limits
+        }
+
+        mutating func add(_ entry: OutboxBatch.Entry) {
+            bytes += entry.event.payload.count + 1
+            isFull =
+                isFull || entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
+                || entries.first.map { $0.event.lane.capability != entry.event.lane.capability } ?? false
+            if !isFull { entries.append(entry) }
+        }
+    }
+}
+
+extension OutboxBatch.Entry {
+    /// The event's number among those of all routes.
+    fileprivate var sequence: Int64 { position & (1 << Schema.sequenceBits - 1) }
+}
+
+extension Statement.Row {
+    /// The columns position, id, lane, created and payload.
+    func entry(attempts: Int) -> OutboxBatch.Entry {
+        OutboxBatch.Entry(position: integer(0), attempts: attempts, event: event)
+    }
+
+    /// The columns id, lane, created and payload, after the position.
+    var event: OutboxEvent {
+        OutboxEvent(id: text(1), lane: Lane(text(2)) ?? Lane("", text(2)), createdAt: time(3), payload: bytes(4))
+    }
+}

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// An event on its way to the vendors: an id, and a payload that nothing on the way changes.
+package struct OutboxEvent: Sendable, Hashable {
+    /// The event's own id, which stays the same in every attempt, and by which vendors recognise a repetition.
+    package var id: String
+    /// What delivers it: a capability and an operation of it.
+    package var lane: Lane
+    /// When the application sent it.
+    package var createdAt: Timestamp
+    /// JSON: the element of a batch, or the arguments by name of an operation that takes no batch.
+    package var payload: [UInt8]
+
+    /// Takes its parts.
+    package init(id: String, lane: Lane, createdAt: Timestamp, payload: [UInt8]) {
+        self.id = id
+        self.lane = lane
+        self.createdAt = createdAt
+        self.payload = payload
+    }
+}
+
+/// The operation that an event was sent by, such as `track` of `analytics/1`.
+///
+/// Events of one capability travel together where its `deliver` takes them; others travel alone.
+package struct Lane: Sendable, Hashable, CustomStringConvertible {
+    /// The capability, such as `analytics/1`.
+    package var capability: String
+    /// The operation, such as `track`.
+    package var operation: String
+
+    /// Takes its parts.
+    package init(_ capability: String, _ operation: String) {
+        self.capability = capability
+        self.operation = operation
+    }
+
+    /// Reads what ``description`` writes; nil for anything else.
+    package init?(_ text: String) {
+        guard let space = text.firstIndex(of: " ") else { return nil }
+        self.init(String(text[..<space]), String(text[text.index(after: space)...]))
+    }
+
+    /// `analytics/1 track`
+    package var description: String { "\(capability) \(operation)" }
+}

@@ -1,0 +1,38 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorManifest
+
+/// What became of an event at one connector.
+public struct DeliveryChange: Sendable {
+    /// The connector, such as `analytics/segment`.
+    public var connector: String
+    /// How the event stands there now.
+    public var state: State
+    /// Why the vendor did not take it; nil if it did.
+    public var error: ConnectorError?
+
+    /// How an event stands.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// It is in the outbox, and was not tried yet.
+        case queued
+        /// The vendor did not take it yet; it is tried again.
+        case retrying
+        /// The vendor has it.
+        case delivered
+        /// The vendor refuses it for good, or it grew too old: it is a dead letter.
+        case dead
+        /// It was given up to make room in a full outbox, or by an operator.
+        case dropped
+
+        /// Whether nothing follows.
+        public var isFinal: Bool { self != .queued && self != .retrying }
+    }
+
+    /// Takes its parts.
+    package init(_ connector: String, _ state: State, error: ConnectorError? = nil) {
+        self.connector = connector
+        self.state = state
+        self.error = error
+    }
+}

@@ -1,0 +1,269 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+/// What becomes of events between the outbox and the vendor.
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
+    @Test func `events that were stored before and after the start arrive once, in order`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 10))
+        _ = try await bench.outbox.append(bench.events(1...25), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(26...30), to: ["a"])
+        await bench.drained()
+        #expect(bench.vendor.batches.flatMap(\.self) == (1...30).map { "event-\($0)" })
+        #expect(bench.vendor.batches.allSatisfy { $0.count <= 10 })
+        await bench.outbox.close()
+    }
+
+    @Test func `a vendor that is away for a day gets everything when it comes back`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...10), to: ["a"])
+        var waited = 0
+        while bench.clock.wallTime().nanoseconds - OutboxEvent.start.nanoseconds < 86_400_000_000_000 {
+            await bench.nextAttempt()
+            waited += 1
+        }
+        #expect((1440...1500).contains(waited), "once a minute, after the first few")
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.vendor.batches.last == (1...10).map { "event-\($0)" })
+        let record = try await bench.outbox.engine().records(RecordSelection(ids: ["event-1"])).first
+        #expect(record?.attempts.map(\.failure?.code) == [.unavailable, nil])
+        await bench.outbox.close()
+    }
+
+    @Test(arguments: [ConnectorError.Code.unauthorized, .denied, .missing, .failed, .misbehaved, .protocolViolation])
+    func `nothing is dropped for what no event did`(_ code: ConnectorError.Code) async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(code, isRetryable: false))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        for _ in 1...20 { await bench.nextAttempt() }
+        await bench.paused()
+        #expect(bench.standing().queued == 3)
+        #expect(bench.standing().dead == 0)
+        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
+            Issue.record("the delivery does not pause")
+            return
+        }
+        #expect(failure == DeliveryFailure(code, "the vendor says no"))
+        await bench.outbox.close()
+    }
+
+    @Test func `the one event that makes the vendor refuse a batch is found, and the others arrive`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        bench.vendor.answers(Vendor.refuses("event-37", "event-38", "event-99"))
+        _ = try await bench.outbox.append(bench.events(1...200), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        let dead = try await bench.outbox.engine().records(RecordSelection(states: [.dead]))
+        #expect(dead.map(\.event.id) == ["event-37", "event-38", "event-99"])
+        #expect(dead.allSatisfy { $0.attempts.last?.failure == DeliveryFailure(.invalid, "bad request") })
+        #expect(bench.standing().delivered == 197)
+        #expect(bench.vendor.batches.count < 60)
+        await bench.outbox.close()
+    }
+
+    @Test func `each event has its own answer`() async throws {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(
+                events.map { event in
+                    switch event.id {
+                    case "event-1": .retry("later", after: .seconds(90))
+                    case "event-2": .rejected("never")
+                    case "event-3": .rejected("not with this key", code: .unauthorized)
+                    default: .accepted
+                    }
+                }
+            )
+        }
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...4), to: ["a"])
+        await bench.until { bench.standing().delivered == 1 }
+        #expect(bench.standing().dead == 1)
+        #expect(bench.standing().queued == 2)
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(1))
+        await bench.until { bench.standing().delivered == 2 }
+        #expect(bench.vendor.batches.last == ["event-3"])
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(90))
+        await bench.drained()
+        #expect(bench.vendor.batches.last == ["event-1"])
+        await bench.outbox.close()
+    }
+
+    @Test func `a wait that the vendor asks for is the shortest`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(600)))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let start = bench.clock.now()
+        await bench.nextAttempt()
+        #expect(bench.clock.now() - start == 600_000_000_000)
+        await bench.outbox.close()
+    }
+
+    @Test func `one vendor that is away does not slow another`() async throws {
+        let bench = Bench(["a", "b"])
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...500), to: ["a", "b"])
+        await bench.drained("b")
+        #expect(bench.standing("b").delivered == 500)
+        #expect(bench.standing().queued == 500)
+        await bench.outbox.close()
+    }
+
+    @Test func `nothing is sent to a gate that is not open, and everything once it is`() async throws {
+        let bench = Bench()
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
+        #expect(bench.vendor.batches.isEmpty)
+        bench.vendor.isOpen = true
+        bench.outbox.gatesChanged()
+        await bench.drained()
+        #expect(bench.vendor.batches.count == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `an event that grows too old is a dead letter, also while the vendor is away`() async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(3601))
+        await bench.until { bench.standing().dead == 2 }
+        #expect(bench.vendor.batches.isEmpty)
+        let dead = try await bench.outbox.engine().records(RecordSelection())
+        #expect(dead.map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
+        await bench.outbox.close()
+    }
+
+    @Test func `a full outbox blocks its caller until there is room`() async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = 250
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
+        let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"]) }
+        let cancelled = Task { try await bench.outbox.append(bench.events(4...4, bytes: 100), to: ["a"]) }
+        cancelled.cancel()
+        await #expect(throws: ConnectorError.self) { try await cancelled.value }
+        #expect(bench.standing().queued == 2)
+        try await bench.outbox.start(isStored: true)
+        #expect(try await third.value == ["a"])
+        await bench.drained()
+        #expect(bench.standing().delivered == 3)
+        await bench.outbox.close()
+    }
+
+    @Test func `a full outbox drops what its policy says, and counts it`() async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = 250
+        policy.whenFull = .dropOldest
+        let oldest = Bench(policy: policy)
+        for number in 1...4 {
+            _ = try await oldest.outbox.append(oldest.events(number...number, bytes: 100), to: ["a"])
+        }
+        #expect(oldest.standing().queued == 2)
+        #expect(oldest.standing().dropped == 2)
+        try await oldest.outbox.start(isStored: true)
+        await oldest.drained()
+        #expect(oldest.vendor.batches.flatMap(\.self) == ["event-3", "event-4"])
+        await oldest.outbox.close()
+        policy.whenFull = .dropNewest
+        let newest = Bench(policy: policy)
+        for number in 1...2 {
+            _ = try await newest.outbox.append(newest.events(number...number, bytes: 100), to: ["a"])
+        }
+        #expect(try await newest.outbox.append(newest.events(3...3, bytes: 100), to: ["a"]).isEmpty)
+        #expect(newest.standing().dropped == 1)
+        await newest.outbox.close()
+    }
+
+    @Test func `the pace is kept`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 10
+        let bench = Bench(policy: policy, limits: BatchLimits(count: 5))
+        _ = try await bench.outbox.append(bench.events(1...20), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.standing().delivered == 5 }
+        for count in [10, 15, 20] {
+            await bench.clock.timers(atLeast: 2)
+            bench.clock.advance(by: .milliseconds(500))
+            await bench.until { bench.standing().delivered == count }
+        }
+        #expect(bench.vendor.batches.map(\.count) == [5, 5, 5, 5])
+        await bench.outbox.close()
+    }
+
+    @Test func `a receipt tells what becomes of its event`() async throws {
+        let bench = Bench(["a", "b"])
+        bench.vendor.answers { .success($0.map { _ in .rejected("never") }) }
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a", "b"])
+        let receipt = Receipt(id: "event-1", connectors: ["a", "b"], outcomes: [], outbox: bench.outbox)
+        async let changes = receipt.changes.reduce(into: [DeliveryChange]()) { $0.append($1) }
+        async let error = #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        try await bench.outbox.start(isStored: true)
+        let final = await changes.filter(\.state.isFinal)
+        #expect(Dictionary(final.map { ($0.connector, $0.state) }) { $1 } == ["a": .dead, "b": .delivered])
+        let thrown = await error
+        #expect(thrown?.code == .partial)
+        #expect(thrown?.outcomes.map(\.isSuccess) == [false, true])
+        #expect(thrown?.outcomes.first?.error?.message == "never")
+        // Also one that is asked for afterwards.
+        let late = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        #expect(late?.code == .partial)
+        await bench.outbox.close()
+    }
+
+    @Test func `waiting for a receipt ends at its limit, and the event stays safe`() async throws {
+        let bench = Bench()
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)
+        async let error = #expect(throws: ConnectorError.self) { try await receipt.delivered(within: .seconds(5)) }
+        await bench.clock.timers(atLeast: 1)
+        bench.clock.advance(by: .seconds(5))
+        #expect(await error?.code == .timedOut)
+        #expect(bench.standing().queued == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `what another process adds, replays and leaves behind is taken over`() async throws {
+        let folder = try Folder()
+        let (first, second) = (Bench(folder: folder), Bench(folder: folder))
+        try await first.outbox.start(isStored: true)
+        try await second.outbox.start(isStored: true)
+        _ = try await second.outbox.append(second.events(1...2), to: ["a"])
+        await first.clock.timers(atLeast: 1)
+        first.clock.advance(by: .seconds(1))
+        await first.drained()
+        if first.standing().delivered < 2 { await first.until { first.standing().delivered == 2 } }
+        #expect(second.vendor.batches.isEmpty)
+        await first.outbox.close()
+        _ = try await second.outbox.append(second.events(3...3), to: ["a"])
+        await second.clock.timers(atLeast: 1)
+        second.clock.advance(by: .seconds(1))
+        if second.standing().delivered < 3 { await second.until { second.standing().delivered == 3 } }
+        #expect(second.vendor.batches == [["event-3"]])
+        await second.outbox.close()
+    }
+}

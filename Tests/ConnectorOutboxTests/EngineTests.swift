@@ -1,0 +1,214 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorOutbox
+
+/// What every engine promises.
+@Suite(.timeLimit(.minutes(5))) struct EngineTests {
+    /// The engines, each made anew for a test.
+    enum Kind: CaseIterable { case memory, sqlite }
+
+    private let folder: Folder
+    private let now = OutboxEvent.start
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func engine(_ kind: Kind) async throws -> any OutboxEngine {
+        switch kind {
+        case .memory: try await SQLiteEngine(now: { OutboxEvent.start })
+        case .sqlite: try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { _, _ in }
+        }
+    }
+
+    private func events(_ numbers: ClosedRange<Int>, bytes: Int = 20) -> [OutboxEvent] {
+        numbers.map { .numbered($0, bytes: bytes) }
+    }
+
+    private func batch(_ engine: any OutboxEngine, _ target: String = "a", _ limits: BatchLimits = BatchLimits())
+        async throws -> OutboxBatch
+    {
+        try await engine.batch(for: target, upTo: limits, now: now)
+    }
+
+    /// Settles a batch with one fate for all.
+    private func settle(_ engine: any OutboxEngine, _ batch: OutboxBatch, _ fate: Fate) async throws {
+        let failure = fate == .delivered ? nil : DeliveryFailure(.unavailable, "away")
+        try await engine.settle(
+            batch,
+            batch.entries.map { _ in fate },
+            Attempt(at: now, failures: batch.entries.map { _ in failure })
+        )
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `events come in the order of their arrival, to each connector at its own pace`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        #expect(try await engine.append(events(1...3), to: ["a", "b"]) == [true, true, true])
+        _ = try await engine.append(events(4...5), to: ["a"])
+        _ = try await engine.append(events(6...6), to: ["a", "b"])
+        let first = try await batch(engine, "a", BatchLimits(count: 4))
+        #expect(first.entries.map(\.event) == events(1...4))
+        #expect(
+            try await batch(engine, "a", BatchLimits(count: 4)).entries.map(\.position) == first.entries.map(\.position)
+        )
+        try await settle(engine, first, .delivered)
+        #expect(try await batch(engine).entries.map(\.event) == events(5...6))
+        #expect(try await batch(engine, "b").entries.map(\.event.id) == ["event-1", "event-2", "event-3", "event-6"])
+        #expect(try await batch(engine, "c").isEmpty)
+        let standings = try await engine.standings()
+        #expect(standings["a"]?.queued == 2)
+        #expect(standings["a"]?.delivered == 4)
+        #expect(standings["a"]?.lastDelivered == now)
+        #expect(standings["b"]?.queued == 4)
+        #expect(standings["b"]?.oldest == now)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an id that is stored is not stored again`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...2), to: ["a"])
+        #expect(try await engine.append(events(2...3), to: ["a"]) == [false, true])
+        #expect(try await engine.standings()["a"]?.queued == 3)
+        try await settle(engine, try await batch(engine), .delivered)
+        #expect(try await engine.append(events(3...3), to: ["a"]) == [false])
+        #expect(try await batch(engine).isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a batch keeps to its limits and to one capability`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...10, bytes: 100), to: ["a"])
+        _ = try await engine.append([.numbered(11, capability: "crash/1")], to: ["a"])
+        #expect(try await batch(engine, "a", BatchLimits(count: 3)).entries.count == 3)
+        #expect(try await batch(engine, "a", BatchLimits(bytes: 350)).entries.count == 3)
+        #expect(try await batch(engine, "a", BatchLimits(bytes: 10)).entries.count == 1, "a large event travels alone")
+        let analytics = try await batch(engine)
+        #expect(analytics.entries.count == 10)
+        try await settle(engine, analytics, .delivered)
+        #expect(try await batch(engine).entries.map(\.event.lane.capability) == ["crash/1"])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an event that is retried comes again at its time, and others overtake it`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...3), to: ["a"])
+        let later = Timestamp(nanoseconds: now.nanoseconds + 5_000_000_000)
+        let first = try await batch(engine)
+        let failure = DeliveryFailure(.rateLimited, "slow down")
+        try await engine.settle(
+            first,
+            [.delivered, .retry(at: later), .dead],
+            Attempt(at: now, failures: [nil, failure, DeliveryFailure(.invalid, "bad")])
+        )
+        let empty = try await batch(engine)
+        #expect(empty.isEmpty)
+        #expect(empty.nextDue == later)
+        _ = try await engine.append(events(4...4), to: ["a"])
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-4"])
+        let again = try await engine.batch(for: "a", upTo: BatchLimits(), now: later)
+        #expect(again.entries.map(\.event.id) == ["event-2"])
+        #expect(again.entries.map(\.attempts) == [1])
+        try await settle(engine, again, .delivered)
+        let standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.delivered, standing.dead) == (1, 2, 1))
+        let records = try await engine.records(RecordSelection())
+        #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
+        #expect(records[1].attempts.map(\.failure) == [failure, nil])
+        #expect(records[3].attempts.isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `equal failures one after the other are one, with a count`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...2), to: ["a"])
+        for _ in 1...1000 { try await settle(engine, try await batch(engine), .waiting) }
+        let record = try #require(try await engine.records(RecordSelection(ids: ["event-2"])).first)
+        #expect(record.state == .queued)
+        #expect(record.attempts.map(\.count) == [1000])
+        #expect(record.attempts.map(\.failure?.code) == [.unavailable])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `dead letters are replayed and dropped, some or all`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...4), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        #expect(try await engine.replay(RecordSelection(targets: ["b"])) == 0)
+        #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-3"], states: [.dead])) == 1)
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-2"])
+        #expect(
+            try await engine.records(RecordSelection(targets: ["a"], states: [.dead])).map(\.event.id) == [
+                "event-1", "event-4",
+            ]
+        )
+        #expect(try await engine.replay(RecordSelection()) == 2)
+        let standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.dead, standing.dropped) == (3, 0, 1))
+        #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...5, bytes: 100), to: ["a", "b"])
+        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
+        #expect(try await engine.dropOldest(150, of: "a") == 2)
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
+        var standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.bytes, standing.dropped) == (2, 200, 3))
+        try await settle(engine, try await batch(engine), .delivered)
+        standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.bytes, standing.delivered) == (0, 0, 2))
+        #expect(try await batch(engine, "b").entries.count == 5)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `what everybody has is forgotten in time, but for dead letters`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...12_500), to: ["a"])
+        let first = try await batch(engine, "a", BatchLimits(count: 1))
+        try await settle(engine, first, .dead)
+        while true {
+            let next = try await batch(engine)
+            if next.isEmpty { break }
+            try await settle(engine, next, .delivered)
+        }
+        let records = try await engine.records(RecordSelection())
+        #expect((10_001...11_001).contains(records.count))
+        #expect(records.first?.event.id == "event-1")
+        #expect(records.first?.state == .dead)
+        #expect(try await engine.replay(RecordSelection()) == 1)
+        try await settle(engine, try await batch(engine), .delivered)
+        #expect(try await engine.records(RecordSelection(ids: ["event-1"])).isEmpty)
+        #expect(try await engine.standings()["a"]?.delivered == 12_500)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `callers that come together are all stored`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        await withTaskGroup { group in
+            for number in 1...200 {
+                group.addTask {
+                    _ = try? await engine.append([.numbered(number)], to: number % 2 == 0 ? ["a"] : ["a", "b"])
+                }
+            }
+        }
+        #expect(Set(try await batch(engine).entries.map(\.event.id)).count == 200)
+        #expect(try await batch(engine, "b").entries.count == 100)
+        await engine.close()
+    }
+}

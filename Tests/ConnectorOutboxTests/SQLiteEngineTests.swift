@@ -1,0 +1,135 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorOutbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What the file promises beyond what every engine does.
+@Suite(.timeLimit(.minutes(5))) struct SQLiteEngineTests {
+    private let folder: Folder
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func engine() async throws(ConnectorError) -> SQLiteEngine {
+        try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { _, _ in }
+    }
+
+    @Test func `the next process finds everything, in a directory of the user alone`() async throws {
+        let directory = folder.path + "/state"
+        defer {
+            for name in ["outbox.sqlite", "outbox.sqlite-wal", "outbox.sqlite-shm", "lock"] {
+                unsafe unlink("\(directory)/\(name)")
+            }
+            unsafe rmdir(directory)
+        }
+        let first = try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }) { _, _ in }
+        _ = try await first.append([.numbered(1), .numbered(2)], to: ["a"])
+        await first.close()
+        var status = stat()
+        #expect(unsafe lstat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        let second = try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }) { _, _ in }
+        let batch = try await second.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.event) == [.numbered(1), .numbered(2)])
+        await second.close()
+    }
+
+    @Test func `two processes may add, and each sees what the other did`() async throws {
+        let (first, second) = (try await engine(), try await engine())
+        let before = try await first.version()
+        _ = try await second.append([.numbered(1)], to: ["a"])
+        #expect(try await first.version() != before)
+        _ = try await first.append([.numbered(2)], to: ["a", "b"])
+        _ = try await second.append([.numbered(3)], to: ["a"])
+        let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.event.id) == ["event-1", "event-2", "event-3"])
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `one process at a time delivers`() throws {
+        var lock: DeliveryLock? = try DeliveryLock(folder.path)
+        let error = #expect(throws: ConnectorError.self) { try DeliveryLock(folder.path) }
+        #expect(error?.code == .conflict)
+        #expect(lock != nil)
+        lock = nil
+        _ = try DeliveryLock(folder.path)
+    }
+
+    @Test func `a damaged file is set aside, and a new one begun`() async throws {
+        let path = "\(folder.path)/outbox.sqlite"
+        let file = try #require(unsafe fopen(path, "w"))
+        _ = unsafe fputs(String(repeating: "this is no database ", count: 1000), file)
+        _ = unsafe fclose(file)
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        #expect(folder.names.contains { $0.hasPrefix("outbox.sqlite.damaged-") })
+        await engine.close()
+    }
+
+    @Test func `a file that is damaged while it is open is set aside, and nobody's event is lost`() async throws {
+        let engine = try await engine()
+        for number in 1...500 { _ = try await engine.append([.numbered(number, bytes: 500)], to: ["a"]) }
+        await engine.close()
+        let path = "\(folder.path)/outbox.sqlite"
+        let descriptor = unsafe open(path, O_WRONLY)
+        let noise = [UInt8](repeating: 0xA5, count: 4096)
+        // Every page but the first: the file opens, and turns out to be damaged when it is used.
+        for page in 1..<40 {
+            unsafe noise.withUnsafeBytes { _ = unsafe pwrite(descriptor, $0.baseAddress, 4096, off_t(page * 4096)) }
+        }
+        close(descriptor)
+        let second = try await self.engine()
+        #expect(try await second.append([.numbered(1001)], to: ["a"]) == [true])
+        let batch = try await second.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.event.id) == ["event-1001"])
+        #expect(folder.names.contains { $0.hasPrefix("outbox.sqlite.damaged-") })
+        await second.close()
+    }
+
+    @Test func `a directory that others can enter is refused, with the remedy`() async throws {
+        unsafe chmod(folder.path, 0o755)
+        let error = await #expect(throws: ConnectorError.self) { try await engine() }
+        #expect(error?.code == .storage)
+        #expect(error?.fix == "run: chmod 700 \(folder.path)")
+    }
+
+    @Test func `a file of a later version is refused, and stays as it is`() async throws {
+        let database = try Database("\(folder.path)/outbox.sqlite")
+        try database.run("PRAGMA user_version = 99")
+        let error = await #expect(throws: ConnectorError.self) { try await engine() }
+        #expect(error?.message.contains("later version") == true)
+        #expect(try database.statement("PRAGMA user_version").integer() == 99)
+    }
+
+    @Test func `a full disk is an error, and takes nothing in half`() async throws {
+        let engine = try await engine()
+        try await engine.limit(pages: 20)
+        var stored = 0
+        var failure: ConnectorError?
+        for number in 1...1000 where failure == nil {
+            do throws(ConnectorError) {
+                _ = try await engine.append([.numbered(number, bytes: 1000)], to: ["a"])
+                stored += 1
+            } catch {
+                failure = error
+            }
+        }
+        #expect(failure?.code == .storage)
+        #expect(failure?.fix?.contains("make room") == true)
+        #expect(try await engine.standings()["a"]?.queued == stored)
+        try await engine.limit(pages: 10_000)
+        _ = try await engine.append([.numbered(2000)], to: ["a"])
+        #expect(try await engine.standings()["a"]?.queued == stored + 1)
+        await engine.close()
+    }
+}

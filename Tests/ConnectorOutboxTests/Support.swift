@@ -1,0 +1,200 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A directory of a test's own.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/outbox-XXXXXX".utf8CString)
+        let made = try #require(unsafe mkdtemp(&template))
+        path = unsafe String(cString: made)
+    }
+
+    deinit {
+        for name in names { unsafe unlink("\(path)/\(name)") }
+        unsafe rmdir(path)
+    }
+
+    /// What lies in it.
+    var names: [String] {
+        var names: [String] = []
+        guard let stream = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(stream) }
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+extension OutboxEvent {
+    /// An event of the given number.
+    static func numbered(
+        _ number: Int,
+        at time: Timestamp = start,
+        capability: String = "analytics/1",
+        bytes: Int = 20
+    ) -> OutboxEvent {
+        let text = "{\"n\":\(number)"
+        let filling = max(0, bytes - text.utf8.count - 8)
+        let payload = Array("\(text),\"f\":\"\(String(repeating: "x", count: filling))\"}".utf8)
+        return OutboxEvent(id: "event-\(number)", lane: Lane(capability, "track"), createdAt: time, payload: payload)
+    }
+
+    /// The time of day at which tests begin.
+    static let start = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
+}
+
+/// A vendor that answers as the test says, and remembers what it got.
+final class Vendor: Sendable {
+    typealias Answer = @Sendable ([OutboxEvent]) -> Result<[DeliveryAnswer], ConnectorError>
+
+    private struct State {
+        var batches: [[String]] = []
+        var answer: Answer
+        var isOpen = true
+    }
+
+    private let state: Mutex<State>
+
+    init(_ answer: @escaping Answer = { .success($0.map { _ in .accepted }) }) {
+        state = Mutex(State(answer: answer))
+    }
+
+    /// The ids of every batch it was sent.
+    var batches: [[String]] { state.withLock(\.batches) }
+
+    var isOpen: Bool {
+        get { state.withLock(\.isOpen) }
+        set { state.withLock { $0.isOpen = newValue } }
+    }
+
+    func answers(_ answer: @escaping Answer) {
+        state.withLock { $0.answer = answer }
+    }
+
+    func take(_ events: [OutboxEvent]) -> Result<[DeliveryAnswer], ConnectorError> {
+        let answer = state.withLock { state in
+            state.batches.append(events.map(\.id))
+            return state.answer
+        }
+        return answer(events)
+    }
+
+    /// Says no to every batch.
+    static func refuses(_ code: ConnectorError.Code, after: Duration? = nil, isRetryable: Bool = true) -> Answer {
+        { _ in .failure(ConnectorError(code, "the vendor says no", isRetryable: isRetryable, retryAfter: after)) }
+    }
+
+    /// Says no to a batch in which an event is poison.
+    static func refuses(_ poison: String...) -> Answer {
+        { events in
+            events.contains { poison.contains($0.id) }
+                ? .failure(ConnectorError(.invalid, "bad request")) : .success(events.map { _ in .accepted })
+        }
+    }
+}
+
+/// An outbox with vendors, and a clock that the test moves.
+final class Bench: Sendable {
+    let clock = ManualHostClock()
+    let vendors: [String: Vendor]
+    let outbox: Outbox
+    private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    init(
+        _ paths: [String] = ["a"],
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        limits: BatchLimits = BatchLimits(),
+        folder: Folder? = nil
+    ) {
+        let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
+        self.vendors = vendors
+        let (clock, changed) = (clock, changes.continuation)
+        outbox = Outbox(
+            vendors.map { path, vendor in
+                Outbox.Target(
+                    path: path,
+                    policy: policy,
+                    limits: limits,
+                    isUsable: { vendor.isOpen },
+                    send: { vendor.take($0) }
+                )
+            },
+            Outbox.Environment(
+                open: { () throws(ConnectorError) in
+                    guard let folder else { return try await SQLiteEngine(now: { clock.wallTime() }) }
+                    return try await SQLiteEngine(directory: folder.path, now: { clock.wallTime() }) { _, _ in }
+                },
+                lock: { () throws(ConnectorError) in
+                    guard let folder else { return DeliveryLock() }
+                    return try DeliveryLock(folder.path)
+                },
+                clock: clock,
+                jitter: { $0 },
+                executor: WorkerThreads(),
+                onChange: { changed.yield() }
+            )
+        )
+    }
+
+    var vendor: Vendor { vendors["a"] ?? Vendor() }
+
+    func events(_ numbers: ClosedRange<Int>, bytes: Int = 20) -> [OutboxEvent] {
+        numbers.map { .numbered($0, at: clock.wallTime(), bytes: bytes) }
+    }
+
+    /// Waits until something is true of the outbox.
+    func until(_ isTrue: () -> Bool) async {
+        for await _ in changes.stream where isTrue() { return }
+    }
+
+    func standing(_ path: String = "a") -> Standing { outbox.standing(of: path) ?? Standing() }
+
+    /// Waits until nothing waits.
+    func drained(_ path: String = "a") async {
+        if standing(path).queued == 0 { return }
+        await until { standing(path).queued == 0 }
+    }
+
+    /// Waits until the delivery pauses.
+    ///
+    /// - Returns: When its next attempt is.
+    @discardableResult
+    func paused(_ path: String = "a") async -> Timestamp {
+        var end: Timestamp?
+        func isPaused() -> Bool {
+            guard case .paused(_, let until)? = outbox.condition(of: path), until > clock.wallTime() else {
+                return false
+            }
+            end = until
+            return true
+        }
+        if !isPaused() { await until(isPaused) }
+        return end ?? clock.wallTime()
+    }
+
+    /// Waits until the delivery pauses, and moves the clock to its next attempt.
+    func nextAttempt(_ path: String = "a") async {
+        let end = await paused(path)
+        await clock.timers(atLeast: 2)  // the attempt, and the look for other processes
+        clock.advance(by: .nanoseconds(Int64(end.nanoseconds - clock.wallTime().nanoseconds)))
+    }
+}
