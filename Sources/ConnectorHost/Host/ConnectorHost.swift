@@ -94,7 +94,7 @@ public final class ConnectorHost: Sendable {
             ),
             loader: PluginLoader(),
             services: HostServices(options: services, threads: workers),
-            redactor: resolved.redactor,
+            screen: resolved.screen,
             logger: logger,
             heals: options.heals,
             jitter: options.jitter,
@@ -217,7 +217,7 @@ public final class ConnectorHost: Sendable {
 
     /// The connector of a path, ready to be called.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: current, environment.clock)
+        try ClientTarget(path, capability: capability, in: current, environment.clock, environment.screen)
     }
 
     /// The events that plugins send through `events/1`, from now on.

@@ -77,7 +77,7 @@ extension GateServices {
         guard let request else { return }
         if let timer = request.timer { host.clock.cancel(timer) }
         request.exchange.cancel()
-        deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
+        deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.screen) }) }
     }
 
     private func count(_ outcome: HTTPExchange.Outcome) {

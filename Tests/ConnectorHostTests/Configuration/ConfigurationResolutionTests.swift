@@ -85,7 +85,7 @@ import Testing
         #expect(segment.config["traits"]?["headers"]?[0] == "nested-one")
         #expect(segment.config["traits"]?["other"]?["x"] == 2)
         #expect(
-            resolved.redactor.redact("sentry_key=public, private; nested-one key1") == "sentry_key=•••, •••; ••• •••"
+            resolved.screen.redact("sentry_key=public, private; nested-one key1") == "sentry_key=•••, •••; ••• •••"
         )
     }
 

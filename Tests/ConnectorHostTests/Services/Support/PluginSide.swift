@@ -40,11 +40,7 @@ final class PluginSide: Sendable {
                 services: services,
                 egress: egress,
                 secret: { secrets[$0] },
-                redact: { text in
-                    secrets.values.reduce(text) {
-                        $0.split(separator: $1, omittingEmptySubsequences: false).joined(separator: "•")
-                    }
-                },
+                screen: TextScreen(secrets.values.map { Secret($0) }),
                 logger: logger
             )
         )
