@@ -16,6 +16,8 @@ extension GateServices {
         package var secret: @Sendable (_ field: String) -> String?
         /// Takes the secrets out of every text of the plugin.
         package var screen: TextScreen
+        /// Whether requests carry the trace that they belong to.
+        package var propagatesTrace: Bool
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
@@ -26,6 +28,7 @@ extension GateServices {
             egress: [String] = [],
             secret: @escaping @Sendable (_ field: String) -> String? = { _ in nil },
             screen: TextScreen = TextScreen(),
+            propagatesTrace: Bool = false,
             logger: Logger
         ) {
             self.path = path
@@ -33,6 +36,7 @@ extension GateServices {
             self.egress = egress
             self.secret = secret
             self.screen = screen
+            self.propagatesTrace = propagatesTrace
             self.logger = logger
         }
     }

@@ -133,6 +133,7 @@ struct ConfigurationReader {
             heal: heal(in: object, at: path),
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
+            propagatesTrace: propagatesTrace(in: object, at: path),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )

@@ -50,6 +50,7 @@ extension ConfigurationSchema {
             "description": "How often an open gate is proved.",
         ],
         "allow": allow,
+        "http": http,
     ]
 
     private static let retry: JSONValue = [
@@ -105,6 +106,19 @@ extension ConfigurationSchema {
         "patternProperties": annotations,
         "additionalProperties": false,
         "description": "What the plugin is allowed to do.",
+    ]
+
+    private static let http: JSONValue = [
+        "type": "object",
+        "properties": [
+            "propagateTrace": [
+                "type": "boolean", "default": false,
+                "description": "Whether requests carry the trace that they belong to, for a server of your own.",
+            ]
+        ],
+        "patternProperties": annotations,
+        "additionalProperties": false,
+        "description": "The plugin's requests.",
     ]
 
     /// Definitions that other parts refer to.

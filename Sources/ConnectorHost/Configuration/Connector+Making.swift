@@ -43,6 +43,7 @@ extension Connector {
     ///   - heal: How a failed gate is tried again until it is closed; nil for never.
     ///   - probeInterval: How often an open gate is proved; nil for never.
     ///   - allowedHosts: The only hosts that the plugin may reach; nil leaves it to the plugin's manifest.
+    ///   - propagatesTrace: Whether the plugin's requests carry the trace that they belong to.
     public init(
         _ name: String,
         plugin: String,
@@ -55,7 +56,8 @@ extension Connector {
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
         probeInterval: Duration? = Connector.defaultProbeInterval,
-        allowedHosts: [HostRule]? = nil
+        allowedHosts: [HostRule]? = nil,
+        propagatesTrace: Bool = false
     ) {
         self.init(
             name: name,
@@ -68,6 +70,7 @@ extension Connector {
             heal: heal,
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
+            propagatesTrace: propagatesTrace,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )

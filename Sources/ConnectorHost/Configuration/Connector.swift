@@ -29,6 +29,9 @@ public struct Connector: Sendable {
     public package(set) var probeInterval: Duration?
     /// The only hosts that the plugin may reach, in place of its manifest's; nil leaves it to the manifest.
     public package(set) var allowedHosts: [HostRule]?
+    /// Whether the plugin's requests carry the trace that they belong to, in headers that the application's tracer
+    /// writes.
+    public package(set) var propagatesTrace = false
     /// Leaf or composite.
     package var kind: Kind
     /// The position in the file.

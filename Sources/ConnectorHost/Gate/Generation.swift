@@ -78,6 +78,7 @@ final class Generation: Sendable {
                 egress: plan.material.egress.map(\.description),
                 secret: { [secrets = plan.material.secrets] in secrets[$0]?.reveal() },
                 screen: environment.screen,
+                propagatesTrace: plan.propagatesTrace,
                 logger: logger
             )
         )
