@@ -24,22 +24,25 @@ extension Configuration {
     /// path.
     ///
     /// - Parameters:
+    ///   - name: The application's name, by which `storage/1` keeps its values apart; nil for the program's path.
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
     ///   - directory: Where relative paths of plugins and secrets start.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every fault of the configuration.
     public init(
+        name: String? = nil,
         connectors: [Connector],
         plugins: [String] = [],
         directory: String = ".",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
-        let root: JSONObject = [
+        var root: JSONObject = [
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
             "connectors": .array(connectors.map(\.json)),
         ]
+        root["name"] = name.map { .string($0) }
         var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
         let read = reader.configuration(.object(root))
         var problems = reader.json.problems
@@ -47,6 +50,7 @@ extension Configuration {
         guard let read, problems.isEmpty else { throw ConfigurationErrors(problems) }
         self.init(
             file: "",
+            name: read.name,
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
             connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
@@ -77,7 +81,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// The same connector with the given one's exact times and hosts.
+    /// The same connector with the given one's exact times, hosts and tracing.
     fileprivate func takingTimes(of given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
@@ -85,6 +89,7 @@ extension Connector {
         connector.heal = given.heal
         connector.probeInterval = given.probeInterval
         connector.allowedHosts = given.allowedHosts
+        connector.propagatesTrace = given.propagatesTrace
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
             connector.kind = .composite(policy: policy, children: children)

@@ -22,7 +22,8 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "connectors"]) else {
+        guard let object = json.members(of: value, at: root, allowed: ["version", "name", "plugins", "connectors"])
+        else {
             return nil
         }
         checkVersion(in: object)
@@ -35,6 +36,7 @@ struct ConfigurationReader {
         json = order.json
         return Configuration(
             file: json.file,
+            name: object["name"] == nil ? nil : name(in: object, at: root),
             directory: base.path,
             pluginDirectories: directories,
             connectors: connectors,

@@ -83,7 +83,8 @@ public final class ConnectorHost: Sendable {
         let services = HostServices.Options(
             clock: options.clock,
             http: options.http.identifyingHost(),
-            stateDirectory: options.stateDirectory
+            stateDirectory: options.stateDirectory,
+            application: StateDirectory.folder(name: resolved.configuration.name, file: resolved.configuration.file)
         )
         let environment = GateEnvironment(
             calls: CallEnvironment(

@@ -7,7 +7,8 @@
 ///
 /// - A secret of 1 to 3 bytes is found as a whole word only; anywhere else it would take ordinary words apart.
 /// - The beginning of a longer secret is found wherever it has at least half of the secret's bytes, and 8.
-/// - Where a text ends or shows a cut (`…`, `...`, U+FFFD), 4 bytes of the beginning are enough.
+/// - Where a text shows a cut (`…`, `...`, U+FFFD), 4 bytes of the beginning are enough; where it just ends, 8 bytes, or
+///   three quarters of a secret that is shorter than that.
 ///
 /// Building takes time and memory linear in the secrets' bytes; finding takes time linear in the text's bytes.
 struct SecretAutomaton: Sendable {
@@ -25,6 +26,8 @@ struct SecretAutomaton: Sendable {
         var failure: Int32 = 0
         /// How many bytes up to here to hide; 0 for none.
         var hidden: Int32 = 0
+        /// How many bytes up to here to hide if the text ends here; 0 for none.
+        var hiddenAtEnd: Int32 = 0
         /// How many bytes up to here to hide if the text is cut here; 0 for none.
         var hiddenAtCut: Int32 = 0
     }
@@ -49,12 +52,14 @@ struct SecretAutomaton: Sendable {
 
     private mutating func insert(_ secret: [UInt8]) {
         let least = Int32(clamping: min(secret.count, max(8, (secret.count + 1) / 2)))
+        let leastAtEnd = Int32(clamping: min(8, (3 * secret.count + 3) / 4))
         var node = 0
         for (index, byte) in secret.enumerated() {
             node = child(of: node, Self.folded(byte))
             let depth = Int32(clamping: index + 1)
             guard secret.count > Self.longestWord else { continue }
             if depth >= least { nodes[node].hidden = depth }
+            if depth >= leastAtEnd { nodes[node].hiddenAtEnd = depth }
             if depth > Self.longestWord { nodes[node].hiddenAtCut = depth }
         }
         if secret.count <= Self.longestWord { nodes[node].shortLengths |= 1 << (secret.count - 1) }
@@ -87,6 +92,7 @@ struct SecretAutomaton: Sendable {
                 nodes[child].failure = Int32(clamping: failure)
                 nodes[child].shortLengths |= nodes[failure].shortLengths
                 if nodes[child].hidden == 0 { nodes[child].hidden = nodes[failure].hidden }
+                if nodes[child].hiddenAtEnd == 0 { nodes[child].hiddenAtEnd = nodes[failure].hiddenAtEnd }
                 if nodes[child].hiddenAtCut == 0 { nodes[child].hiddenAtCut = nodes[failure].hiddenAtCut }
                 queue.append(child)
                 child = Int(nodes[child].nextSibling)
@@ -142,7 +148,7 @@ extension SecretAutomaton {
                 if Self.isWord(range, in: text) { hit(range) }
             }
         }
-        hide(Int(nodes[node].hiddenAtCut), before: text.count, hit)
+        hide(Int(nodes[node].hiddenAtEnd), before: text.count, hit)
     }
 
     private func hide(_ count: Int, before end: Int, _ hit: (Range<Int>) -> Void) {
