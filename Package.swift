@@ -207,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorKitTests",
             dependencies: [
-                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorSimulator", "connector-manifest",
+                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorServices", "ConnectorSimulator",
+                "connector-manifest",
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
