@@ -138,7 +138,9 @@ extension SecretAutomaton {
     func search(_ text: [UInt8], findsWords: Bool = true, _ hit: (Range<Int>) -> Void) {
         var node = 0
         for (index, byte) in text.enumerated() {
-            if node != 0, Self.isCut(text, at: index) { hide(Int(nodes[node].hiddenAtCut), before: index, hit) }
+            if node != 0, let cut = Self.cut(of: text, at: index) {
+                hide(Int(cut == .shown ? nodes[node].hiddenAtCut : nodes[node].hiddenAtEnd), before: index, hit)
+            }
             node = step(node, folded: Self.folded(byte))
             guard node != 0 else { continue }
             hide(Int(nodes[node].hidden), before: index + 1, hit)
@@ -154,6 +156,31 @@ extension SecretAutomaton {
     private func hide(_ count: Int, before end: Int, _ hit: (Range<Int>) -> Void) {
         if count > 0 { hit((end - count)..<end) }
     }
+
+    /// How a text stops at an index.
+    private enum Cut {
+        /// A mark shows that it was cut.
+        case shown
+        /// It ends inside an escape.
+        case end
+    }
+
+    /// Whether the text stops here, or only the beginning of an escape follows before it does.
+    private static func cut(of text: [UInt8], at index: Int) -> Cut? {
+        if isCut(text, at: index) { return .shown }
+        guard text[index] == UInt8(ascii: "%") || text[index] == UInt8(ascii: "\\") || text[index] == UInt8(ascii: "&")
+        else { return nil }
+        var end = index + 1
+        while end < min(text.count, index + longestEscape) {
+            if isCut(text, at: end) { return .shown }
+            guard isLetterOrDigit(text[end]) || "#%\\{".utf8.contains(text[end]) else { return nil }
+            end += 1
+        }
+        return end == text.count ? .end : nil
+    }
+
+    /// More bytes than the beginning of any escape has: `\ud83d\ude0`.
+    private static let longestEscape = 12
 
     /// Whether a mark stands here with which programs show that they cut a text.
     private static func isCut(_ text: [UInt8], at index: Int) -> Bool {

@@ -130,9 +130,16 @@ package final class GateStorage: Sendable {
 
     private func unavailable(_ verb: String, _ error: SystemError) -> ServiceFailure {
         let place = directory.path.map { "\($0)/\(StateDirectory.fileName(for: gate))" }
+        let reason =
+            switch error.number {
+            case EINVAL: "it is no file"
+            case EPERM: "the directory belongs to another user"
+            case EAGAIN: "another process keeps it locked"
+            default: "\(error)"
+            }
         return ServiceFailure(
             status: Int32(CONNECTOR_UNAVAILABLE),
-            message: place.map { "the stored values in \($0) cannot be \(verb): \(error)" }
+            message: place.map { "the stored values in \($0) cannot be \(verb): \(reason)" }
                 ?? "there is no place for stored values: neither XDG_STATE_HOME nor HOME is set",
             domain: "errno",
             detail: error.number,

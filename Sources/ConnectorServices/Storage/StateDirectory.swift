@@ -50,7 +50,7 @@ package struct StateDirectory: Sendable {
     /// The file of a gate.
     package func file(for gate: String) throws(SystemError) -> StateFile {
         guard let path else { throw SystemError(ENOENT) }
-        return StateFile(directory: path, name: Self.fileName(for: gate))
+        return StateFile(directory: path, name: Self.fileName(for: gate), enclosing: sharedPath)
     }
 
     /// Takes over the file that an earlier version kept for a gate of this path, of whichever application.

@@ -71,6 +71,12 @@ extension StateFile {
     /// A directory of this user that others can enter is closed to them; one of another user, root excepted, is refused
     /// (`EPERM`): whoever owns it may exchange the files.
     package func openDirectory() throws(SystemError) -> Int32 {
+        if let enclosing { close(try Self.openPrivate(enclosing)) }
+        return try Self.openPrivate(directory)
+    }
+
+    /// Opens one directory, and keeps others out of it.
+    private static func openPrivate(_ directory: String) throws(SystemError) -> Int32 {
         let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError() }
         do throws(SystemError) {

@@ -15,6 +15,8 @@ package struct StateFile: Sendable {
     package let directory: String
     /// Its name, without a slash.
     package let name: String
+    /// The directory of all applications, which must be as private; nil if that is the same.
+    package var enclosing: String?
 
     /// Its path.
     package var path: String { "\(directory)/\(name)" }

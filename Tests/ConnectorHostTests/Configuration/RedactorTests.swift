@@ -88,6 +88,11 @@ import Testing
         ("refused sk_live_01 (HTTP 401)", "refused sk_live_01 (HTTP 401)"),
         ("refused sk_live_0123456789 (HTTP 401)", "refused ••• (HTTP 401)"),
         ("refused sk%5flive%5f0123", "refused •••"),
+        ("refused sk%5fli%…", "refused •••%…"),
+        ("refused sk%5fli%5…", "refused •••%5…"),
+        ("refused sk%255fli%25…", "refused •••%25…"),
+        (#"refused \u0073k_li\u00"#, #"refused \u0073k_li\u00"#),
+        (#"refused \u0073k_live_0\u00"#, #"refused •••\u00"#),
         ("Basic c2tfbGl2ZV8wMTIz", "Basic •••"),
     ])
     func `a secret that its text cuts is hidden, too`(text: String, expected: String) {

@@ -17,18 +17,31 @@ struct AnswerMutator: Sendable {
         self.secret = secret
     }
 
-    /// The answer with one to four changes.
+    /// The answer with one to four changes, and often a secret.
     mutating func mutate(_ response: HTTPResponse) -> HTTPResponse {
         var response = response
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: response = HTTPResponse(status: status(), headers: response.headers, body: response.body)
             case 1: changeHeaders(&response)
-            case 2: insert(secretForm(), into: &response)
             default: changeBody(&response)
             }
         }
+        // Last, since a secret that is damaged is none; but it may be cut.
+        if Bool.random(using: &random) {
+            insert(secretForm(), into: &response)
+            if Int.random(in: 0..<3, using: &random) == 0 { cut(&response) }
+        }
         return response
+    }
+
+    private mutating func cut(_ response: inout HTTPResponse) {
+        let count = Int.random(in: 0...response.body.count, using: &random)
+        response = HTTPResponse(
+            status: response.status,
+            headers: response.headers,
+            body: Array(response.body.prefix(count))
+        )
     }
 
     private mutating func status() -> Int {
@@ -85,7 +98,7 @@ struct AnswerMutator: Sendable {
         let values = [
             "null", "true", "0", "-1", "1e999", "-1e-999", "99999999999999999999999", "9223372036854775807", "0.1",
             "\"\"",
-            "\"\\u0000\\u202e\"", "[]", "{}", "[[[]]]", "\"\(secret)\"", "\"1e309\"",
+            "\"\\u0000\\u202e\"", "[]", "{}", "[[[]]]", "\"1e309\"",
         ]
         body.replaceSubrange((colon + 1)..<end, with: Array(pick(values).utf8))
     }
