@@ -44,6 +44,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // The HTTP client needs it anyway.
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -104,6 +106,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
@@ -193,6 +196,8 @@ let package = Package(
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorOneShot", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -219,7 +224,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorKitTests",
             dependencies: [
-                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorSimulator", "connector-manifest",
+                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorServices", "ConnectorSimulator",
+                "connector-manifest",
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),

@@ -59,10 +59,14 @@ extension ConnectorError {
         )
     }
 
-    /// The text in a fixed array, up to its first NUL.
+    /// The text in a fixed array, up to its first NUL; `…` at its end if the plugin probably cut it, so that a secret
+    /// cut there is known for one.
     private static func text<Storage>(_ storage: Storage) -> String {
         unsafe withUnsafeBytes(of: storage) { bytes in
-            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            let text = unsafe bytes.prefix { $0 != 0 }
+            // A character of up to four bytes and the NUL did not fit.
+            let isFull = unsafe text.count > bytes.count - 5
+            return unsafe String(decoding: text, as: UTF8.self) + (isFull ? "…" : "")
         }
     }
 }

@@ -14,8 +14,10 @@ extension GateServices {
         package var egress: [String]
         /// The value of a configuration field that the manifest declares secret; nil for any other name.
         package var secret: @Sendable (_ field: String) -> String?
-        /// Redacts every secret in a text.
-        package var redact: @Sendable (String) -> String
+        /// Takes the secrets out of every text of the plugin.
+        package var screen: TextScreen
+        /// Whether requests carry the trace that they belong to.
+        package var propagatesTrace: Bool
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
@@ -25,14 +27,16 @@ extension GateServices {
             services: [String],
             egress: [String] = [],
             secret: @escaping @Sendable (_ field: String) -> String? = { _ in nil },
-            redact: @escaping @Sendable (String) -> String = { $0 },
+            screen: TextScreen = TextScreen(),
+            propagatesTrace: Bool = false,
             logger: Logger
         ) {
             self.path = path
             self.services = services
             self.egress = egress
             self.secret = secret
-            self.redact = redact
+            self.screen = screen
+            self.propagatesTrace = propagatesTrace
             self.logger = logger
         }
     }

@@ -46,7 +46,8 @@ package final class HostServices: Sendable {
     package func storage(of gate: String, logger: Logger) -> GateStorage {
         storages.withLock { storages in
             if let storage = storages[gate] { return storage }
-            let storage = GateStorage(gate: gate, directory: StateDirectory(options.stateDirectory), logger: logger)
+            let directory = StateDirectory(options.stateDirectory, application: options.application)
+            let storage = GateStorage(gate: gate, directory: directory, logger: logger)
             storages[gate] = storage
             return storage
         }
@@ -62,16 +63,20 @@ extension HostServices {
         package var http: HTTPOptions
         /// The directory of `storage/1`; nil for the user's usual one: see ``StateDirectory``.
         package var stateDirectory: String?
+        /// The folder of the application in that directory: see ``StateDirectory/folder(name:file:)``; nil for none.
+        package var application: String?
 
         /// The system's clock and the usual limits.
         package init(
             clock: any HostClock = SystemHostClock(),
             http: HTTPOptions = HTTPOptions(),
-            stateDirectory: String? = nil
+            stateDirectory: String? = nil,
+            application: String? = nil
         ) {
             self.clock = clock
             self.http = http
             self.stateDirectory = stateDirectory
+            self.application = application
         }
     }
 }

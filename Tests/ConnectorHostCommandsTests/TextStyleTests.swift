@@ -24,6 +24,7 @@ import Testing
         #expect(style.shown("red \u{1B}[31m") == "red \\u{1b}[31m")
         #expect(style.shown("a\u{7}b\u{9B}c\u{7F}") == "a\\u{7}b\\u{9b}c\\u{7f}")
         #expect(style.shown("file\u{202E}gpj.exe") == "file\\u{202e}gpj.exe")
+        #expect(style.shown("a\u{200F}b\u{61C}c\u{2028}d") == "a\\u{200f}b\\u{61c}c\\u{2028}d")
         #expect(style.shown("one\ntwo\tthree") == "one two three")
         #expect(style.shown("Größe 10 µs ✓") == "Größe 10 µs ✓")
     }

@@ -9,7 +9,10 @@ import Testing
         arguments: [
             (.null, "null"), (true, "true"), (-5, "-5"), (.integer(.min), "-9223372036854775808"), (0.1, "0.1"),
             (.number(1e100), "1e+100"), (.number(.infinity), "null"), (.number(.nan), "null"),
-            ("a\"\\\n\r\t\u{0}\u{1f}/é😀\u{7f}", #""a\"\\\n\r\t\u0000\u001f/é😀"# + "\u{7f}\""),
+            ("a\"\\\n\r\t\u{0}\u{1f}/é😀\u{7f}", #""a\"\\\n\r\t\u0000\u001f/é😀\u007f""#),
+            ("\u{80}\u{9B}31m\u{9F}\u{A0}", #""\u0080\u009b31m\u009f"# + "\u{A0}\""),
+            ("a\u{202E}b\u{2066}c\u{200F}\u{61C}\u{2028}", #""a\u202eb\u2066c\u200f\u061c\u2028""#),
+            (["\u{9D}": 1], #"{"\u009d":1}"#),
             ([], "[]"), ([:], "{}"), ([1, "x", [nil]], #"[1,"x",[null]]"#),
             (["b": 1, "a": ["c": 2]], #"{"b":1,"a":{"c":2}}"#),
         ] as [(JSONValue, String)]
@@ -34,6 +37,15 @@ import Testing
             }
             """
         #expect(value.serialized(pretty: true) == expected)
+    }
+
+    @Test func `no character that steers a display is written raw`() {
+        let every = String(String.UnicodeScalarView((UInt32(0)..<0x3000).compactMap(Unicode.Scalar.init)))
+        for text in [JSONValue.string(every).serialized(), JSONValue.object([every: 1]).serialized(pretty: true)] {
+            let raw = text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
+            #expect(raw.isEmpty)
+            #expect(!text.unicodeScalars.contains { $0.properties.isBidiControl })
+        }
     }
 
     @Test func `every character survives`() throws {

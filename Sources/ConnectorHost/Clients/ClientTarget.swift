@@ -5,6 +5,7 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
+internal import ConnectorServices
 
 /// The connector that a client calls, and all that a client holds of the host: a path in the current tree.
 struct ClientTarget: Sendable {
@@ -13,6 +14,7 @@ struct ClientTarget: Sendable {
     private let tree: CurrentTree
     private let outbox: Outbox
     private let clock: any HostClock
+    private let screen: TextScreen
     /// The node of the path, and the number of its snapshot.
     private let found: (node: Node, number: UInt64)
 
@@ -20,13 +22,19 @@ struct ClientTarget: Sendable {
     ///
     /// - Parameter capability: The capability that it, or a connector below it, must offer; nil for any.
     /// - Throws: `unknown-connector` if no connector has the path, `unsupported` if it lacks the capability.
-    init(_ path: String, capability: String? = nil, in tree: CurrentTree, _ outbox: Outbox, _ clock: any HostClock)
-        throws(ConnectorError)
-    {
+    init(
+        _ path: String,
+        capability: String? = nil,
+        in tree: CurrentTree,
+        _ outbox: Outbox,
+        _ clock: any HostClock,
+        _ screen: TextScreen
+    ) throws(ConnectorError) {
         self.path = path
         self.tree = tree
         self.outbox = outbox
         self.clock = clock
+        self.screen = screen
         found = try tree.node(path)
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
@@ -51,9 +59,9 @@ struct ClientTarget: Sendable {
     /// The capabilities of the connector and everything below it; none once it is gone.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
-    /// The error with the connector's path, if it has none yet.
+    /// The error without secrets, and with the connector's path if it has none yet.
     func described(_ error: ConnectorError) -> ConnectorError {
-        var error = error
+        var error = screen.redact(error)
         error.connector = error.connector ?? path
         return error
     }
@@ -80,7 +88,9 @@ struct ClientTarget: Sendable {
     ) async throws(ConnectorError) -> Model {
         let answer = try await call(operation, CallArguments(texts: texts), options)
         return try model(of: operation) { () throws(ConnectorError) in
-            try read(JSONValue(parsing: answer.result.text, file: operation))
+            try answer.read { () throws(ConnectorError) in
+                try read(JSONValue(parsing: answer.result.text, file: operation))
+            }
         }
     }
 

@@ -24,6 +24,7 @@ extension Configuration {
     /// path.
     ///
     /// - Parameters:
+    ///   - name: The application's name, by which `storage/1` keeps its values apart; nil for the program's path.
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
     ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
@@ -31,6 +32,7 @@ extension Configuration {
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every fault of the configuration.
     public init(
+        name: String? = nil,
         connectors: [Connector],
         plugins: [String] = [],
         state: String? = nil,
@@ -43,6 +45,7 @@ extension Configuration {
             "connectors": .array(connectors.map(\.json)),
         ]
         root.set("state", state)
+        root.set("name", name)
         var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
         let read = reader.configuration(.object(root))
         var problems = reader.json.problems
@@ -50,6 +53,7 @@ extension Configuration {
         guard let read, problems.isEmpty else { throw ConfigurationErrors(problems) }
         self.init(
             file: "",
+            name: read.name,
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
             stateDirectory: read.stateDirectory,
@@ -81,7 +85,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// The same connector with the given one's exact times and hosts.
+    /// The same connector with the given one's exact times, hosts and tracing.
     fileprivate func takingTimes(of given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
@@ -90,6 +94,7 @@ extension Connector {
         connector.probeInterval = given.probeInterval
         connector.allowedHosts = given.allowedHosts
         connector.delivery = given.delivery
+        connector.propagatesTrace = given.propagatesTrace
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
             connector.kind = .composite(policy: policy, children: children)

@@ -9,6 +9,8 @@ package import ConnectorManifest
 public struct Configuration: Sendable {
     /// The file as the user named it; empty for a text without a file.
     public let file: String
+    /// The application's name, by which `storage/1` keeps its values apart from those of others; nil if the file has none.
+    public package(set) var name: String?
     /// The directory where relative paths start.
     public let directory: String
     /// The directories with plugins that the file lists, in order.

@@ -13,7 +13,7 @@ extension ConfigurationReader {
     }
 
     private static let commonKeys = ["name", "required", "enabled", "after", "delivery", "outbox"]
-    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow"]
+    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http"]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
     /// Tells a leaf from a composite; nil, with an error, for a connector that is both or neither.
@@ -199,6 +199,14 @@ extension ConfigurationReader {
             return Connector.defaultProbeInterval
         }
         return duration
+    }
+
+    /// Whether the plugin's requests carry the trace that they belong to.
+    mutating func propagatesTrace(in object: JSONObject, at path: JSONPath) -> Bool {
+        guard let value = object["http"] else { return false }
+        let here = path.appending("http")
+        guard let members = json.members(of: value, at: here, allowed: ["propagateTrace"]) else { return false }
+        return json.bool("propagateTrace", in: members, at: here) ?? false
     }
 
     /// The hosts that the operator allows.

@@ -22,7 +22,8 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "state", "connectors"])
+        let keys = ["version", "name", "plugins", "state", "connectors"]
+        guard let object = json.members(of: value, at: root, allowed: keys)
         else {
             return nil
         }
@@ -37,6 +38,7 @@ struct ConfigurationReader {
         json = order.json
         return Configuration(
             file: json.file,
+            name: object["name"] == nil ? nil : name(in: object, at: root),
             directory: base.path,
             pluginDirectories: directories,
             stateDirectory: state,
@@ -137,6 +139,7 @@ struct ConfigurationReader {
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
             delivery: delivery(in: object, at: path),
+            propagatesTrace: propagatesTrace(in: object, at: path),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )

@@ -118,6 +118,15 @@ struct ConfigurationResolver {
         guard var evaluated = given.evaluated else { return nil }
         if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
         let here = place.appending(field.name)
+        if evaluated.isSecret, !field.isSecret {
+            json.report(
+                .invalidValue,
+                "the plugin \(manifest.id) reads \"\(field.name)\" in clear: its manifest does not mark the field as secret",
+                fix: "write \"${NAME}\" if the value is no secret, or let the manifest say \"secret\": true",
+                at: here
+            )
+            return nil
+        }
         if let objection = field.objection(to: evaluated.value) {
             json.report(
                 field.isOfOtherType(evaluated.value) ? .wrongType : .invalidValue,
@@ -130,9 +139,6 @@ struct ConfigurationResolver {
         if field.isRequired, evaluated.value.string?.isEmpty ?? false {
             json.report(.missingValue, "\(field.name) is required, and empty", fix: field.documentationFix, at: here)
             return nil
-        }
-        if evaluated.isSecret, field.type == .url, let user = evaluated.value.string.flatMap(URLParts.init)?.user {
-            secrets += user.split(separator: ":").map { Secret(String($0)) }
         }
         return evaluated.value
     }

@@ -55,6 +55,7 @@ extension ConfigurationSchema {
             "description": "Whether the outbox delivers events, or calls reach the vendor directly.",
         ],
         "outbox": outbox,
+        "http": http,
     ]
 
     private static let outbox: JSONValue = [
@@ -169,6 +170,19 @@ extension ConfigurationSchema {
         "patternProperties": annotations,
         "additionalProperties": false,
         "description": "What the plugin is allowed to do.",
+    ]
+
+    private static let http: JSONValue = [
+        "type": "object",
+        "properties": [
+            "propagateTrace": [
+                "type": "boolean", "default": false,
+                "description": "Whether requests carry the trace that they belong to, for a server of your own.",
+            ]
+        ],
+        "patternProperties": annotations,
+        "additionalProperties": false,
+        "description": "The plugin's requests.",
     ]
 
     /// Definitions that other parts refer to.

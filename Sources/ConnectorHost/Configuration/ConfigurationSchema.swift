@@ -35,6 +35,10 @@ package struct ConfigurationSchema: Sendable {
                 "version": [
                     "const": .integer(Configuration.formatVersion), "description": "The version of the format.",
                 ],
+                "name": [
+                    "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
+                    "description": "The application's name, by which the stored values of its plugins are kept.",
+                ],
                 "plugins": [
                     "type": "array",
                     "items": ["type": "string", "minLength": 1],
@@ -71,7 +75,7 @@ package struct ConfigurationSchema: Sendable {
     private var connector: JSONValue {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
-        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow"]
+        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http"]
         let composite = ["policy", "quorum", "connectors"]
         let kind: JSONValue = [
             "if": ["required": ["plugin"]],
@@ -150,7 +154,7 @@ package struct ConfigurationSchema: Sendable {
         if field.isRequired, field.type == .string { value["minLength"] = 1 }
         let takesAnyText = field.type == .string && field.allowedValues.isEmpty
         let variable = takesAnyText ? [] : [reference("variable")]
-        schema["anyOf"] = .array([.object(value)] + variable + [reference("secret")])
+        schema["anyOf"] = .array([.object(value)] + variable + (field.isSecret ? [reference("secret")] : []))
         return .object(schema)
     }
 

@@ -45,6 +45,7 @@ extension Connector {
     ///   - probeInterval: How often an open gate is proved; nil for never.
     ///   - allowedHosts: The only hosts that the plugin may reach; nil leaves it to the plugin's manifest.
     ///   - delivery: How the outbox delivers its events; nil for calls that reach the vendor directly.
+    ///   - propagatesTrace: Whether the plugin's requests carry the trace that they belong to.
     public init(
         _ name: String,
         plugin: String,
@@ -58,7 +59,8 @@ extension Connector {
         heal: HealPolicy? = HealPolicy(),
         probeInterval: Duration? = Connector.defaultProbeInterval,
         allowedHosts: [HostRule]? = nil,
-        delivery: DeliveryPolicy? = DeliveryPolicy()
+        delivery: DeliveryPolicy? = DeliveryPolicy(),
+        propagatesTrace: Bool = false
     ) {
         self.init(
             name: name,
@@ -72,6 +74,7 @@ extension Connector {
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
             delivery: delivery,
+            propagatesTrace: propagatesTrace,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )

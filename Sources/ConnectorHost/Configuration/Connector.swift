@@ -32,6 +32,9 @@ public struct Connector: Sendable {
     public package(set) var allowedHosts: [HostRule]?
     /// How the outbox delivers the connector's events; nil if their calls reach the vendor directly.
     public package(set) var delivery: DeliveryPolicy?
+    /// Whether the plugin's requests carry the trace that they belong to, in headers that the application's tracer
+    /// writes.
+    public package(set) var propagatesTrace = false
     /// Leaf or composite.
     package var kind: Kind
     /// The position in the file.

@@ -10,8 +10,8 @@ public struct ResolvedConfiguration: Sendable {
     public let configuration: Configuration
     /// What to open for each enabled leaf, by path, or why its plugin cannot be used.
     package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
-    /// Redacts every secret of the configuration.
-    package let redactor: SharedRedactor
+    /// Takes every secret of the configuration out of texts.
+    package let screen: TextScreen
     /// Resolves a leaf again with its current secrets; nil if that fails.
     package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
 }
@@ -81,7 +81,7 @@ extension Configuration {
         let resolved = ResolvedConfiguration(
             configuration: self,
             leaves: leaves,
-            redactor: SharedRedactor(resolver.secrets),
+            screen: TextScreen(resolver.secrets),
             renew: { [leaves] path in
                 guard let manifest = try? leaves[path]?.get().manifest else { return nil }
                 return renewed(path, manifest, environment)

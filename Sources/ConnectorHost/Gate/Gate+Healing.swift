@@ -90,7 +90,7 @@ extension Gate {
     /// The plugin's configuration, with its secrets read again; the last one if they cannot be read.
     func renewedMaterial() -> GatePlan.Material {
         guard let material = plan.renewed() else { return storage.withLock { $0.material } }
-        environment.redactor.add(material.secrets.values)
+        environment.screen.add(material.secrets.values)
         storage.withLock { $0.material = material }
         return material
     }

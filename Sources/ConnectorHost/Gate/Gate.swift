@@ -111,9 +111,7 @@ final class Gate: CalledGate {
     func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? plan.path
-        error.message = environment.redactor.redact(error.message)
-        error.cause = error.cause.map(environment.redactor.redact)
-        return error
+        return environment.screen.redact(error)
     }
 
     /// Calls an operation that answers at once, without waiting for anybody.
@@ -136,7 +134,7 @@ final class Gate: CalledGate {
     /// Counts and logs a broken rule of the ABI. Call it from any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
-        logger.warning("plugin misbehaved", metadata: ["what": "\(what)"])
+        logger.warning("plugin misbehaved", metadata: ["what": "\(environment.screen.redact(what))"])
         environment.onChange()
     }
 

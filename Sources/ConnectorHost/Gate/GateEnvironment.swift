@@ -16,8 +16,8 @@ struct GateEnvironment: Sendable {
     let loader: PluginLoader
     /// HTTP, timers, events, storage.
     let services: HostServices
-    /// Redacts secrets.
-    let redactor: SharedRedactor
+    /// Takes the secrets out of every text of a plugin or vendor.
+    let screen: TextScreen
     /// The host's own logger.
     let logger: Logger
     /// Whether gates that fail are tried again.
@@ -39,13 +39,14 @@ extension GateEnvironment {
     func evidence(in text: [UInt8], startedAt start: UInt64) -> Result<[Evidence], ConnectorError> {
         let now = clock.now()
         do throws(ConnectorError) {
-            var evidence = try Evidence.read(
-                text,
-                at: clock.wallTime(),
-                duration: .nanoseconds(Int64(clamping: now - min(start, now)))
+            return .success(
+                try Evidence.read(
+                    text,
+                    at: clock.wallTime(),
+                    duration: .nanoseconds(Int64(clamping: now - min(start, now))),
+                    screen: screen
+                )
             )
-            for index in evidence.indices { evidence[index].detail = redactor.redact(evidence[index].detail) }
-            return .success(evidence)
         } catch {
             return .failure(error)
         }

@@ -23,6 +23,8 @@ struct GatePlan: Sendable {
     var heal: HealPolicy?
     /// How often an open gate is proved; nil for never.
     var probeInterval: Duration?
+    /// Whether the plugin's requests carry the trace that they belong to.
+    var propagatesTrace = false
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct Material: Sendable, Equatable {

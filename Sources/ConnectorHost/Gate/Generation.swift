@@ -77,7 +77,8 @@ final class Generation: Sendable {
                 services: manifest.map { $0.requiredServices + $0.optionalServices } ?? [],
                 egress: plan.material.egress.map(\.description),
                 secret: { [secrets = plan.material.secrets] in secrets[$0]?.reveal() },
-                redact: { [redactor = environment.redactor] in redactor.redact($0) },
+                screen: environment.screen,
+                propagatesTrace: plan.propagatesTrace,
                 logger: logger
             )
         )
@@ -283,7 +284,7 @@ final class Generation: Sendable {
         // A foreign library's `close` must not run while another of its functions still does.
         if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
             if case .failure(let error) = await run(.close, on: channel) {
-                logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact("\(error)"))"])
+                logger.warning("close failed", metadata: ["error": "\(environment.screen.redact(error))"])
             }
         }
         guard await isOver(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {

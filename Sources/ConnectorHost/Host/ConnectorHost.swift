@@ -86,7 +86,8 @@ public final class ConnectorHost: Sendable {
         let services = HostServices.Options(
             clock: options.clock,
             http: options.http.identifyingHost(),
-            stateDirectory: options.stateDirectory
+            stateDirectory: options.stateDirectory,
+            application: StateDirectory.folder(name: resolved.configuration.name, file: resolved.configuration.file)
         )
         let environment = GateEnvironment(
             calls: CallEnvironment(
@@ -97,7 +98,7 @@ public final class ConnectorHost: Sendable {
             ),
             loader: PluginLoader(),
             services: HostServices(options: services, threads: workers),
-            redactor: resolved.redactor,
+            screen: resolved.screen,
             logger: logger,
             heals: options.heals,
             jitter: options.jitter,
@@ -232,7 +233,14 @@ public final class ConnectorHost: Sendable {
 
     /// The connector of a path, ready to be called.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
-        try ClientTarget(path, capability: capability, in: current, outbox.outbox, environment.clock)
+        try ClientTarget(
+            path,
+            capability: capability,
+            in: current,
+            outbox.outbox,
+            environment.clock,
+            environment.screen
+        )
     }
 
     /// The events that plugins send through `events/1`, from now on.

@@ -17,7 +17,8 @@ extension GatePlan {
             timeout: connector.timeout ?? Self.defaultTimeout,
             retry: connector.retry ?? .none,
             heal: connector.heal,
-            probeInterval: connector.probeInterval
+            probeInterval: connector.probeInterval,
+            propagatesTrace: connector.propagatesTrace
         )
     }
 }

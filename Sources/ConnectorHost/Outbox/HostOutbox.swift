@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorLoading
+
 internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
@@ -132,8 +132,8 @@ struct HostOutbox: Sendable {
 
     /// Where the events of a configuration lie.
     ///
-    /// What the file names as `state`; otherwise a directory below the user's own, with a name made from the path of the
-    /// file, so that no two applications share one.
+    /// What the file names as `state`; otherwise the application's folder below the user's own, where `storage/1` keeps
+    /// its values, too.
     ///
     /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
     static func place(of configuration: Configuration, state: String?) -> Place {
@@ -147,7 +147,7 @@ struct HostOutbox: Sendable {
                 )
             )
         }
-        return .directory("\(state)/\(SHA256Digest(of: configuration.identity).description.prefix(16))")
+        return .directory("\(state)/\(StateDirectory.folder(name: configuration.name, file: configuration.file))")
     }
 }
 

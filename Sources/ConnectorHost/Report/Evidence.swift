@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorManifest
+package import ConnectorServices
 
 /// Proof that a gate reaches the outside world, with its time.
 public struct Evidence: Sendable, Hashable {
@@ -42,16 +43,24 @@ public struct Evidence: Sendable, Hashable {
 extension Evidence {
     /// The most proofs that one completion may carry.
     private static let limit = 16
+    /// The most bytes of a detail.
+    private static let detailLimit = 500
+
+    private static func kind(_ value: JSONValue, _ screen: TextScreen) -> String {
+        screen.redact(value.serialized(), limit: 100)
+    }
 
     /// Reads the evidence that `open` or `probe` completed with: see `connector/plugin.h`.
     ///
     /// An empty completion proves only that the configuration was accepted.
     ///
+    /// - Parameter screen: Takes the secrets out.
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if the evidence breaks the header's rules.
     package static func read(
         _ text: [UInt8],
         at time: Timestamp,
-        duration: Duration
+        duration: Duration,
+        screen: TextScreen
     ) throws(ConnectorError) -> [Evidence] {
         guard !text.isEmpty else {
             return [Evidence(kind: .configured, detail: "", at: time, duration: duration)]
@@ -60,23 +69,27 @@ extension Evidence {
         do throws(ConnectorError) {
             value = try JSONValue(parsing: text, file: "evidence")
         } catch {
-            throw ConnectorError(.misbehaved, "the plugin's evidence is not JSON", cause: error.description)
+            throw ConnectorError(
+                .misbehaved,
+                "the plugin's evidence is not JSON",
+                cause: screen.redact(error.description, limit: detailLimit)
+            )
         }
         guard let elements = value.array, elements.count <= limit else {
             throw ConnectorError(.misbehaved, "the plugin's evidence must be an array of at most \(limit) objects")
         }
-        guard !elements.isEmpty else { return try read([], at: time, duration: duration) }
+        guard !elements.isEmpty else { return try read([], at: time, duration: duration, screen: screen) }
         var evidence: [Evidence] = []
         for element in elements {
             guard let kind = element["kind"]?.string.flatMap(Kind.init(rawValue:)), kind < .delivered else {
                 throw ConnectorError(
                     .misbehaved,
-                    "the plugin's evidence has the kind \(element["kind"] ?? .null); "
+                    "the plugin's evidence has the kind \(kind(element["kind"] ?? .null, screen)); "
                         + "it must be \"configured\", \"reachable\" or \"authenticated\""
                 )
             }
-            let detail = element["detail"]?.string ?? ""
-            evidence.append(Evidence(kind: kind, detail: String(detail.prefix(500)), at: time, duration: duration))
+            let detail = screen.redact(element["detail"]?.string ?? "", limit: detailLimit)
+            evidence.append(Evidence(kind: kind, detail: detail, at: time, duration: duration))
         }
         return evidence.sorted { $0.kind < $1.kind }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorServices
 internal import Synchronization
 
 /// Collects the differences of one `compare` composite.
@@ -33,12 +34,12 @@ final class Comparison: Sendable {
 
     /// The part of an answer that must be equal.
     private enum Essence {
-        case json(JSONValue)
+        case json(JSONValue, TextScreen)
         case failure(ConnectorError.Code)
 
         func means(_ other: Essence) -> Bool {
             switch (self, other) {
-            case (.json(let value), .json(let other)): value.means(other)
+            case (.json(let value, _), .json(let other, _)): value.means(other)
             case (.failure(let code), .failure(let other)): code == other
             default: false
             }
@@ -46,7 +47,7 @@ final class Comparison: Sendable {
 
         var brief: String {
             switch self {
-            case .json(let value): String(value.description.prefix(200))
+            case .json(let value, let screen): screen.redact(value.serialized(), limit: 200)
             case .failure(let code): "the error \(code)"
             }
         }
@@ -54,7 +55,8 @@ final class Comparison: Sendable {
 
     private static func text(_ outcome: ConnectorAnswer.Outcome) -> Essence {
         do throws(ConnectorError) {
-            return .json(try outcome.get().json())
+            let answer = try outcome.get()
+            return .json(try answer.json(), answer.screen)
         } catch {
             return .failure(error.code)
         }

@@ -14,8 +14,11 @@ extension ConnectorAnswer {
     /// - Throws: The fault in a plugin's answer.
     func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
-            let json = try JSONValue(parsing: result.text, file: "deliver")
-            return try DeliveryAnswer.answers(json: json, count: count)
+            var answers = try read { () throws(ConnectorError) in
+                try DeliveryAnswer.answers(json: JSONValue(parsing: result.text, file: "deliver"), count: count)
+            }
+            for index in answers.indices { answers[index].reason = answers[index].reason.map(screen.redact) }
+            return answers
         }
         var columns: [[DeliveryAnswer]] = []
         for child in children {

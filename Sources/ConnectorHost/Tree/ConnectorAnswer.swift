@@ -3,6 +3,7 @@
 
 internal import ConnectorInvocation
 internal import ConnectorManifest
+internal import ConnectorServices
 
 /// A connector's answer: the result that counts, and each child's answer if several were asked.
 struct ConnectorAnswer: Sendable {
@@ -21,19 +22,24 @@ struct ConnectorAnswer: Sendable {
     /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
 
+    /// Takes the secrets out of what the host says about the answer.
+    let screen: TextScreen
+
     /// The answer of a leaf.
-    init(_ result: CallResult) {
+    init(_ result: CallResult, screen: TextScreen) {
         self.result = result
+        self.screen = screen
     }
 
     /// The answer of a composite that asked every child.
     ///
     /// - Parameters:
-    ///   - result: The result that counts.
+    ///   - first: The answer that counts.
     ///   - children: Every child, in the order of the file.
     ///   - requirement: Which children had to take the call.
-    init(_ result: CallResult, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
-        self.result = result
+    init(_ first: ConnectorAnswer, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
+        result = first.result
+        screen = first.screen
         self.requirement = requirement
         self.children = children
         asked = Self.outcomes(of: children)
@@ -61,9 +67,18 @@ struct ConnectorAnswer: Sendable {
         }
     }
 
+    /// Reads the plugin's result; an error, which may quote it, has no secrets.
+    func read<Value>(_ body: () throws(ConnectorError) -> Value) throws(ConnectorError) -> Value {
+        do throws(ConnectorError) {
+            return try body()
+        } catch {
+            throw screen.redact(error)
+        }
+    }
+
     /// A leaf's result. For a composite that asked every child: `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
     func json() throws(ConnectorError) -> JSONValue {
-        guard !children.isEmpty else { return try result.json() }
+        guard !children.isEmpty else { return try read { () throws(ConnectorError) in try result.json() } }
         var object = JSONObject()
         for (path, outcome) in children {
             do throws(ConnectorError) {

@@ -22,7 +22,10 @@ extension Node {
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         tally.begin()
         do throws(ConnectorError) {
-            if let gate { return ConnectorAnswer(try await gate.call(call.operation, call.arguments, call.options)) }
+            if let gate {
+                let result = try await gate.call(call.operation, call.arguments, call.options)
+                return ConnectorAnswer(result, screen: gate.environment.screen)
+            }
             return switch policy {
             case .all?: try await all(call)
             case .first?: try await first(call)
@@ -121,7 +124,7 @@ extension Node {
             throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
         }
         let requirement = policy.map { ($0, children.map(\.isRequiredByParent)) }
-        return ConnectorAnswer(first.result, children: asked, requirement: requirement)
+        return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
     /// The first working child takes the call; the next one only after a retryable error.

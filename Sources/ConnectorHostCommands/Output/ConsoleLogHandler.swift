@@ -34,7 +34,7 @@ struct ConsoleLogHandler: LogHandler {
         for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
             $0.key < $1.key
         }) {
-            line += " \(style.paint("\(key)=", .faint))\(style.shown(value.description))"
+            line += " \(style.paint("\(style.shown(key))=", .faint))\(style.shown(value.description))"
         }
         StandardStream.error.writeLine(line)
     }

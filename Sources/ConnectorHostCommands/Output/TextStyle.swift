@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
+internal import ConnectorManifest
 
 /// The style of text for people on one stream.
 struct TextStyle: Sendable, Equatable {
@@ -75,11 +76,11 @@ extension TextStyle {
     /// Text from a file, a plugin or a server, without the characters that would steer the terminal or that it cannot
     /// show.
     func shown(_ text: String) -> String {
-        let isHarmless = text.unicodeScalars.allSatisfy { Self.isPrintable($0) && (isUnicode || $0.isASCII) }
+        let isHarmless = text.unicodeScalars.allSatisfy { !$0.steersDisplay && (isUnicode || $0.isASCII) }
         guard !isHarmless else { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
-            if !Self.isPrintable(scalar) {
+            if scalar.steersDisplay {
                 shown += scalar == "\n" || scalar == "\t" ? " " : "\\u{\(String(scalar.value, radix: 16))}"
             } else if isUnicode || scalar.isASCII {
                 shown.unicodeScalars.append(scalar)
@@ -88,15 +89,6 @@ extension TextStyle {
             }
         }
         return shown
-    }
-
-    /// Whether a character only prints: no control character (C0, DEL, C1), and none that changes the writing
-    /// direction.
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: false
-        default: true
-        }
     }
 
     /// ASCII replacements for the characters that the program itself uses.

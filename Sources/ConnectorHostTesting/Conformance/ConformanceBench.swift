@@ -152,6 +152,7 @@ final class ConformanceBench: Sendable {
                 services: manifest.requiredServices + manifest.optionalServices,
                 egress: options.allowedHosts,
                 secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
+                screen: TextScreen(Array(configuration.secrets.values)),
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )
@@ -192,7 +193,7 @@ final class ConformanceBench: Sendable {
 
     private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
         do throws(ConnectorError) {
-            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero)
+            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero, screen: TextScreen())
         } catch {
             report(.init(.evidence, "\(step): \(error.message)"))
         }

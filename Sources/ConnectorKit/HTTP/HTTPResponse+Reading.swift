@@ -33,9 +33,10 @@ extension HTTPResponse {
         }
     }
 
-    /// The beginning of the body as one line of text, for messages.
+    /// The beginning of the body as one line of text, for messages; `…` at its end shows a cut, so that the host hides
+    /// a secret that was cut there.
     public var excerpt: String {
-        let text = String(decoding: body.prefix(200), as: UTF8.self)
+        let text = String(decoding: body.prefix(200), as: UTF8.self) + (body.count > 200 ? "…" : "")
         var scalars = text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }[...]
         while scalars.last == " " { scalars.removeLast() }
         return String(String.UnicodeScalarView(scalars))

@@ -57,19 +57,26 @@ struct JSONSerializer {
 
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\":
                 bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0A: append("\\n")
-            case 0x0D: append("\\r")
-            case 0x09: append("\\t")
-            case 0..<0x20: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
-            default: bytes.append(byte)
+                bytes.append(UInt8(ascii: scalar))
+            case "\n": append("\\n")
+            case "\r": append("\\r")
+            case "\t": append("\\t")
+            case _ where scalar.steersDisplay: escape(scalar)
+            case _ where scalar.isASCII: bytes.append(UInt8(ascii: scalar))
+            default: bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes `\u009b`: a reader gets the same character, and a terminal that shows the text none.
+    private mutating func escape(_ scalar: Unicode.Scalar) {
+        let digits = String(scalar.value, radix: 16)
+        append("\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
     }
 
     private mutating func append(_ text: String) {

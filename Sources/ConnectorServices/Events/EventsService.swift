@@ -22,12 +22,14 @@ package enum EventsService {
             var payload = JSONValue.null
             if let json = unsafe json {
                 guard let text = unsafe PluginMemory.text(json, jsonLength, limit: Int(CONNECTOR_EVENT_JSON_LIMIT)),
-                    let value = try? JSONValue(parsing: gate.context.redact(text))
+                    let value = try? JSONValue(parsing: text)
                 else { return Int32(CONNECTOR_MISUSE) }
-                payload = value
+                payload = gate.context.screen.redact(value)
             }
             let time = gate.host.clock.wallTime()
-            gate.host.events.publish(ConnectorEvent(connector: path, name: name, payload: payload, time: time))
+            gate.host.events.publish(
+                ConnectorEvent(connector: path, name: gate.context.screen.redact(name), payload: payload, time: time)
+            )
             return Int32(CONNECTOR_OK)
         }
 

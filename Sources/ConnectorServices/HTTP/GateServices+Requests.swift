@@ -12,6 +12,8 @@ package struct GateRequest: Sendable {
     package var callback: RequestCallback
     /// The exchange that sends it.
     package var exchange: HTTPExchange
+    /// Its span; nil without a tracer.
+    package var span: RequestSpan?
     /// The timer of its deadline; nil while the request is being started.
     package var timer: HostTimer?
 }
@@ -24,8 +26,11 @@ extension GateServices {
         _ callback: RequestCallback
     ) throws(ServiceFailure) {
         let options = host.options.http
-        let outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
+        var outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
         try egress.check(outgoing.url)
+        let span = RequestSpan(request, to: outgoing.url, context)
+        if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
+        let authority = outgoing.url.authority
         let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isStopped else { return .notOpen }
@@ -36,18 +41,21 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = GateRequest(callback: callback, exchange: exchange)
+            state.requests[id] = GateRequest(callback: callback, exchange: exchange, span: span)
             state.counters.requests += 1
             return nil
         }
-        if let refusal { throw refusal }
+        if let refusal {
+            span?.end(.failure(refusal))
+            throw refusal
+        }
 
         // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
         let deadline = request.deadline == .max ? nil : request.deadline
         let now = host.clock.now()
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
-            self.completeRequest(id, .failure(.timedOut("no answer from \(outgoing.url.authority) in time")))
+            self.completeRequest(id, .failure(.timedOut("no answer from \(authority) in time")))
         }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
@@ -77,7 +85,9 @@ extension GateServices {
         guard let request else { return }
         if let timer = request.timer { host.clock.cancel(timer) }
         request.exchange.cancel()
-        deliver { request.callback.call(result.mapError { $0.redacted(by: self.context.redact) }) }
+        let redacted = result.mapError { $0.redacted(by: context.screen) }
+        request.span?.end(redacted)
+        deliver { request.callback.call(redacted) }
     }
 
     private func count(_ outcome: HTTPExchange.Outcome) {

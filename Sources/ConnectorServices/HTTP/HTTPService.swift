@@ -28,7 +28,7 @@ package enum HTTPService {
                 try gate.startRequest(name, copy, unsafe RequestCallback(done, user: user))
                 return Int32(CONNECTOR_OK)
             } catch let failure {
-                return unsafe failure.redacted(by: gate.context.redact).write(to: error)
+                return unsafe failure.redacted(by: gate.context.screen).write(to: error)
             }
         }
 

@@ -102,6 +102,8 @@ package final class HTTPTransport: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connectionsPerHost
         configuration.connectionPool.idleTimeout = TimeAmount(upToADay: options.idleTimeout)
+        // Its spans would show the URL with the secrets, and its headers would tell the vendor of the trace.
+        configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
         configuration.proxy = way.proxy.map { proxy in
             .server(

@@ -62,8 +62,8 @@ extension ServiceFailure {
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
-                .violation("the answer of \(place) is not HTTP: \(Self.brief(error))")
-            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+                .violation("the answer of \(place) is not HTTP: \(error)")
+            default: .unavailable("the request to \(place) failed: \(error)")
             }
     }
 
@@ -87,8 +87,8 @@ extension ServiceFailure {
             case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
             case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
-                .invalid("the request cannot be sent: \(Self.brief(error))")
-            default: .unavailable("the request to \(place) failed: \(Self.brief(error))")
+                .invalid("the request cannot be sent: \(error)")
+            default: .unavailable("the request to \(place) failed: \(error)")
             }
     }
 
@@ -114,7 +114,7 @@ extension ServiceFailure {
             if case .connectTimeout = error {
                 .timedOut("no connection to \(place) within the time for connecting")
             } else {
-                .unavailable("the connection to \(place) broke: \(Self.brief(error))")
+                .unavailable("the connection to \(place) broke: \(error)")
             }
     }
 
@@ -137,13 +137,8 @@ extension ServiceFailure {
     /// The reason of a TLS failure, such as CERTIFICATE_VERIFY_FAILED, without the source location in the library; the
     /// whole text if it has another form.
     private static func reason(of error: any Error) -> String {
-        let text = brief(error)
+        let text = String(describing: error)
         guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
         return String(text[start.upperBound...].prefix { $0 != " " })
-    }
-
-    /// The error's own text, shortened.
-    private static func brief(_ error: any Error) -> String {
-        String(decoding: String(describing: error).utf8Prefix(300), as: UTF8.self)
     }
 }

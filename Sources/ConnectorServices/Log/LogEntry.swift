@@ -13,40 +13,36 @@ package struct LogEntry {
     /// Whether nothing had to be repaired.
     private(set) var isSound: Bool
 
-    private let redact: @Sendable (String) -> String
+    private let screen: TextScreen
 
     /// A line without fields.
-    package init(message: BorrowedText, redact: @escaping @Sendable (String) -> String) {
-        self.redact = redact
-        self.message = Self.bounded(message, redact)
+    package init(message: BorrowedText, screen: TextScreen) {
+        self.screen = screen
+        self.message = screen.redact(message.text, limit: LogService.sizeLimit)
         isSound = message.isSound
     }
 
     /// Adds the members of a JSON object; anything else goes whole into a field named `fields`.
     package mutating func add(fields: BorrowedText) {
-        guard fields.isSound, let object = try? JSONValue(parsing: fields.text).object else {
-            metadata["fields"] = .string(Self.bounded(fields, redact))
+        guard fields.isSound, let value = try? JSONValue(parsing: fields.text), value.object != nil else {
+            metadata["fields"] = .string(screen.redact(fields.text, limit: LogService.sizeLimit))
             isSound = false
             return
         }
-        metadata = Logger.Metadata(object.members.map { (redact($0.name), value($0.value)) }) { _, last in last }
+        guard case .dictionary(let members) = Self.metadata(screen.redact(value)) else {
+            metadata["fields"] = Self.metadata(screen.redact(value))
+            return
+        }
+        metadata = members
     }
 
-    private func value(_ value: JSONValue) -> Logger.MetadataValue {
+    private static func metadata(_ value: JSONValue) -> Logger.MetadataValue {
         switch value {
-        case .string(let text): .string(redact(text))
-        case .array(let elements): .array(elements.map(self.value))
+        case .string(let text): .string(text)
+        case .array(let elements): .array(elements.map(metadata))
         case .object(let object):
-            .dictionary(
-                Logger.Metadata(object.members.map { (redact($0.name), self.value($0.value)) }) { _, last in last }
-            )
+            .dictionary(Logger.Metadata(object.members.map { ($0.name, metadata($0.value)) }) { _, last in last })
         default: .string(value.serialized())
         }
-    }
-
-    /// Redacts before cutting, so that no secret is cut in two and left.
-    private static func bounded(_ text: BorrowedText, _ redact: (String) -> String) -> String {
-        let clean = redact(text.text)
-        return text.isTooLong ? String(decoding: clean.utf8Prefix(LogService.sizeLimit), as: UTF8.self) : clean
     }
 }

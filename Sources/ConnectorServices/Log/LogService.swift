@@ -19,7 +19,7 @@ package enum LogService {
             let level = LogService.level(level)
             guard level >= gate.logger.logLevel else { return Int32(CONNECTOR_OK) }
             let message = unsafe BorrowedText(message, messageLength, limit: sizeLimit, margin: margin)
-            var entry = LogEntry(message: message, redact: gate.context.redact)
+            var entry = LogEntry(message: message, screen: gate.context.screen)
             if let fields = unsafe fields {
                 entry.add(fields: unsafe BorrowedText(fields, fieldsLength, limit: sizeLimit, margin: margin))
             }

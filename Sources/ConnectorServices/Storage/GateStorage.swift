@@ -13,11 +13,14 @@ internal import Synchronization
 #endif
 
 /// The stored values of one gate, in memory and in a file, shared by all its instances.
+///
+/// Several hosts of one application may share the file: each change reads what the others wrote and writes under a lock
+/// of the directory, and each read looks whether the file has changed.
 package final class GateStorage: Sendable {
     private enum State {
         /// Not read yet, or the file could not be read.
         case unread
-        case read(StoredValues)
+        case read(StoredValues, StateFile.Identity?)
     }
 
     private let gate: String
@@ -66,37 +69,53 @@ package final class GateStorage: Sendable {
         _ body: (inout StoredValues) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) -> Bool {
         try state.withLock { state throws(ServiceFailure) in
-            var values = try values(&state)
-            guard try body(&values) else { return false }
+            let file: StateFile
+            let lock: Int32
             do throws(SystemError) {
-                try directory.file(for: gate).write(values.encoded)
+                file = try directory.file(for: gate)
+                lock = try file.lock()
             } catch {
                 throw unavailable("written", error)
             }
-            state = .read(values)
+            defer { close(lock) }
+            var values = try values(&state)
+            guard try body(&values) else { return false }
+            do throws(SystemError) {
+                try file.write(values.encoded)
+                state = .read(values, try file.identity())
+            } catch {
+                throw unavailable("written", error)
+            }
             return true
         }
     }
 
-    /// The values, read on first use.
+    /// The values, read on first use and after another host has changed them.
     private func values(_ state: inout State) throws(ServiceFailure) -> StoredValues {
-        if case .read(let values) = state { return values }
-        let values: StoredValues
         do throws(SystemError) {
-            values = try read()
+            let file = try directory.file(for: gate)
+            if case .read(let values, let identity) = state, try file.identity() == identity { return values }
+            let (values, identity) = try read(file)
+            state = .read(values, identity)
+            return values
         } catch {
             throw unavailable("read", error)
         }
-        state = .read(values)
-        return values
     }
 
-    private func read() throws(SystemError) -> StoredValues {
-        let file = try directory.file(for: gate)
+    private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, StateFile.Identity?) {
+        if try file.identity() == nil, try directory.takeOver(gate) {
+            logger.notice(
+                "stored values of an earlier version taken over",
+                metadata: ["connector": "\(gate)", "file": "\(file.path)"]
+            )
+        }
+        guard let (bytes, identity) = try file.content() else { return (StoredValues(), nil) }
+        // Refuse a directory of somebody else even to read from.
+        close(try file.openDirectory())
         file.removeLeftovers()
-        guard let bytes = try file.read() else { return StoredValues() }
         do throws(StoredValues.Fault) {
-            return try StoredValues(decoding: bytes)
+            return (try StoredValues(decoding: bytes), identity)
         } catch .newer {
             throw SystemError(ENOTSUP)
         } catch {
@@ -105,15 +124,22 @@ package final class GateStorage: Sendable {
                 "stored values are corrupt; starting without any",
                 metadata: ["connector": "\(gate)", "kept": "\(file.path).corrupt"]
             )
-            return StoredValues()
+            return (StoredValues(), nil)
         }
     }
 
     private func unavailable(_ verb: String, _ error: SystemError) -> ServiceFailure {
         let place = directory.path.map { "\($0)/\(StateDirectory.fileName(for: gate))" }
+        let reason =
+            switch error.number {
+            case EINVAL: "it is no file"
+            case EPERM: "the directory belongs to another user"
+            case EAGAIN: "another process keeps it locked"
+            default: "\(error)"
+            }
         return ServiceFailure(
             status: Int32(CONNECTOR_UNAVAILABLE),
-            message: place.map { "the stored values in \($0) cannot be \(verb): \(error)" }
+            message: place.map { "the stored values in \($0) cannot be \(verb): \(reason)" }
                 ?? "there is no place for stored values: neither XDG_STATE_HOME nor HOME is set",
             domain: "errno",
             detail: error.number,

@@ -13,12 +13,18 @@ package import ConnectorPlatform
 
 /// The directory for state that must survive a restart of this user's hosts.
 package struct StateDirectory: Sendable {
-    /// An absolute path; nil if none can be found.
+    /// The directory of one application's files; nil if none can be found.
     package let path: String?
+    /// Where earlier versions kept the files of all applications; nil if that is the same place.
+    private let sharedPath: String?
 
-    /// Uses the given directory, or else the usual one.
-    package init(_ path: String? = nil) {
-        self.path = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+    /// Uses the given directory, or else the usual one, and in it a folder of the application's own.
+    ///
+    /// - Parameter application: What tells the application from others of this user; nil for no folder of its own.
+    package init(_ path: String? = nil, application: String? = nil) {
+        let root = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        self.path = application.flatMap { name in root.map { "\($0)/\(name)" } } ?? root
+        sharedPath = application == nil ? nil : root
     }
 
     /// The usual directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
@@ -29,10 +35,38 @@ package struct StateDirectory: Sendable {
         return nil
     }
 
+    /// The folder of an application: by the name in its configuration, or else by the file's real path, or, without a
+    /// file, by the program's.
+    package static func folder(name: String?, file: String) -> String {
+        if let name { return "\(name).name" }
+        let (place, kind) = file.isEmpty ? ("/proc/self/exe", "program") : (file, "file")
+        let real = unsafe realpath(place, nil).map { text in
+            defer { unsafe free(text) }
+            return unsafe String(cString: text)
+        }
+        return "\(SHA256Digest(of: real ?? CommandLine.arguments.first ?? place)).\(kind)"
+    }
+
     /// The file of a gate.
     package func file(for gate: String) throws(SystemError) -> StateFile {
         guard let path else { throw SystemError(ENOENT) }
-        return StateFile(directory: path, name: Self.fileName(for: gate))
+        return StateFile(directory: path, name: Self.fileName(for: gate), enclosing: sharedPath)
+    }
+
+    /// Takes over the file that an earlier version kept for a gate of this path, of whichever application.
+    ///
+    /// The first application that asks gets it.
+    ///
+    /// - Returns: Whether there was one.
+    package func takeOver(_ gate: String) throws(SystemError) -> Bool {
+        guard let sharedPath else { return false }
+        let old = StateFile(directory: sharedPath, name: Self.fileName(for: gate))
+        guard try old.identity() != nil else { return false }
+        let new = try file(for: gate)
+        let lock = try new.lock()
+        defer { close(lock) }
+        guard try new.identity() == nil else { return false }
+        return unsafe rename(old.path, new.path) == 0
     }
 
     /// A file name unique to a gate's path; it starts with no dot and contains no slash.

@@ -15,6 +15,8 @@ package struct StateFile: Sendable {
     package let directory: String
     /// Its name, without a slash.
     package let name: String
+    /// The directory of all applications, which must be as private; nil if that is the same.
+    package var enclosing: String?
 
     /// Its path.
     package var path: String { "\(directory)/\(name)" }
@@ -23,13 +25,21 @@ package struct StateFile: Sendable {
     private static let sizeLimit = 8 << 20
 
     /// Reads the whole file; nil if it does not exist.
-    package func read() throws(SystemError) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    ///
+    /// - Throws: `EINVAL` for anything but a file, such as a FIFO, which would never end.
+    package func read() throws(SystemError) -> [UInt8]? { try content()?.bytes }
+
+    /// Reads the whole file and what identifies its content; nil if it does not exist.
+    package func content() throws(SystemError) -> (bytes: [UInt8], identity: Identity)? {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw SystemError()
         }
         defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw SystemError() }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(EINVAL) }
         var bytes: [UInt8] = []
         while true {
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
@@ -44,7 +54,7 @@ package struct StateFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemError() }
             guard bytes.count <= Self.sizeLimit else { throw SystemError(EFBIG) }
-            if count == 0 { return bytes }
+            if count == 0 { return (bytes, Identity(status)) }
         }
     }
 
@@ -62,8 +72,7 @@ package struct StateFile: Sendable {
             throw error
         }
         // The rename is durable once the directory is synced.
-        let folder = unsafe open(directory, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { throw SystemError() }
+        let folder = try openDirectory()
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw SystemError() }
     }
@@ -73,7 +82,8 @@ package struct StateFile: Sendable {
         guard unsafe rename(path, path + ".corrupt") == 0 else { throw SystemError() }
     }
 
-    private func makeDirectory() throws(SystemError) {
+    /// Makes the directory, and those above it, for this user only.
+    func makeDirectory() throws(SystemError) {
         if unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError() }
         var path = directory.hasPrefix("/") ? "" : "."

@@ -99,7 +99,7 @@ package enum StorageService {
             try body(gate)
             return Int32(CONNECTOR_OK)
         } catch let failure {
-            return unsafe failure.redacted(by: gate.context.redact).write(to: error)
+            return unsafe failure.redacted(by: gate.context.screen).write(to: error)
         }
     }
 

@@ -54,9 +54,9 @@ package struct ServiceFailure: Error, Sendable, Hashable {
 
 extension ServiceFailure {
     /// Redacts the secrets that the message quotes.
-    package func redacted(by redact: (String) -> String) -> Self {
+    package func redacted(by screen: TextScreen) -> Self {
         var failure = self
-        failure.message = redact(message)
+        failure.message = screen.redact(message)
         return failure
     }
 

@@ -64,6 +64,26 @@ package struct SimulatedRequest: Sendable {
         "http://\(headers["Host"] ?? "127.0.0.1")\(prefix)"
     }
 
+    /// Whether the request is for the list of received requests, which is not for web pages.
+    package var isForReceived: Bool { path == "/_received" || path.hasSuffix("/_received") }
+
+    /// Whether a program on this machine sent the request, and no web page: a page names its origin, or, where its own
+    /// name leads to this machine (DNS rebinding), that name as the host.
+    package var isLocal: Bool {
+        guard headers["Origin"] == nil, !["cross-site", "same-site"].contains(headers["Sec-Fetch-Site"]) else {
+            return false
+        }
+        guard let host = headers["Host"] else { return true }
+        guard let name = URLParts("http://\(host)")?.host else { return false }
+        return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || Self.isLoopback(name)
+    }
+
+    /// Whether a text is an address of 127.0.0.0/8, in the usual form.
+    private static func isLoopback(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        return parts.count == 4 && parts.first == 127 && !parts.contains(nil)
+    }
+
     /// The body as text; invalid UTF-8 is repaired.
     package var text: String {
         String(decoding: body, as: UTF8.self)

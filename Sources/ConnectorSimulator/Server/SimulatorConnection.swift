@@ -55,7 +55,9 @@ struct SimulatorConnection: Sendable {
         }
         var exchange = router.answer(simulated)
         if exchange.delay > .zero { try await clock.sleep(for: exchange.delay) }
-        if simulated.headers["Origin"] != nil { exchange.response.headers["Access-Control-Allow-Origin"] = "*" }
+        if simulated.headers["Origin"] != nil, !simulated.isForReceived {
+            exchange.response.headers["Access-Control-Allow-Origin"] = "*"
+        }
         switch exchange.delivery {
         case .complete:
             try await send(exchange.response, isHead: isHead, closes: !head.isKeepAlive, channel)
@@ -121,9 +123,11 @@ struct SimulatorConnection: Sendable {
         )
     }
 
-    /// Allows requests from any web page, as the vendors do; `nil` when the request is not a preflight.
+    /// Allows requests to a vendor from any web page, as the vendors do; `nil` when the request is not such a preflight.
     private static func preflight(_ request: SimulatedRequest) -> HTTPResponse? {
-        guard request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil else { return nil }
+        guard request.method == "OPTIONS", !request.isForReceived,
+            request.headers["Access-Control-Request-Method"] != nil
+        else { return nil }
         var headers: HTTPFields = [
             "Access-Control-Allow-Origin": "*",
             "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",

@@ -141,6 +141,10 @@ struct SimulatorRouter: Sendable {
 
     /// Returns the received requests, or clears them.
     private func received(_ request: SimulatedRequest, of vendor: String?) -> HTTPResponse {
+        guard request.isLocal else {
+            let reason: JSONObject = ["version": 1, "error": "the received requests are not for web pages"]
+            return HTTPResponse(status: 403, json: .object(reason))
+        }
         switch request.method {
         case "GET":
             let (requests, dropped) = recording.snapshot(of: vendor)

@@ -47,7 +47,7 @@ let manifests: [String: String] = [
       "egress": ["{endpoint}"],
       "configuration": {
         "endpoint": { "type": "url", "required": true },
-        "apiKey": { "type": "string", "required": true } } }
+        "apiKey": { "type": "string", "required": true, "secret": true } } }
     """,
     "sentry": """
     { "manifest": 1, "id": "sentry", "version": "1.0.0", "abi": [1, 1], "entry": "sentry_plugin",

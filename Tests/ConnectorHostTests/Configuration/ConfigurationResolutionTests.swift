@@ -67,26 +67,37 @@ import Testing
         }
     }
 
-    @Test func `what is given as a secret is remembered although the plugin sees it`() throws {
+    @Test(arguments: [
+        ("endpoint", #"{"secret": "env:DSN"}"#), ("host", #"{"secret": "env:DSN"}"#),
+        ("batch", #"{"secret": "env:NUMBER"}"#),
+        ("traits", #"{"secret": "env:DSN"}"#), ("traits", #"{"headers": [{"secret": "env:DSN"}]}"#),
+        ("mode", #"{"secret": "env:DSN"}"#),
+    ])
+    func `a secret for a field that the plugin reads in clear is refused`(field: String, value: String) throws {
         let text = """
-            {"version": 1, "connectors": [{"name": "a", "plugin": "sentry", "config":
-              {"endpoint": {"secret": "env:DSN"}}},
-             {"name": "b", "plugin": "segment", "config":
-              {"writeKey": "key1", "traits": {"headers": [{"secret": "env:NESTED"}], "other": {"secret": 1, "x": 2}}}}]}
+            {"version": 1, "connectors": [{"name": "a", "plugin": "segment", "config":
+              {"writeKey": "key1", "\(field)": \(value)}}]}
             """
-        let environment = Configuration.Environment([
-            "DSN": "https://public:private@sentry.io/1", "NESTED": "nested-one",
-        ])
-        let resolved = try Configuration(parsing: text).resolved(environment: environment, manifest: manifest(of:))
-        let sentry = try #require(try resolved.leaves["a"]?.get())
-        #expect(sentry.config["endpoint"] == "https://public:private@sentry.io/1")
-        #expect(sentry.secrets.isEmpty)
+        let environment = Configuration.Environment(["DSN": "https://public@sentry.io/1", "NUMBER": "42"])
+        #expect {
+            try Configuration(parsing: text).resolved(environment: environment, manifest: manifest(of:))
+        } throws: { error in
+            let problems = (error as? ConfigurationErrors)?.errors ?? []
+            return problems.count == 1 && problems[0].code == .invalidValue
+                && problems[0].message.hasPrefix("the plugin segment reads \"\(field)\" in clear")
+                && !"\(problems)".contains("public") && !"\(problems)".contains("42")
+        }
+    }
+
+    @Test func `an object with more than a secret is a value`() throws {
+        let text = """
+            {"version": 1, "connectors": [{"name": "b", "plugin": "segment", "config":
+              {"writeKey": "key1", "traits": {"other": {"secret": 1, "x": 2}}}}]}
+            """
+        let resolved = try Configuration(parsing: text).resolved(environment: .init([:]), manifest: manifest(of:))
         let segment = try #require(try resolved.leaves["b"]?.get())
-        #expect(segment.config["traits"]?["headers"]?[0] == "nested-one")
         #expect(segment.config["traits"]?["other"]?["x"] == 2)
-        #expect(
-            resolved.redactor.redact("sentry_key=public, private; nested-one key1") == "sentry_key=•••, •••; ••• •••"
-        )
+        #expect(resolved.screen.redact("sentry_key=public, key1") == "sentry_key=public, •••")
     }
 
     @Test(arguments: [

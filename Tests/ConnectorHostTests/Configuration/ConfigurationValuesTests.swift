@@ -71,11 +71,12 @@ import Testing
             #expect(made.after == read.after && made.policy == read.policy)
             #expect(made.timeout == read.timeout && made.retry == read.retry && made.heal == read.heal)
             #expect(made.probeInterval == read.probeInterval && made.allowedHosts == read.allowedHosts)
+            #expect(made.propagatesTrace == read.propagatesTrace)
         }
         let environment = Configuration.Environment(["SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99"])
         let resolved = try made.resolved(environment: environment, manifest: manifest(of:))
         #expect(try resolved.leaves["analytics/segment"]?.get().secrets["writeKey"]?.reveal() == "sk-1234")
-        #expect(try resolved.leaves["analytics/posthog"]?.get().config["apiKey"] == "phc-99")
+        #expect(try resolved.leaves["analytics/posthog"]?.get().config["apiKey"] == "{{secret:apiKey}}")
     }
 
     @Test func `times may be shorter than a file can say`() throws {

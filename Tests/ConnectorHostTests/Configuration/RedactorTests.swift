@@ -21,7 +21,15 @@ import Testing
         ("k=p%22a%2fs+s%2bw%26%c3%b6%5c%25d", "k=•••"),
         ("k=p%22a/s%20s+w&%C3%B6%5C%25d", "k=•••"),
         ("nothing of it", "nothing of it"),
-        (#"p"a/s s+w&ö\%"#, #"p"a/s s+w&ö\%"#),
+        ("k=p%2522a%252Fs%2520s%252Bw%2526%25C3%25B6%255C%2525d&x", "k=•••&x"),
+        (#"<b title="p&quot;a/s s+w&amp;ö\%d">"#, #"<b title="•••">"#),
+        (#"<b title="p&#34;a&#x2F;s s+w&#38;&#246;\%d">"#, #"<b title="•••">"#),
+        (#"key: "p\"a/s s+w&\u{f6}\\%d", \x70\"a/s\x20s+w&ö\\%d"#, #"key: "•••", •••"#),
+        (#"{"e":"{\"k\":\"p\\\"a/s s+w&ö\\\\%d\"}"}"#, #"{"e":"{\"k\":\"•••\"}"}"#),
+        (#"at P"A/S S+W&ö\%D.example"#, "at •••.example"),
+        ("x7022612F7320732B7726C3B65C2564y", "x•••y"),
+        ("7022612f7320732b7726c3b65c2564", "•••"),
+        ("a7022612f7320732b7726c3b65c2564", "a•••"),
     ])
     func `a secret is found however it is escaped`(text: String, expected: String) {
         #expect(Redactor([Secret(Self.value)]).redact(text) == expected)
@@ -42,16 +50,92 @@ import Testing
         #expect(redactor.redact("abcdefgh abcdabcd xcdefx") == "••• •••••• x•••x")
     }
 
-    @Test func `short values would take words apart`() {
-        let redactor = Redactor([Secret("a"), Secret(""), Secret("abc")])
-        #expect(redactor.isEmpty)
-        #expect(redactor.redact("abc") == "abc")
+    @Test(arguments: [
+        ("abcd and YWJjZA== and again abcd", "••• and ••• and again •••"),
+        ("YWJjZGFiY2Q= abcdabcdYWJjZA==abcd", "••• ••••••"),
+        ("%61%62%63%64abcdYWJjZA==", "••••••••"),
+    ])
+    func `hits that overlap in several encodings become one`(text: String, expected: String) {
+        #expect(!Redactor([Secret("abcd")]).redact(text).contains("bcd"))
+        #expect(!Redactor([Secret("abcd")]).redact(text).contains("YWJj"))
+        #expect(Redactor([Secret("abcd")]).redact(text).filter { $0 != "•" } == expected.filter { $0 != "•" })
+    }
+
+    @Test func `a secret in base64 is found over several lines, and in the base64 of base64's letters`() {
+        let redactor = Redactor([Secret("a-secret-of-many-letters")])
+        #expect(redactor.redact("x: YS1zZWNy\r\nZXQtb2YtbWFu\r\neS1sZXR0ZXJz\r\n.") == "x: •••\r\n.")
+    }
+
+    @Test func `short secrets are found as whole words, and in base64`() {
+        let redactor = Redactor([Secret("a"), Secret(""), Secret("x1z")])
+        #expect(!redactor.isEmpty)
+        #expect(redactor.redact("an a, key=x1z; ax1z \"x1z\" X1Z") == "an •••, key=•••; ax1z \"•••\" •••")
+        #expect(redactor.redact("Basic dXNlcjp4MXo=") == "Basic •••")
+        #expect(redactor.redact("%78%31%7a") == "•••")
+        #expect(Redactor([Secret("")]).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("refused sk_live_0123456789abcde", "refused •••"),
+        ("refused sk_live_0123", "refused •••"),
+        ("refused sk_live_…", "refused •••…"),
+        ("refused sk_live_0...", "refused •••..."),
+        ("refused \"sk_live_01\u{FFFD}", "refused \"•••\u{FFFD}"),
+        ("refused sk_l…", "refused •••…"),
+        ("refused sk_…", "refused sk_…"),
+        ("refused sk_live_", "refused •••"),
+        ("refused sk_live", "refused sk_live"),
+        ("refused sk_live_01 (HTTP 401)", "refused sk_live_01 (HTTP 401)"),
+        ("refused sk_live_0123456789 (HTTP 401)", "refused ••• (HTTP 401)"),
+        ("refused sk%5flive%5f0123", "refused •••"),
+        ("refused sk%5fli%…", "refused •••%…"),
+        ("refused sk%5fli%5…", "refused •••%5…"),
+        ("refused sk%255fli%25…", "refused •••%25…"),
+        (#"refused \u0073k_li\u00"#, #"refused \u0073k_li\u00"#),
+        (#"refused \u0073k_live_0\u00"#, #"refused •••\u00"#),
+        ("Basic c2tfbGl2ZV8wMTIz", "Basic •••"),
+    ])
+    func `a secret that its text cuts is hidden, too`(text: String, expected: String) {
+        #expect(Redactor([Secret("sk_live_0123456789abcdef")]).redact(text) == expected)
+    }
+
+    @Test func `wherever a text is cut, at most seven bytes of a secret are seen`() {
+        let secret = "correct-horse-battery-staple"
+        let screen = TextScreen([Secret(secret)])
+        let text = "the vendor says: \(secret), \(base64(Array(secret.utf8))), and more"
+        for limit in 0...text.utf8.count {
+            let cutByPlugin = screen.redact(String(decoding: text.utf8Prefix(limit), as: UTF8.self))
+            let cutByHost = screen.redact(text, limit: limit)
+            #expect(!cutByPlugin.contains("correct-") && !cutByHost.contains("corr"))
+            #expect(!cutByPlugin.contains("Y29ycmVjdC0") && !cutByHost.contains("Y29y"))
+            #expect(cutByHost.utf8.count <= max(limit, 3))
+        }
+    }
+
+    @Test func `a secret that spans the parts of a value is found`() {
+        let screen = TextScreen([Secret("12345678"), Secret(#"{"private":"key"}"#), Secret("name-of-it")])
+        #expect(
+            screen.redact(["n": 12_345_678, "name-of-it": [1, true, nil]]) == ["n": "•••", "•••": [1, true, nil]]
+        )
+        #expect(screen.redact(["account": ["private": "key"]]) == .string(#"{"account":•••}"#))
+    }
+
+    // Work that grows with the square of the length would take hours here.
+    @Test(arguments: ["YWJj", "sk_live_", "%25", "\\\\", "61", "&amp;", "a\n"])
+    func `a long text takes time in proportion to its length`(piece: String) {
+        let redactor = Redactor([Secret("sk_live_sk_live_sk_live_x"), Secret("abcabcabcabc"), Secret("%%%%%%%y")])
+        let text = String(repeating: piece, count: (100 << 10) / piece.utf8.count)
+        #expect(redactor.redact(text + "sk_live_sk_live_sk_live_x").hasSuffix("•••"))
     }
 
     @Test func `any text can be redacted`() {
         var random = SplitMix(state: 7)
         let redactor = Redactor([Secret("%41\\u"), Secret("++++"), Secret("\\\\\\\\"), Secret("ÿþ€😀")])
-        let pieces = ["%", "\\", "u", "+", "4", "1", "\\u00", "\\ud83d\\ude00", "😀", "%zz", "%4", "=", "/", "ÿ", "x"]
+        let pieces = [
+            "%", "\\", "u", "+", "4", "1", "\\u00", "\\ud83d\\ude00", "😀", "%zz", "%4", "=", "/", "ÿ", "x", "&#",
+            "&amp;", ";",
+            "\\u{", "}", "KysrKw==", "2b2B", "\r\n", "…", "...", "\u{0}",
+        ]
         for _ in 0..<2000 {
             let text = (0..<Int.random(in: 0..<20, using: &random)).map { _ in
                 pieces.randomElement(using: &random) ?? ""

@@ -14,7 +14,12 @@ import Testing
 /// What plugins complete `open` and `probe` with.
 @Suite(.timeLimit(.minutes(10))) struct EvidenceTests {
     private func read(_ text: String) throws(ConnectorError) -> [Evidence] {
-        try Evidence.read(Array(text.utf8), at: Timestamp(nanoseconds: 5), duration: .milliseconds(7))
+        try Evidence.read(
+            Array(text.utf8),
+            at: Timestamp(nanoseconds: 5),
+            duration: .milliseconds(7),
+            screen: TextScreen()
+        )
     }
 
     @Test func `evidence is sorted from weak to strong, with its time`() throws {
@@ -33,7 +38,8 @@ import Testing
 
     @Test func `a detail is cut, not refused`() throws {
         let detail = String(repeating: "é", count: 10_000)
-        #expect(try read(#"[{"kind": "configured", "detail": "\#(detail)"}]"#)[0].detail.count == 500)
+        let cut = try read(#"[{"kind": "configured", "detail": "\#(detail)"}]"#)[0].detail
+        #expect(cut == String(repeating: "é", count: 248) + "…")
         #expect(try read(#"[{"kind": "configured", "detail": 5}]"#)[0].detail == "")
     }
 
@@ -50,7 +56,12 @@ import Testing
 
     @Test func `bytes that are no text are the plugin's misbehaviour`() {
         let error = #expect(throws: ConnectorError.self) {
-            try Evidence.read([0x5B, 0x22, 0xFF, 0x22, 0x5D], at: Timestamp(nanoseconds: 0), duration: .zero)
+            try Evidence.read(
+                [0x5B, 0x22, 0xFF, 0x22, 0x5D],
+                at: Timestamp(nanoseconds: 0),
+                duration: .zero,
+                screen: TextScreen()
+            )
         }
         #expect(error?.code == .misbehaved)
     }

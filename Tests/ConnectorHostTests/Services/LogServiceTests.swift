@@ -79,9 +79,9 @@ import Testing
             Array(#"{"topsecret":"a","b":"topsecret!","c":["topsecret"]}"#.utf8)
         )
         let entry = try #require(plugin.log.entries.first)
-        #expect(entry.message == "with •")
-        #expect(entry.metadata["b"] == "•!")
-        #expect(entry.metadata["c"] == ["•"])
+        #expect(entry.message == "with •••")
+        #expect(entry.metadata["b"] == "•••!")
+        #expect(entry.metadata["c"] == ["•••"])
         #expect(entry.metadata["topsecret"] == nil)
     }
 

@@ -12,6 +12,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// storage/1 as a plugin calls it, on real files.
 @Suite struct StorageServiceTests {
     private let directory = ScratchDirectory()
@@ -138,6 +144,90 @@ import Testing
         }
         let other = self.plugin()
         #expect((0..<20).allSatisfy { other.get("key\($0)").status == CONNECTOR_OK })
+    }
+
+    @Test func `two hosts at once lose nothing of each other`() async {
+        await withTaskGroup { group in
+            for host in 0..<4 {
+                group.addTask {
+                    let plugin = self.plugin()
+                    for index in 0..<10 { #expect(plugin.set("\(host)-\(index)", [1]).status == CONNECTOR_OK) }
+                }
+            }
+        }
+        let other = plugin()
+        for host in 0..<4 {
+            for index in 0..<10 { #expect(other.get("\(host)-\(index)").status == CONNECTOR_OK) }
+        }
+        #expect(directory.names(in: "/state") == ["database%2Fkinto.storage"])
+    }
+
+    @Test func `a host sees what another has written since`() {
+        let (first, second) = (plugin(), plugin())
+        _ = first.set("key", [0x31])
+        #expect(second.get("key").text == "1")
+        _ = second.set("key", [0x32])
+        #expect(first.get("key").text == "2")
+        _ = first.remove("key")
+        #expect(second.get("key").status == CONNECTOR_NOT_FOUND)
+        #expect(second.list().text == "[]")
+    }
+
+    @Test func `a FIFO in the file's place is an error, and nobody waits for it`() {
+        _ = plugin().set("key", [1])
+        let path = "\(directory.path)/state/database%2Fkinto.storage"
+        #expect(unsafe unlink(path) == 0)
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        #expect(plugin().get("key").status == CONNECTOR_UNAVAILABLE)
+        #expect(plugin().set("key", [1]).message.hasSuffix("it is no file"))
+    }
+
+    @Test func `a directory that is open to others is closed to them`() {
+        _ = plugin().set("key", [0x31])
+        #expect(unsafe chmod("\(directory.path)/state", 0o777) == 0)
+        #expect(plugin().get("key").text == "1")
+        #expect(directory.permissions(of: "state") == 0o700)
+        #expect(unsafe chmod("\(directory.path)/state", 0o755) == 0)
+        #expect(plugin().set("key", [0x32]).status == CONNECTOR_OK)
+        #expect(directory.permissions(of: "state") == 0o700)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func `a directory of another user is refused`() {
+        _ = plugin().set("key", [0x31])
+        #expect(unsafe chown("\(directory.path)/state", 65534, 65534) == 0)
+        #expect(plugin().get("key").status == CONNECTOR_UNAVAILABLE)
+        #expect(plugin().set("key", [0x32]).status == CONNECTOR_UNAVAILABLE)
+    }
+
+    @Test func `applications do not see each other's values, and one takes over what was shared`() {
+        func plugin(_ application: String?) -> PluginSide {
+            PluginSide(
+                host: HostServices(options: .init(stateDirectory: directory.path + "/s", application: application))
+            )
+        }
+        _ = plugin(nil).set("key", [0x31])
+        #expect(unsafe chmod("\(directory.path)/s", 0o777) == 0)
+        #expect(plugin("one.name").get("key").text == "1")
+        #expect(directory.permissions(of: "s") == 0o700)
+        #expect(plugin("two.name").get("key").status == CONNECTOR_NOT_FOUND)
+        _ = plugin("two.name").set("key", [0x32])
+        #expect(plugin("one.name").get("key").text == "1")
+        #expect(directory.names(in: "/s") == ["one.name", "two.name"])
+        #expect(directory.permissions(of: "s/one.name") == 0o700)
+    }
+
+    @Test func `an application is known by its name, or else by its file or program`() {
+        directory.write([], to: "a.json")
+        directory.write([], to: "b.json")
+        let (one, other) = ("\(directory.path)/a.json", "\(directory.path)/b.json")
+        #expect(StateDirectory.folder(name: "shop", file: one) == "shop.name")
+        #expect(StateDirectory.folder(name: nil, file: one) != StateDirectory.folder(name: nil, file: other))
+        #expect(unsafe symlink(one, "\(directory.path)/c.json") == 0)
+        #expect(
+            StateDirectory.folder(name: nil, file: "\(directory.path)/c.json")
+                == StateDirectory.folder(name: nil, file: "\(directory.path)/./a.json")
+        )
+        #expect(StateDirectory.folder(name: nil, file: "").hasSuffix(".program"))
     }
 
     @Test func `null and small structs get a status`() throws {

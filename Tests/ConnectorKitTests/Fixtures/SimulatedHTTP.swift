@@ -20,6 +20,8 @@ final class SimulatedHTTP: HTTPService {
         var falsified: (question: Question, answer: FalseAnswer)?
         var questions: [Question] = []
         var wasFalsified = false
+        /// Damages every answer.
+        var mutator: AnswerMutator?
     }
 
     private let simulator: Simulator
@@ -44,6 +46,11 @@ final class SimulatedHTTP: HTTPService {
         state.withLock { ($0.isWatching, $0.falsified) = (true, falsified) }
     }
 
+    /// Damages every answer from now on.
+    func watch(damaging mutator: AnswerMutator) {
+        state.withLock { $0.mutator = mutator }
+    }
+
     /// What was asked since.
     var questions: [Question] { state.withLock { $0.questions } }
 
@@ -58,7 +65,10 @@ final class SimulatedHTTP: HTTPService {
             state.questions.append(question)
             return state.falsified?.question == question ? state.falsified?.answer : nil
         }
-        guard let lie else { return answer(to: request, faults: []) }
+        guard let lie else {
+            let response = answer(to: request, faults: [])
+            return state.withLock { $0.mutator?.mutate(response) ?? response }
+        }
         // Where somebody else answers, the vendor does not learn of the request.
         let response = answer(to: request, faults: lie.fault.map { [Fault($0, of: vendor)] } ?? [])
         let falsehood = lie.applied(to: response)

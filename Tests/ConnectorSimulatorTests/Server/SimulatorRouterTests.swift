@@ -129,6 +129,36 @@ import Testing
         #expect(simulator.answer(SimulatedRequest("PUT", "/_received")).response.status == 405)
     }
 
+    @Test(
+        arguments: [
+            ["Origin": "http://evil.example"], ["Origin": "null"],
+            ["Origin": "http://localhost:1", "Host": "localhost:2"],
+            ["Host": "evil.example"], ["Host": "evil.example:8080"], ["Host": "127.0.0.1.evil.example"],
+            ["Host": "localhost.evil.example"], ["Host": "user@evil.example"], ["Host": "[::2]:80"], ["Host": ""],
+            ["Host": "192.168.0.1"], ["Host": "localhost", "Sec-Fetch-Site": "cross-site"],
+        ] as [HTTPFields]
+    )
+    func `what was received is not for web pages`(headers: HTTPFields) throws {
+        let simulator = try simulator(["segment", "sentry"])
+        var request = batch
+        request.path = "/segment/v1/batch"
+        _ = simulator.answer(request)
+        for path in ["/_received", "/segment/_received"] {
+            for method in ["GET", "DELETE"] {
+                let response = simulator.answer(SimulatedRequest(method, path, headers: headers)).response
+                #expect(response.status == 403)
+                #expect(response.json["requests"] == nil)
+            }
+        }
+        #expect(simulator.received().count == 1)
+    }
+
+    @Test(arguments: ["127.0.0.1:8080", "localhost", "[::1]:80", "LOCALHOST:80", "127.1.2.3", "a.localhost:1"])
+    func `programs on this machine may read what was received`(host: String) throws {
+        let request = SimulatedRequest("GET", "/_received", headers: ["Host": host])
+        #expect(try simulator(["segment"]).answer(request).response.status == 200)
+    }
+
     @Test func `given credentials are accepted instead of those of the demonstration`() throws {
         var options = SimulatorOptions()
         options.vendors = ["google"]

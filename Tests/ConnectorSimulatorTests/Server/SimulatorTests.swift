@@ -167,6 +167,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["GET", "DELETE", "OPTIONS", "HEAD"], ["/_received", "/posthog/_received"])
+    func `no page may ask for what was received`(method: String, path: String) async throws {
+        try await serve(["posthog", "segment"]) { _, port in
+            let answer = try await Self.exchange(
+                port,
+                """
+                \(method) \(path) HTTP/1.1
+                Host: localhost
+                Origin: http://b
+                Access-Control-Request-Method: DELETE
+                Connection: close
+
+
+                """
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 403"))
+            #expect(!answer.contains("Access-Control"))
+        }
+    }
+
     @Test func `a port that is taken is an error for those who run and those who ask`() async throws {
         try await serve(["photon"]) { _, port in
             var options = SimulatorOptions()

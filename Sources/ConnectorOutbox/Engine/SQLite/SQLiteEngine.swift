@@ -146,6 +146,9 @@ package final class SQLiteEngine: OutboxEngine {
 
     /// Makes the directory, or checks that it is this user's alone.
     private static func prepare(_ directory: String) throws(ConnectorError) {
+        for slash in directory.indices.dropFirst() where directory[slash] == "/" {
+            _ = unsafe mkdir(String(directory[..<slash]), 0o700)
+        }
         if unsafe mkdir(directory, 0o700) == 0 { return }
         let reason = SystemError()
         var status = stat()

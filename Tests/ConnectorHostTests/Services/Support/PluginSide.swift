@@ -26,7 +26,8 @@ final class PluginSide: Sendable {
         services: [String] = HostServices.identifiers,
         egress: [String] = ["127.0.0.1"],
         secrets: [String: String] = ["key": "s3cr3t/+"],
-        level: Logger.Level = .trace
+        level: Logger.Level = .trace,
+        propagatesTrace: Bool = false
     ) {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }
@@ -40,11 +41,8 @@ final class PluginSide: Sendable {
                 services: services,
                 egress: egress,
                 secret: { secrets[$0] },
-                redact: { text in
-                    secrets.values.reduce(text) {
-                        $0.split(separator: $1, omittingEmptySubsequences: false).joined(separator: "•")
-                    }
-                },
+                screen: TextScreen(secrets.values.map { Secret($0) }),
+                propagatesTrace: propagatesTrace,
                 logger: logger
             )
         )

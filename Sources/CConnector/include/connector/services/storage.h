@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * services/storage.h: "storage/1", a few values that survive a restart: a cursor, a token, a setting. Every gate has its
- * own, by its path in the tree; successive instances of one gate see the same values.
+ * own, by its path in the tree of its application; successive instances of one gate see the same values.
  *
  * Not for events on their way to a vendor, and not for secrets of the configuration.
  */
