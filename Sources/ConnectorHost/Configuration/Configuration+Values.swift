@@ -26,19 +26,21 @@ extension Configuration {
     /// - Parameters:
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
+    ///   - requiresTrust: Whether a plugin that others could change is refused.
     ///   - directory: Where relative paths of plugins and secrets start.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every fault of the configuration.
     public init(
         connectors: [Connector],
         plugins: [String] = [],
+        requiresTrust: Bool = false,
         directory: String = ".",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
         let root: JSONObject = [
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
-            "connectors": .array(connectors.map(\.json)),
+            "trust": requiresTrust ? "strict" : "warn", "connectors": .array(connectors.map(\.json)),
         ]
         var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
         let read = reader.configuration(.object(root))
@@ -49,6 +51,7 @@ extension Configuration {
             file: "",
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
+            requiresTrust: read.requiresTrust,
             connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
             text: []
         )

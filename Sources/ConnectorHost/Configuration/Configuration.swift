@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     public let directory: String
     /// The directories with plugins that the file lists, in order.
     public let pluginDirectories: [String]
+    /// Whether a plugin that others could change is refused: `"trust": "strict"`. Otherwise it is a warning in the report.
+    public let requiresTrust: Bool
     /// The roots of the tree, in the order of the file.
     public let connectors: [Connector]
     /// The text itself, to locate faults found later.

@@ -22,7 +22,8 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "connectors"]) else {
+        guard let object = json.members(of: value, at: root, allowed: ["version", "plugins", "trust", "connectors"])
+        else {
             return nil
         }
         checkVersion(in: object)
@@ -37,6 +38,7 @@ struct ConfigurationReader {
             file: json.file,
             directory: base.path,
             pluginDirectories: directories,
+            requiresTrust: requiresTrust(in: object),
             connectors: connectors,
             text: json.text
         )
@@ -51,6 +53,15 @@ struct ConfigurationReader {
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
             at: JSONPath().appending("version")
         )
+    }
+
+    /// Whether a plugin that others could change is refused.
+    private mutating func requiresTrust(in object: JSONObject) -> Bool {
+        guard let text = json.string("trust", in: object, at: JSONPath()) else { return false }
+        if text != "warn", text != "strict" {
+            json.report(.invalidValue, "trust must be \"warn\" or \"strict\"", at: JSONPath().appending("trust"))
+        }
+        return text == "strict"
     }
 
     private mutating func pluginDirectories(in object: JSONObject) -> [String] {

@@ -40,6 +40,11 @@ package struct ConfigurationSchema: Sendable {
                     "items": ["type": "string", "minLength": 1],
                     "description": "Directories with plugins, relative to this file.",
                 ],
+                "trust": [
+                    "enum": ["warn", "strict"], "default": "warn",
+                    "description":
+                        "Whether a plugin that other users could change is a warning in the report, or is refused.",
+                ],
                 "connectors": ["type": "array", "items": Self.reference("connector")],
             ],
             "patternProperties": Self.annotations,

@@ -23,6 +23,8 @@ struct GatePlan: Sendable {
     var heal: HealPolicy?
     /// How often an open gate is proved; nil for never.
     var probeInterval: Duration?
+    /// What the user should know about the plugin, though it does not keep the gate from opening.
+    var warnings: [String] = []
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct Material: Sendable, Equatable {

@@ -100,6 +100,7 @@ extension GateReport {
         object["http"] = http.map(\.json)
         object["differences"] = differences.map(\.json)
         object["calls"] = calls.map(\.json)
+        if !warnings.isEmpty { object["warnings"] = .array(warnings.map(JSONValue.string)) }
         return .object(object)
     }
 }
