@@ -3,6 +3,22 @@
 
 internal import ConnectorManifest
 
+extension ELFImage {
+    /// The addresses of instructions, by the sections that have them; empty without section headers.
+    ///
+    /// - Returns: A range for each section; empty also for more of them than linkers make.
+    func instructionRanges() -> [Range<UInt64>] {
+        var ranges: [Range<UInt64>] = []
+        for index in 0..<sectionTable.count {
+            guard let section = section(at: index), section.flags & 6 == 6, section.size > 0 else { continue }
+            let (end, overflow) = section.address.addingReportingOverflow(UInt64(section.size))
+            guard !overflow, ranges.count < 64 else { return [] }
+            ranges.append(section.address..<end)
+        }
+        return ranges
+    }
+}
+
 /// The section headers, which the linker does not read: they tell the same as the segments and the dynamic section.
 extension ImageSoundness {
     /// `SHF_WRITE`, `SHF_ALLOC`, `SHF_EXECINSTR`, `SHF_TLS`
@@ -37,6 +53,10 @@ extension ImageSoundness {
         guard section.type != ELFConstant.emptySection else {
             guard hasMemory(section.address, UInt64(section.size), flags: flags) else {
                 throw damaged("section \(index) is not loaded")
+            }
+            // It must be zero, so it does not come from the file.
+            guard offset(of: section.address, 1, flags: flags) == nil else {
+                throw damaged("section \(index) comes from the file, though it is empty there")
             }
             return
         }

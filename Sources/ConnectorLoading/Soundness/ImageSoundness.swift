@@ -18,6 +18,8 @@ package struct ImageSoundness {
     let loads: [ELFImage.Segment]
     /// What its functions' unwinding information tells about where they begin.
     let functions: FunctionIndex
+    /// Where the sections have instructions; empty if they do not tell.
+    private let instructions: [Range<UInt64>]
     /// How many dynamic symbols there are.
     let symbolCount: Int
 
@@ -27,6 +29,7 @@ package struct ImageSoundness {
         self.dynamic = dynamic
         loads = image.segments.filter { $0.type == ELFConstant.load }
         functions = FunctionIndex(image)
+        instructions = image.instructionRanges()
         symbolCount = image.symbolCount(dynamic)
     }
 
@@ -72,7 +75,9 @@ extension ImageSoundness {
 
     /// Whether an address may be called: it lies in instructions, and not in the midst of a function.
     func isFunction(_ address: UInt64) -> Bool {
-        offset(of: address, 1, flags: ELFConstant.executable) != nil && !functions.isWithinFunction(address)
+        offset(of: address, 1, flags: ELFConstant.executable) != nil
+            && (instructions.isEmpty || instructions.contains { $0.contains(address) })
+            && !functions.isWithinFunction(address)
     }
 
     /// Whether an exported symbol may be called.
