@@ -14,12 +14,13 @@ BUILD := .build/$(CONFIGURATION)
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test sanitize acceptance examples bench schema format lint clean
+.PHONY: help status plugins build packages fixtures test fuzz sanitize acceptance examples bench schema format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
+	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
@@ -61,9 +62,24 @@ examples: plugins
 	@scripts/run-example .build-example/debug
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
+# gdb is for one test alone, which is skipped without it.
 test: packages fixtures examples
+	@scripts/install-system-packages gdb
 	scripts/swift build --build-tests
 	@scripts/run-tests scripts/swift test --skip-build --no-parallel
+
+# The mutators of `make test`, which there run with few rounds and a fixed seed. Each seed is printed: to repeat a failure, run
+# make fuzz with CONNECTOR_FUZZ_SEED and CONNECTOR_FUZZ_ROUNDS as printed.
+CONNECTOR_FUZZ_ROUNDS ?= 500
+CONNECTOR_FUZZ_SEED ?= $(shell date +%s)
+fuzz: packages fixtures
+	scripts/swift build --build-tests
+	@seed=$(CONNECTOR_FUZZ_SEED); while :; do \
+	    echo "CONNECTOR_FUZZ_SEED=$$seed CONNECTOR_FUZZ_ROUNDS=$(CONNECTOR_FUZZ_ROUNDS)"; \
+	    CONNECTOR_FUZZ_SEED=$$seed CONNECTOR_FUZZ_ROUNDS=$(CONNECTOR_FUZZ_ROUNDS) \
+	        scripts/run-tests scripts/swift test --skip-build --no-parallel --filter MutationTests || exit 1; \
+	    seed=$$((seed + 1)); \
+	done
 
 # Each builds everything once more, in a scratch directory of its own: some eight minutes on two processors, once.
 sanitize: packages fixtures

@@ -38,7 +38,7 @@ package struct ForeignLibrary {
                 return file
             }
         #endif
-        let requester = LibrarySearch.Requester(origin: ".", runpath: nil, rpaths: [])
+        let requester = LibrarySearch.Requester(origin: ".", runpath: nil, rpath: [])
         if let hit = LibrarySearch(architecture: .host).find(name, for: requester) { return hit.path }
         throw ConnectorError(
             .missingDependency,

@@ -20,19 +20,21 @@ package struct PluginLoader: Sendable {
         self.storage = storage
     }
 
+    /// An image in memory, and where its code is if that is known.
+    package typealias LoadedFile = (image: LoadedImage, code: MappedCode?)
+
     /// Loads a plugin that was found before; the same bytes twice give the same image.
     ///
     /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
     ///   `load-failed` with the linker's text as its cause.
     package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
-        let image =
+        let (image, code): LoadedFile =
             switch candidate.image {
             case .file: try loadFile(candidate)
-            case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
+            case .library(let name): (try ForeignLibrary(name: name, sidecar: candidate.sidecar).load(), nil)
             }
-        var table: PluginTable?
-        if let entry = candidate.manifest.entry {
-            table = try PluginTable(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
+        let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
+            try PluginTable(entry: entry, of: image, code, manifest: candidate.manifest, path: candidate.path)
         }
         try Self.checkSymbols(candidate, image)
         return Plugin(

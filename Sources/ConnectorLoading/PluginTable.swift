@@ -52,7 +52,13 @@ extension PluginTable {
     /// Calls the entry function of a loaded image and checks the table that it returns.
     ///
     /// - Throws: `symbol-absent`, `unsupported-abi`, or `misbehaved` for a table that breaks the rules.
-    package init(entry: String, of image: LoadedImage, manifest: Manifest, path: String) throws(ConnectorError) {
+    package init(
+        entry: String,
+        of image: LoadedImage,
+        _ code: MappedCode?,
+        manifest: Manifest,
+        path: String
+    ) throws(ConnectorError) {
         typealias Entry = @convention(c) () -> UnsafeRawPointer?
         guard let address = unsafe image.symbol(named: entry) else {
             throw Preflight.symbolAbsent(entry, role: "its entry function", path: path)
@@ -62,6 +68,9 @@ extension PluginTable {
         }
         guard Int(bitPattern: table) % MemoryLayout<UInt>.alignment == 0 else {
             throw Self.misbehaved(path, "its entry function \(entry) returned a table that is not aligned")
+        }
+        guard unsafe code?.isReadable(table, count: Self.smallestTable) ?? true else {
+            throw Self.misbehaved(path, "its entry function \(entry) returned an address that holds no table")
         }
         let size = Int(unsafe table.load(as: UInt32.self))
         guard size >= Self.smallestTable else {
@@ -82,6 +91,12 @@ extension PluginTable {
         }
         guard let create = unsafe function(8), let open = unsafe function(16), let destroy = unsafe function(40) else {
             throw Self.misbehaved(path, "its table lacks create, open or destroy")
+        }
+        for (offset, name) in [
+            (8, "create"), (16, "open"), (24, "probe"), (32, "close"), (40, "destroy"), (48, "cancel"),
+        ] {
+            guard let address = unsafe function(offset), let code, unsafe !code.isFunction(address) else { continue }
+            throw Self.misbehaved(path, "\(name) in its table is no function")
         }
         unsafe self.create = unsafeBitCast(create, to: Create.self)
         unsafe self.open = unsafeBitCast(open, to: Start.self)

@@ -28,6 +28,7 @@ extension Configuration {
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
     ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
+    ///   - requiresTrust: Whether a plugin that others could change is refused.
     ///   - directory: Where relative paths of plugins and secrets start.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every fault of the configuration.
@@ -36,13 +37,14 @@ extension Configuration {
         connectors: [Connector],
         plugins: [String] = [],
         state: String? = nil,
+        requiresTrust: Bool = false,
         directory: String = ".",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
         var root: JSONObject = [
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
-            "connectors": .array(connectors.map(\.json)),
+            "trust": requiresTrust ? "strict" : "warn", "connectors": .array(connectors.map(\.json)),
         ]
         root.set("state", state)
         root.set("name", name)
@@ -57,6 +59,7 @@ extension Configuration {
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
             stateDirectory: read.stateDirectory,
+            requiresTrust: read.requiresTrust,
             connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
             text: []
         )

@@ -22,7 +22,7 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        let keys = ["version", "name", "plugins", "state", "connectors"]
+        let keys = ["version", "name", "plugins", "state", "trust", "connectors"]
         guard let object = json.members(of: value, at: root, allowed: keys)
         else {
             return nil
@@ -42,6 +42,7 @@ struct ConfigurationReader {
             directory: base.path,
             pluginDirectories: directories,
             stateDirectory: state,
+            requiresTrust: requiresTrust(in: object),
             connectors: connectors,
             text: json.text
         )
@@ -56,6 +57,15 @@ struct ConfigurationReader {
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
             at: JSONPath().appending("version")
         )
+    }
+
+    /// Whether a plugin that others could change is refused.
+    private mutating func requiresTrust(in object: JSONObject) -> Bool {
+        guard let text = json.string("trust", in: object, at: JSONPath()) else { return false }
+        if text != "warn", text != "strict" {
+            json.report(.invalidValue, "trust must be \"warn\" or \"strict\"", at: JSONPath().appending("trust"))
+        }
+        return text == "strict"
     }
 
     private mutating func pluginDirectories(in object: JSONObject) -> [String] {

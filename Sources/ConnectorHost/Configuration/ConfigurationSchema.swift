@@ -49,6 +49,11 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "The directory of the outbox, relative to this file; by default one below the user's own.",
                 ],
+                "trust": [
+                    "enum": ["warn", "strict"], "default": "warn",
+                    "description":
+                        "Whether a plugin that other users could change is a warning in the report, or is refused.",
+                ],
                 "connectors": ["type": "array", "items": Self.reference("connector")],
             ],
             "patternProperties": Self.annotations,

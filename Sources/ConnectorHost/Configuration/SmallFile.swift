@@ -37,7 +37,9 @@ struct SmallFile: Sendable {
         permissions = UInt32(status.st_mode) & 0o7777
         // Reading one byte more than allowed detects a file that is too large, even one that grows meanwhile.
         var failed: Int32?
-        let room = min(max(Int(status.st_size), 0), limit) + 1
+        // The size of a file that the system makes up, as in /proc, reads 0, whatever it has.
+        let most = status.st_size > 0 ? limit : min(limit, 64 << 10)
+        let room = min(status.st_size > 0 ? Int(status.st_size) : most, most) + 1
         let read = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             while count < room, failed == nil {
                 let result = unsafe pread(
@@ -55,8 +57,8 @@ struct SmallFile: Sendable {
             }
         }
         if let failed { throw Self.failure(path, failed) }
-        guard read.count <= limit else {
-            throw ConnectorError(.tooLarge, "\(path) has more than \(limit >> 10) KiB")
+        guard read.count <= most else {
+            throw ConnectorError(.tooLarge, "\(path) has more than \(most >> 10) KiB")
         }
         bytes = read
     }

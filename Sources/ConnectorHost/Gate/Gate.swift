@@ -176,7 +176,8 @@ extension Gate {
                     names[capability.id.description] = capability.operations.map(\.name)
                 } ?? [:],
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
-                misbehaviourCount: storage.misbehaviourCount
+                misbehaviourCount: storage.misbehaviourCount,
+                warnings: plan.warnings
             )
         }
     }

@@ -25,6 +25,8 @@ struct GatePlan: Sendable {
     var probeInterval: Duration?
     /// Whether the plugin's requests carry the trace that they belong to.
     var propagatesTrace = false
+    /// What the user should know about the plugin, though it does not keep the gate from opening.
+    var warnings: [String] = []
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct Material: Sendable, Equatable {

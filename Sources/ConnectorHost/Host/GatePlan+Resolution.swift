@@ -9,16 +9,18 @@ extension GatePlan {
         let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
         let leaf = resolved.leaves[connector.path] ?? .failure(missing)
         let plan = try? leaf.get()
+        let plugin = leaf.flatMap { plugins.candidate($0.specification) }
         self.init(
             path: connector.path,
-            plugin: leaf.flatMap { plugins.candidate($0.specification) },
+            plugin: plugin,
             material: Material(plan),
             renewed: { [renew = resolved.renew, path = connector.path] in renew(path).map { Material($0) } },
             timeout: connector.timeout ?? Self.defaultTimeout,
             retry: connector.retry ?? .none,
             heal: connector.heal,
             probeInterval: connector.probeInterval,
-            propagatesTrace: connector.propagatesTrace
+            propagatesTrace: connector.propagatesTrace,
+            warnings: (try? plugin.get()).map(plugins.concerns) ?? []
         )
     }
 }

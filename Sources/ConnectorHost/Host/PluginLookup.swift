@@ -20,20 +20,25 @@ package struct PluginLookup: Sendable {
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
-        self.init(directories: configuration.pluginDirectories, options: options)
+        self.init(
+            directories: configuration.pluginDirectories,
+            requiresTrust: configuration.requiresTrust,
+            options: options
+        )
     }
 
     /// Searches the given directories and those of `CONNECTOR_PLUGIN_PATH`, then those of the options.
-    package init(directories: [String], options: ConnectorHost.Options) {
+    package init(directories: [String], requiresTrust: Bool = false, options: ConnectorHost.Options) {
         let path = options.environment["CONNECTOR_PLUGIN_PATH"] ?? ""
-        named = PluginCatalog(directories: directories + path.split(separator: ":").map(String.init))
-        bundled = BundledPlugins(directories: options.pluginDirectories)
+        let all = directories + path.split(separator: ":").map(String.init)
+        named = PluginCatalog(directories: all, requiresTrust: requiresTrust)
+        bundled = BundledPlugins(directories: options.pluginDirectories, requiresTrust: requiresTrust)
     }
 
     /// Takes images or sidecars instead of searching; connectors name them by id.
     package init(files: [String]) {
         named = PluginCatalog(directories: [])
-        bundled = BundledPlugins(directories: [])
+        bundled = BundledPlugins(directories: [], requiresTrust: false)
         for file in files {
             let entry = PluginCatalog.entry(path: file)
             guard let id = entry.id else { continue }
@@ -46,7 +51,11 @@ package struct PluginLookup: Sendable {
     package func candidate(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
         if let file = files[plugin.name] { return file }
         do throws(ConnectorError) {
-            guard !plugin.isPath else { return .success(try PluginCatalog.candidate(path: plugin.name)) }
+            guard !plugin.isPath else {
+                let candidate = try PluginCatalog.candidate(path: plugin.name)
+                if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: []) { throw refusal }
+                return .success(candidate)
+            }
             do throws(ConnectorError) {
                 return .success(try named.find(plugin.name, version: plugin.version))
             } catch {
@@ -65,7 +74,12 @@ package struct PluginLookup: Sendable {
 
     /// Every plugin in every directory.
     package var everything: PluginCatalog {
-        PluginCatalog(directories: named.directories + bundled.directories)
+        PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)
+    }
+
+    /// Why others could change a plugin; empty if none can.
+    package func concerns(_ candidate: PluginCandidate) -> [String] {
+        PluginTrust.concerns(candidate, within: named.directories + bundled.directories)
     }
 
     /// The manifest of a leaf's plugin, or why there is none.
@@ -78,17 +92,19 @@ package struct PluginLookup: Sendable {
 private final class BundledPlugins: Sendable {
     /// Where they are.
     let directories: [String]
+    private let requiresTrust: Bool
     private let found = Mutex<PluginCatalog?>(nil)
 
     /// Searches nothing yet.
-    init(directories: [String]) {
+    init(directories: [String], requiresTrust: Bool) {
         self.directories = directories
+        self.requiresTrust = requiresTrust
     }
 
     /// Everything in the directories.
     var catalog: PluginCatalog {
         found.withLock { found in
-            let catalog = found ?? PluginCatalog(directories: directories)
+            let catalog = found ?? PluginCatalog(directories: directories, requiresTrust: requiresTrust)
             found = catalog
             return catalog
         }

@@ -46,6 +46,8 @@ public struct GateReport: Sendable {
     public var outbox: OutboxReport?
     /// How many calls by name the connector took, and how many failed; nil before the first.
     public var calls: CallCounters?
+    /// What does not keep the gate from opening, but should be mended: who else could change the plugin's files.
+    public var warnings: [String] = []
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

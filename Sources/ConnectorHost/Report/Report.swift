@@ -101,6 +101,7 @@ extension GateReport {
         object["differences"] = differences.map(\.json)
         object["calls"] = calls.map(\.json)
         object["outbox"] = outbox.map(\.json)
+        if !warnings.isEmpty { object["warnings"] = .array(warnings.map(JSONValue.string)) }
         return .object(object)
     }
 }

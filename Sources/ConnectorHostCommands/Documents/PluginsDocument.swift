@@ -13,14 +13,33 @@ struct PluginsDocument: Document {
     var entries: [PluginEntry]
     /// For each file, everything that would stop it from loading.
     private var problems: [[ConnectorError]]
+    /// For each file, who else could change it.
+    private var warnings: [[String]]
 
     /// Takes the files found, and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
-        problems = catalog.entries.map { entry in
-            entry.error.map { [$0] } ?? PluginInspection(path: entry.sidecar ?? entry.path).problems
+        problems = catalog.entries.map { Self.problems(of: $0, in: catalog) }
+        warnings = catalog.entries.map { entry in
+            PluginTrust.concerns(
+                image: entry.path == entry.sidecar ? nil : entry.path,
+                sidecar: entry.sidecar,
+                within: catalog.directories
+            )
         }
+    }
+
+    /// What would stop a file from loading, also that another one is meant to be the same plugin.
+    private static func problems(of entry: PluginEntry, in catalog: PluginCatalog) -> [ConnectorError] {
+        guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
+        var problems = PluginInspection(path: entry.sidecar ?? entry.path).problems
+        do throws(ConnectorError) {
+            _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)
+        } catch {
+            problems.append(error)
+        }
+        return problems
     }
 
     func lines(_ style: TextStyle) -> [String] {
@@ -33,7 +52,7 @@ struct PluginsDocument: Document {
             Table.Cell("  PLUGIN", .faint), Table.Cell("VERSION", .faint), Table.Cell("CAPABILITIES", .faint),
             Table.Cell("LANGUAGE", .faint), Table.Cell("FILE", .faint),
         ])
-        for (entry, problems) in zip(entries, problems) {
+        for (index, (entry, problems)) in zip(entries, problems).enumerated() {
             let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
             let name = entry.manifest?.id ?? "?"
             table.append([
@@ -49,6 +68,9 @@ struct PluginsDocument: Document {
                 let shown = ErrorLines(error: problem)
                 for line in [shown.headline(style)] + shown.details(style) { table.append(note: "    " + line) }
             }
+            for warning in warnings[index] {
+                table.append(note: "    " + style.paint("warning: ", .warning) + style.shown(warning))
+            }
         }
         let broken = problems.count { !$0.isEmpty }
         let summary = "\(entries.count - broken) usable" + (broken == 0 ? "" : ", \(broken) not")
@@ -59,11 +81,12 @@ struct PluginsDocument: Document {
         [
             "version": 1,
             "directories": .array(directories.map(JSONValue.string)),
-            "plugins": .array(zip(entries, problems).map(json)),
+            "plugins": .array(entries.indices.map(json(at:))),
         ]
     }
 
-    private func json(_ entry: PluginEntry, _ problems: [ConnectorError]) -> JSONValue {
+    private func json(at index: Int) -> JSONValue {
+        let (entry, problems) = (entries[index], problems[index])
         var object = JSONObject()
         object["path"] = .string(entry.path)
         object["sidecar"] = entry.sidecar.map(JSONValue.string)
@@ -77,6 +100,7 @@ struct PluginsDocument: Document {
         }
         object["error"] = problems.first.map(\.json)
         if problems.count > 1 { object["problems"] = .array(problems.map(\.json)) }
+        if !warnings[index].isEmpty { object["warnings"] = .array(warnings[index].map(JSONValue.string)) }
         return .object(object)
     }
 }

@@ -82,6 +82,7 @@ struct StatusDocument: Document {
             let text = ErrorLines(error: error)
             lines += [text.headline(style)] + text.details(style)
         }
+        lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")
             if let error = calls.lastFailure {

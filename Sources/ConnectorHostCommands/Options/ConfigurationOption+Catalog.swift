@@ -19,6 +19,10 @@ extension ConfigurationOption {
             answer.report(problems)
             throw ExitStatus.invalidConfiguration
         }
-        return PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
+        return PluginLookup(
+            directories: configuration?.pluginDirectories ?? [],
+            requiresTrust: configuration?.requiresTrust ?? false,
+            options: options
+        ).everything
     }
 }

@@ -11,6 +11,8 @@ internal import ConnectorPlatform
 package struct PluginCatalog: Sendable {
     /// The searched directories, in order.
     package let directories: [String]
+    /// Whether a plugin that others could change is not found.
+    package let requiresTrust: Bool
     /// The entries, by directory, then by name.
     package private(set) var entries: [PluginEntry] = []
     /// The entries of an id, as indices.
@@ -20,9 +22,12 @@ package struct PluginCatalog: Sendable {
 
     /// Searches directories and the folders directly inside them.
     ///
-    /// - Parameter directories: Paths; one that does not exist is not an error until a plugin is not found.
-    package init(directories: [String]) {
+    /// - Parameters:
+    ///   - directories: Paths; one that does not exist is not an error until a plugin is not found.
+    ///   - requiresTrust: Whether a plugin that others could change is refused.
+    package init(directories: [String], requiresTrust: Bool = false) {
         self.directories = directories
+        self.requiresTrust = requiresTrust
         var seen: Set<String> = []
         for directory in directories where seen.insert(directory).inserted {
             for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
@@ -30,6 +35,8 @@ package struct PluginCatalog: Sendable {
         // A manifest in a plugin's source folder is not broken if the plugin's image was found elsewhere.
         let usable = Set(entries.compactMap(\.candidate?.manifest.id))
         entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
+        let serving = PluginLibraries.serving(entries)
+        entries.removeAll { serving.contains($0.path) }
         for (index, entry) in entries.enumerated() {
             guard let id = entry.id else { continue }
             indices[id, default: []].append(index)
@@ -64,7 +71,8 @@ package struct PluginCatalog: Sendable {
     /// - Parameters:
     ///   - id: As connectors name it.
     ///   - version: The required version; nil for the highest.
-    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; the reason why the only file of that
+    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; `denied` if others could change the plugin and
+    ///   trust is required; the reason why the only file of that
     ///   name is unusable; otherwise `unknown-plugin` with a suggestion and the searched directories.
     package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
@@ -80,6 +88,7 @@ package struct PluginCatalog: Sendable {
                 fix: "remove one of them, or give the newer one a higher version"
             )
         }
+        if requiresTrust, let refusal = PluginTrust.refusal(best, within: directories) { throw refusal }
         return best
     }
 

@@ -31,8 +31,8 @@ package struct DependencyClosure {
     /// The root, then its needs, then theirs: the order in which symbols are looked up.
     private(set) var members: [Member]
 
-    /// More members than any program has. Cycles add none, because each name is followed once.
-    private static let memberLimit = 2048
+    /// More members, and names of members, than any program has. Cycles add none, because each name is followed once.
+    private static let (memberLimit, nameLimit) = (512, 1024)
 
     /// Finds all dependencies of an image.
     package init(of image: ELFImage, _ dynamic: DynamicSection) {
@@ -50,10 +50,13 @@ package struct DependencyClosure {
             let loaded = image.architecture == .host ? LoadedLibraries.current() : []
         #endif
         var known: Set<String> = []
+        // One file may be named in many ways.
+        var files: Set<FileIdentity> = [image.bytes.identity]
         var next = 0
-        while next < members.count, members.count < Self.memberLimit {
+        while next < members.count, members.count < Self.memberLimit, known.count < Self.nameLimit {
             defer { next += 1 }
             guard let (image, dynamic) = members[next].contents else { continue }
+            let requester = requester(next)
             for name in image.neededLibraries(dynamic) where known.insert(name).inserted {
                 #if os(Linux)
                     if let library = loaded.first(where: { $0.answers(to: name) }) {
@@ -61,7 +64,8 @@ package struct DependencyClosure {
                         continue
                     }
                 #endif
-                let hit = search.find(name, for: requester(next))
+                let hit = search.find(name, for: requester)
+                if let hit, !files.insert(hit.image.bytes.identity).inserted { continue }
                 members.append(
                     Member(
                         name: name,
@@ -91,13 +95,13 @@ package struct DependencyClosure {
         }
     #endif
 
-    /// Whether a library defines a version of its symbols; nil if that cannot be told.
-    package func has(_ version: String, of library: String) -> Bool? {
+    /// The versions of its symbols that a library defines; nil if that cannot be told.
+    package func versions(of library: String) -> Set<String>? {
         guard let provider = members.first(where: { $0.name == library || $0.soname == library }),
             let (image, dynamic) = provider.contents
         else { return nil }
         let present = image.definedVersions(dynamic)
-        return present.isEmpty ? nil : present.contains(version)
+        return present.isEmpty ? nil : present
     }
 
     /// The names from the root's dependency down to a member: the reason why it is needed.
@@ -115,17 +119,18 @@ package struct DependencyClosure {
     private func requester(_ index: Int) -> LibrarySearch.Requester {
         var requester = LibrarySearch.Requester(
             origin: members[index].origin,
-            runpath: members[index].runpath,
-            rpaths: []
+            runpath: members[index].runpath.map { LibrarySearch.folders($0, origin: members[index].origin) },
+            rpath: []
         )
         var current: Int? = index
         while let index = current {
             // An image with a RUNPATH has its RPATH ignored.
             if members[index].runpath == nil, let rpath = members[index].rpath {
-                requester.rpaths.append((rpath, members[index].origin))
+                requester.rpath += LibrarySearch.folders(rpath, origin: members[index].origin)
             }
             current = members[index].requester
         }
+        requester.rpath.removeLast(max(0, requester.rpath.count - LibrarySearch.folderLimit))
         return requester
     }
 }

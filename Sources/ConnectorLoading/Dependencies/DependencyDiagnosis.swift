@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+package import ConnectorManifest
 
 /// The dynamic linker's objections to an image, found without running it and phrased to help.
 package struct DependencyDiagnosis {
@@ -14,24 +14,25 @@ package struct DependencyDiagnosis {
     package init(_ closure: DependencyClosure) {
         self.closure = closure
         path = closure.members.first?.name ?? ""
-        for index in closure.members.indices where closure.members[index].isMissing { reportMissing(index) }
+        problems = Self.missing(closure)
         for member in closure.members where !member.isLoaded { checkVersions(of: member) }
         // A missing library could define any symbol.
         guard problems.isEmpty else { return }
         for member in closure.members where !member.isLoaded { checkSymbols(of: member) }
     }
 
-    private mutating func reportMissing(_ index: Int) {
-        let chain = closure.chain(to: index)
-        let name = closure.members[index].name
-        problems.append(
-            ConnectorError(
+    /// The libraries that are not there, each with the chain of those that lead to it.
+    package static func missing(_ closure: DependencyClosure) -> [ConnectorError] {
+        closure.members.indices.filter { closure.members[$0].isMissing }.map { index in
+            let chain = closure.chain(to: index)
+            let name = closure.members[index].name
+            return ConnectorError(
                 .missingDependency,
                 chain.dropLast().joined(separator: " needs ") + " needs \(name), which is not on this system",
                 fix: "install the package that has \(name), or add its folder to LD_LIBRARY_PATH",
                 cause: "\(chain.joined(separator: " -> ")) (not found)"
             )
-        )
+        }
     }
 
     private mutating func checkVersions(of member: DependencyClosure.Member) {
@@ -43,16 +44,25 @@ package struct DependencyDiagnosis {
             let present = library.definedVersions(libraryDynamic)
             // A library without any versions only makes the dynamic linker print a warning.
             guard !present.isEmpty else { continue }
-            for version in need.versions where !present.contains(version) {
-                problems.append(Self.missingVersion(version, of: provider, present: present, neededBy: member.name))
-            }
+            let missing = need.versions.filter { !present.contains($0) }
+            guard let first = missing.first else { continue }
+            problems.append(
+                Self.missingVersion(
+                    first,
+                    others: missing.count - 1,
+                    of: provider,
+                    present: present,
+                    neededBy: member.name
+                )
+            )
         }
     }
 
     private static func missingVersion(
         _ version: String,
+        others: Int,
         of library: DependencyClosure.Member,
-        present: [String],
+        present: Set<String>,
         neededBy name: String
     ) -> ConnectorError {
         let family = version.prefix { $0 != "_" }
@@ -64,7 +74,7 @@ package struct DependencyDiagnosis {
             : "install a newer \(library.name), or build the plugin against the one that is here"
         return ConnectorError(
             .missingSymbolVersion,
-            "\(name) needs version \(version) of \(library.name), but \(library.path ?? library.name) has \(has)",
+            "\(name) needs version \(version)\(others > 0 ? " and \(others) more" : "") of \(library.name), but \(library.path ?? library.name) has \(has)",
             fix: fix,
             cause: "present: \(related.suffix(12).joined(separator: ", "))"
         )
@@ -80,29 +90,30 @@ package struct DependencyDiagnosis {
 
     private mutating func checkSymbols(of member: DependencyClosure.Member) {
         guard let (image, dynamic) = member.contents, image.architecture == .host else { return }
-        let missing = image.requiredSymbols(dynamic).filter { !isDefined($0) }
-        guard !missing.isEmpty else { return }
-        let names =
-            missing.prefix(3).joined(separator: ", ") + (missing.count > 3 ? " and \(missing.count - 3) more" : "")
+        let (missing, count) = unsafe image.requiredSymbols(dynamic) { unsafe !isDefined($0, $1) }
+        guard count > 0 else { return }
+        let names = missing.prefix(3).joined(separator: ", ") + (count > 3 ? " and \(count - 3) more" : "")
         problems.append(
             ConnectorError(
                 .missingSymbol,
-                "\(member.name) needs \(missing.count == 1 ? "the symbol" : "the symbols") \(names), which no library that it "
+                "\(member.name) needs \(count == 1 ? "the symbol" : "the symbols") \(names), which no library that it "
                     + "names defines",
                 fix: "link the library that defines \(missing[0]); -Wl,-z,defs finds this when the plugin is built",
-                cause: "undefined: \(missing.prefix(20).joined(separator: ", "))"
+                cause: "undefined: \(missing.joined(separator: ", "))"
             )
         )
     }
 
     /// Whether the closure or the process defines a symbol; an unreadable library may define any.
-    private func isDefined(_ symbol: String) -> Bool {
-        if DynamicLinker.isDefinedGlobally(symbol) { return true }
-        return closure.members.contains { member in
-            guard let (image, dynamic) = member.contents else {
-                return DynamicLinker.isDefined(symbol, inLoaded: member.name)
+    private func isDefined(_ symbol: UnsafePointer<CChar>, _ name: Span<UInt8>) -> Bool {
+        if unsafe DynamicLinker.isDefinedGlobally(symbol) { return true }
+        for member in closure.members {
+            if let (image, dynamic) = member.contents {
+                if image.exported(name, dynamic) != nil { return true }
+            } else if unsafe DynamicLinker.isDefined(symbol, inLoaded: member.name) {
+                return true
             }
-            return image.exports(symbol, dynamic)
         }
+        return false
     }
 }

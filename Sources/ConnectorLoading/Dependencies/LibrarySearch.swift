@@ -23,11 +23,17 @@ package struct LibrarySearch {
     package struct Requester {
         /// Its folder, for `$ORIGIN`.
         package var origin: String
-        /// `DT_RUNPATH`, which holds for its own needs only.
-        package var runpath: String?
-        /// Every `DT_RPATH` that holds for it, with its origin: its own, then those of the images that led to it.
-        package var rpaths: [(path: String, origin: String)]
+        /// The folders of `DT_RUNPATH`, which hold for its own needs only; nil if it has none.
+        package var runpath: [Folder]?
+        /// The folders of every `DT_RPATH` that holds for it: its own, then those of the images that led to it.
+        package var rpath: [Folder]
     }
+
+    /// A folder to look into, and whether it is named relative to the image.
+    package typealias Folder = (path: String, isRelative: Bool)
+
+    /// How many folders of a list are looked into.
+    package static let folderLimit = 128
 
     private let architecture: Architecture
     private let environment: [String]
@@ -49,14 +55,12 @@ package struct LibrarySearch {
     package func find(_ name: String, for requester: Requester) -> Hit? {
         if name.contains("/") { return hit(Self.expand(name, origin: requester.origin)) }
         if requester.runpath == nil {
-            for rpath in requester.rpaths {
-                if let hit = find(name, along: rpath.path, origin: rpath.origin) { return hit }
-            }
+            if let hit = find(name, in: requester.rpath) { return hit }
         }
         for folder in environment {
             if let hit = hit((folder + "/" + name, false)) { return hit }
         }
-        if let runpath = requester.runpath, let hit = find(name, along: runpath, origin: requester.origin) {
+        if let runpath = requester.runpath, let hit = find(name, in: runpath) {
             return hit
         }
         for path in cache?.paths(of: name) ?? [] {
@@ -68,12 +72,16 @@ package struct LibrarySearch {
         return nil
     }
 
-    private func find(_ name: String, along list: String, origin: String) -> Hit? {
-        for folder in Self.split(list) {
-            let (path, isRelative) = Self.expand(folder, origin: origin)
-            if let hit = hit((path + "/" + name, isRelative)) { return hit }
+    private func find(_ name: String, in folders: [Folder]) -> Hit? {
+        for folder in folders {
+            if let hit = hit((folder.path + "/" + name, folder.isRelative)) { return hit }
         }
         return nil
+    }
+
+    /// The folders of a list, as an image at an origin means them; without those whose paths no system takes.
+    package static func folders(_ list: String, origin: String) -> [Folder] {
+        split(list).prefix(folderLimit).map { expand($0, origin: origin) }.filter { $0.path.utf8.count < 4096 }
     }
 
     /// A file counts only if it was built for the same machine; the dynamic linker skips others, too.
@@ -88,15 +96,21 @@ package struct LibrarySearch {
         list.split { $0 == ":" || $0 == ";" }.map(String.init)
     }
 
-    /// Replaces `$ORIGIN`, and `$LIB` by what it is on most systems.
+    /// Replaces `$ORIGIN`, and `$LIB` by what it is on most systems; in one pass, for the origin may contain such words itself.
     package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
-        guard path.contains("$") else { return (path, false) }
-        var result = path
-        for (token, value) in [("ORIGIN", origin), ("LIB", "lib64")] {
-            for spelling in ["${\(token)}", "$\(token)"] {
-                while let range = result.firstRange(of: spelling) { result.replaceSubrange(range, with: value) }
+        var result = ""
+        var isRelative = false
+        var rest = Substring(path)
+        while let dollar = rest.firstIndex(of: "$") {
+            result += rest[..<dollar]
+            rest = rest[dollar...]
+            let token = [("${ORIGIN}", origin), ("$ORIGIN", origin), ("${LIB}", "lib64"), ("$LIB", "lib64")].first {
+                rest.hasPrefix($0.0)
             }
+            result += token?.1 ?? "$"
+            isRelative = isRelative || token?.0.contains("ORIGIN") == true
+            rest = rest.dropFirst(token?.0.count ?? 1)
         }
-        return (result, path.contains("ORIGIN"))
+        return (result + rest, isRelative)
     }
 }

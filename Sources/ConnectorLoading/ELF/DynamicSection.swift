@@ -1,58 +1,41 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 /// The dynamic section of an image: the names of libraries and the places of tables.
 ///
-/// Tables are offsets in the file here, already translated from addresses; nil if absent or outside the file.
+/// Of several entries of one tag the last one counts, as for the dynamic linker.
 package struct DynamicSection {
-    /// Where `DT_STRTAB` is.
-    package var strings: Int?
-    /// `DT_STRSZ`.
-    package var stringsSize = 0
+    /// Where `DT_STRTAB` is in the file; nil if absent or outside of it, as for all tables here.
+    private(set) package var strings: Int?
     /// Where `DT_SYMTAB` is.
-    package var symbols: Int?
+    private(set) package var symbols: Int?
     /// Where `DT_GNU_HASH` is.
-    package var gnuHash: Int?
+    private(set) package var gnuHash: Int?
     /// Where `DT_HASH` is.
-    package var hash: Int?
-    /// Where `DT_VERNEED` is.
-    package var versionNeeds: Int?
-    /// `DT_VERNEEDNUM`.
-    package var versionNeedCount = 0
-    /// Where `DT_VERDEF` is.
-    package var versionDefinitions: Int?
-    /// `DT_VERDEFNUM`.
-    package var versionDefinitionCount = 0
-    /// `DT_FLAGS_1`.
-    package var flags1: UInt64 = 0
+    private(set) package var hash: Int?
     /// Where the names of the needed libraries stand in the strings, in their order.
-    package var needed: [Int] = []
-    /// Where the image's own name stands in the strings.
-    package var soname: Int?
-    /// Where `DT_RPATH` stands in the strings.
-    package var rpath: Int?
-    /// Where `DT_RUNPATH` stands in the strings.
-    package var runpath: Int?
-
-    /// The address of `DT_RELA`.
-    package var relocations: UInt64?
-    /// `DT_RELASZ`.
-    package var relocationsSize = 0
-    /// The address of `DT_JMPREL`.
-    package var jumps: UInt64?
-    /// `DT_PLTRELSZ`.
-    package var jumpsSize = 0
+    ///
+    /// A filter's library (`DT_FILTER`, `DT_AUXILIARY`) is loaded like a needed one.
+    private(set) package var needed: [Int] = []
     /// Whether the section ends as it must.
-    private(set) var isTerminated = false
+    private(set) package var isTerminated = false
+    /// A tag that has two entries by mistake.
+    private(set) package var repeated: DynamicTag?
+    /// The values by the slot of their tag.
+    private var values = [UInt64](repeating: 0, count: 64)
+    /// Which tags there are: a bit for each slot.
+    private var present: UInt64 = 0
 
-    /// How many entries are read at most; real images have some thirty.
-    private static let entryLimit = 4096
+    /// How many entries are read at most; real images have some thirty, or a few hundred with many libraries.
+    private static let entryLimit = 1024
 
     /// Reads the section; nil if the image has none, as one that is linked statically.
     package init?(_ image: ELFImage) {
-        guard let segment = image.segment(ELFConstant.dynamic) else { return nil }
-        let count = min(segment.size / 16, Self.entryLimit)
-        for index in 0..<count {
+        // The dynamic linker takes the last one.
+        guard let segment = image.segments.last(where: { $0.type == ELFConstant.dynamic && $0.size > 0 }) else {
+            return nil
+        }
+        for index in 0..<min(segment.size / 16, Self.entryLimit) {
             guard let tag = image.bytes.integer(at: segment.offset + index * 16, as: UInt64.self),
                 let value = image.bytes.integer(at: segment.offset + index * 16 + 8, as: UInt64.self)
             else { return nil }
@@ -61,47 +44,53 @@ package struct DynamicSection {
                 break
             }
             guard let tag = DynamicTag(rawValue: tag) else { continue }
-            take(tag, value, image)
+            if tag.repeats {
+                needed.append(Int(exactly: value) ?? .max)
+            } else {
+                if present & 1 << UInt64(tag.slot) != 0 { repeated = tag }
+                present |= 1 << UInt64(tag.slot)
+                values[tag.slot] = value
+            }
         }
+        strings = self[.stringTable].flatMap(image.offset(ofAddress:))
+        symbols = self[.symbolTable].flatMap(image.offset(ofAddress:))
+        gnuHash = self[.gnuHash].flatMap(image.offset(ofAddress:))
+        hash = self[.hash].flatMap(image.offset(ofAddress:))
     }
 
-    private mutating func take(_ tag: DynamicTag, _ value: UInt64, _ image: ELFImage) {
-        let small = Int(exactly: value) ?? .max
-        switch tag {
-        case .needed: needed.append(small)
-        case .hash: hash = image.offset(ofAddress: value)
-        case .stringTable: strings = image.offset(ofAddress: value)
-        case .symbolTable: symbols = image.offset(ofAddress: value)
-        case .stringTableSize: stringsSize = small
-        case .soname: soname = small
-        case .relocations: relocations = value
-        case .relocationSize: relocationsSize = small
-        case .jumpRelocations: jumps = value
-        case .jumpRelocationSize: jumpsSize = small
-        case .rpath: rpath = small
-        case .runpath: runpath = small
-        case .gnuHash: gnuHash = image.offset(ofAddress: value)
-        case .versionSymbols: break
-        case .flags1: flags1 = value
-        case .versionDefinitions: versionDefinitions = image.offset(ofAddress: value)
-        case .versionDefinitionCount: versionDefinitionCount = small
-        case .versionNeeds: versionNeeds = image.offset(ofAddress: value)
-        case .versionNeedCount: versionNeedCount = small
-        }
+    /// The value of a tag; nil if it has no entry.
+    package subscript(tag: DynamicTag) -> UInt64? {
+        present & 1 << UInt64(tag.slot) != 0 ? values[tag.slot] : nil
     }
+
+    /// A value that is a size, a count or a place in the strings.
+    package func size(_ tag: DynamicTag) -> Int? {
+        self[tag].map { Int(exactly: $0) ?? .max }
+    }
+
+    /// `DT_STRSZ`.
+    package var stringsSize: Int { size(.stringTableSize) ?? 0 }
+    /// `DT_FLAGS_1`.
+    package var flags1: UInt64 { self[.flags1] ?? 0 }
+    /// Where the image's own name stands in the strings.
+    package var soname: Int? { size(.soname) }
+    /// Where `DT_RPATH` stands in the strings.
+    package var rpath: Int? { size(.rpath) }
+    /// Where `DT_RUNPATH` stands in the strings.
+    package var runpath: Int? { size(.runpath) }
 }
 
 extension ELFImage {
     /// A text of the dynamic string table; nil outside it.
-    package func string(_ dynamic: DynamicSection, at index: Int) -> String? {
+    package func string(_ dynamic: DynamicSection, at index: Int, limit: Int = 4096) -> String? {
         guard let strings = dynamic.strings, index >= 0, index < dynamic.stringsSize else { return nil }
         let (offset, overflow) = strings.addingReportingOverflow(index)
-        return overflow ? nil : bytes.text(at: offset)
+        return overflow ? nil : bytes.text(at: offset, limit: limit)
     }
 
     /// The libraries that the image asks for, in its order.
     package func neededLibraries(_ dynamic: DynamicSection) -> [String] {
-        dynamic.needed.compactMap { string(dynamic, at: $0) }
+        dynamic.needed.prefix(ImageSoundness.neededLimit).compactMap { string(dynamic, at: $0) }
     }
 
     /// Whether the image is a program: position-independent ones have the type of a library.

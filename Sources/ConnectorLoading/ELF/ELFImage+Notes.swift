@@ -1,27 +1,45 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 extension ELFImage {
-    /// The texts of the notes that carry a manifest.
+    /// The texts of the notes that carry a manifest, two at most: a second one is a mistake already.
     ///
     /// In the note segments, where linkers put note sections; and failing that in the section of that name, since a linker
-    /// script or a compiler may place it elsewhere.
+    /// script or a compiler may place it elsewhere. A text that is too long for a manifest is cut one byte behind the limit.
     package func manifestTexts() -> [[UInt8]] {
-        var found: [[UInt8]] = []
+        var places: [Int: Int] = [:]
+        var budget = Self.noteLimit
         for segment in segments where segment.type == ELFConstant.note {
-            appendNotes(from: segment.offset, size: segment.size, alignment: segment.alignment, to: &found)
+            findNotes(from: segment.offset, size: segment.size, alignment: segment.alignment, &budget, &places)
         }
-        guard found.isEmpty, let section = section(named: ManifestNote.section) else { return found }
-        appendNotes(from: section.offset, size: section.size, alignment: section.alignment, to: &found)
-        return found
+        if places.isEmpty, let section = section(named: ManifestNote.section) {
+            findNotes(from: section.offset, size: section.size, alignment: section.alignment, &budget, &places)
+        }
+        return places.sorted { $0.key < $1.key }.compactMap { place in
+            bytes.copy(at: place.key, count: min(place.value, Manifest.sizeLimit + 1))
+        }
     }
 
+    /// How many notes are read at most; images have three or four.
+    private static let noteLimit = 4096
+
     /// Walks notes: three words (size of the name, size of the text, type), then both, each padded to the alignment.
-    private func appendNotes(from offset: Int, size: Int, alignment: UInt64, to found: inout [[UInt8]]) {
+    ///
+    /// Segments may overlap, so a text counts by its place.
+    private func findNotes(
+        from offset: Int,
+        size: Int,
+        alignment: UInt64,
+        _ budget: inout Int,
+        _ places: inout [Int: Int]
+    ) {
         guard bytes.spans(offset, size) else { return }
         let alignment = alignment == 8 ? 8 : 4
         var position = 0
-        while position <= size - 12 {
+        while position <= size - 12, budget > 0, places.count < 2 {
+            budget -= 1
             guard let nameSize = bytes.integer(at: offset + position, as: UInt32.self),
                 let textSize = bytes.integer(at: offset + position + 4, as: UInt32.self),
                 let type = bytes.integer(at: offset + position + 8, as: UInt32.self)
@@ -30,10 +48,9 @@ extension ELFImage {
             let end = text + Int(textSize)
             guard end <= size else { return }
             if type == ManifestNote.type, Int(nameSize) == ManifestNote.name.utf8.count + 1,
-                bytes.hasText(ManifestNote.name.utf8Span.span, at: offset + position + 12),
-                let copy = bytes.copy(at: offset + text, count: Int(textSize))
+                bytes.hasText(ManifestNote.name.utf8Span.span, at: offset + position + 12)
             {
-                found.append(copy)
+                places[offset + text] = Int(textSize)
             }
             position = padded(end, to: alignment)
         }

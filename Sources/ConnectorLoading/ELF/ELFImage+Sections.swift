@@ -8,10 +8,16 @@ extension ELFImage {
         package var name: Int
         /// `sh_type`.
         package var type: UInt32
+        /// `sh_flags`.
+        package var flags: UInt64
+        /// Where it begins in memory, before the base address is added.
+        package var address: UInt64
         /// Where it begins in the file.
         package var offset: Int
         /// In bytes.
         package var size: Int
+        /// `sh_link`: the section that it refers to.
+        package var link: Int
         /// `sh_addralign`.
         package var alignment: UInt64
     }
@@ -22,10 +28,22 @@ extension ELFImage {
         let start = sectionTable.offset + index * 64
         guard let name = bytes.integer(at: start, as: UInt32.self),
             let type = bytes.integer(at: start + 4, as: UInt32.self),
+            let flags = bytes.integer(at: start + 8, as: UInt64.self),
+            let address = bytes.integer(at: start + 16, as: UInt64.self),
             let offset = bytes.offset(at: start + 24), let size = bytes.offset(at: start + 32),
+            let link = bytes.integer(at: start + 40, as: UInt32.self),
             let alignment = bytes.integer(at: start + 48, as: UInt64.self)
         else { return nil }
-        return Section(name: Int(name), type: type, offset: offset, size: size, alignment: alignment)
+        return Section(
+            name: Int(name),
+            type: type,
+            flags: flags,
+            address: address,
+            offset: offset,
+            size: size,
+            link: Int(link),
+            alignment: alignment
+        )
     }
 
     /// The first section whose name satisfies a condition, given where the name stands in the file.

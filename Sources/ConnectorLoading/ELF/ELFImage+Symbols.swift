@@ -3,46 +3,52 @@
 
 extension ELFImage {
     /// Whether the image exports a symbol that `dlsym` would find, looked up the same way without loading.
-    ///
-    /// It uses the hash tables, so one exported symbol costs as much as fifty thousand.
     package func exports(_ name: String, _ dynamic: DynamicSection) -> Bool {
-        let name = name.utf8Span.span
-        if let table = dynamic.gnuHash { return isExported(name, dynamic, gnuHash: table) }
-        if let table = dynamic.hash { return isExported(name, dynamic, hash: table) }
-        return false
+        exported(name.utf8Span.span, dynamic) != nil
     }
 
+    /// The symbol of a name that `dlsym` would find; nil if there is none.
+    ///
+    /// It uses the hash tables, so one exported symbol costs as much as fifty thousand.
+    package func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection) -> Symbol? {
+        if let table = dynamic.gnuHash { return exported(name, dynamic, gnuHash: table) }
+        if let table = dynamic.hash { return exported(name, dynamic, hash: table) }
+        return nil
+    }
+
+    /// How many symbols are compared at most: hash tables that are any good have chains of two or three.
+    private static let chainLimit = 4096
+
     /// The GNU hash table: a Bloom filter, buckets, and chains whose last entry has its lowest bit set.
-    private func isExported(_ name: Span<UInt8>, _ dynamic: DynamicSection, gnuHash table: Int) -> Bool {
+    private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, gnuHash table: Int) -> Symbol? {
         guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0,
             let firstSymbol = bytes.integer(at: table + 4, as: UInt32.self),
             let filterCount = bytes.integer(at: table + 8, as: UInt32.self), filterCount > 0,
             let filterShift = bytes.integer(at: table + 12, as: UInt32.self)
-        else { return false }
+        else { return nil }
         var hash: UInt32 = 5381
         for index in name.indices { hash = hash &* 33 &+ UInt32(name[index]) }
         let filters = table + 16
         let word = bytes.integer(at: filters + Int(hash / 64 % filterCount) * 8, as: UInt64.self)
         let mask: UInt64 = 1 << UInt64(hash % 64) | 1 << UInt64((hash &>> (filterShift & 31)) % 64)
-        guard let word, word & mask == mask else { return false }
+        guard let word, word & mask == mask else { return nil }
         let buckets = filters + Int(filterCount) * 8
         let chains = buckets + Int(bucketCount) * 4
         guard var symbol = bytes.integer(at: buckets + Int(hash % bucketCount) * 4, as: UInt32.self),
             symbol >= firstSymbol
-        else { return false }
-        while let link = bytes.integer(at: chains + Int(symbol - firstSymbol) * 4, as: UInt32.self) {
-            if link | 1 == hash | 1, isDefined(Int(symbol), name, dynamic) { return true }
-            guard link & 1 == 0, symbol < .max else { return false }
+        else { return nil }
+        for _ in 0..<Self.chainLimit {
+            guard let link = bytes.integer(at: chains + Int(symbol - firstSymbol) * 4, as: UInt32.self) else { break }
+            if link | 1 == hash | 1, let found = defined(Int(symbol), name, dynamic) { return found }
+            guard link & 1 == 0, symbol < .max else { break }
             symbol += 1
         }
-        return false
+        return nil
     }
 
     /// The hash table of the gABI: buckets and chains of symbol indices, ended by 0.
-    private func isExported(_ name: Span<UInt8>, _ dynamic: DynamicSection, hash table: Int) -> Bool {
-        guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0,
-            let chainCount = bytes.integer(at: table + 4, as: UInt32.self)
-        else { return false }
+    private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, hash table: Int) -> Symbol? {
+        guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0 else { return nil }
         var hash: UInt32 = 0
         for index in name.indices {
             hash = hash << 4 &+ UInt32(name[index])
@@ -51,26 +57,22 @@ extension ELFImage {
         }
         let buckets = table + 8
         let chains = buckets + Int(bucketCount) * 4
-        guard var symbol = bytes.integer(at: buckets + Int(hash % bucketCount) * 4, as: UInt32.self) else {
-            return false
+        var next = bytes.integer(at: buckets + Int(hash % bucketCount) * 4, as: UInt32.self)
+        // A damaged chain may be circular.
+        for _ in 0..<Self.chainLimit {
+            guard let symbol = next, symbol != 0 else { break }
+            if let found = defined(Int(symbol), name, dynamic) { return found }
+            next = bytes.integer(at: chains + Int(symbol) * 4, as: UInt32.self)
         }
-        // A damaged chain may be circular; it has no more links than fit into the file.
-        var remaining = min(Int(chainCount), bytes.count / 4)
-        while symbol != 0, remaining > 0 {
-            if isDefined(Int(symbol), name, dynamic) { return true }
-            guard let next = bytes.integer(at: chains + Int(symbol) * 4, as: UInt32.self) else { return false }
-            symbol = next
-            remaining -= 1
-        }
-        return false
+        return nil
     }
 
-    /// Whether a symbol has this name, is defined here, and is visible from outside.
-    private func isDefined(_ index: Int, _ name: Span<UInt8>, _ dynamic: DynamicSection) -> Bool {
-        guard let symbol = symbol(at: index, dynamic), symbol.isExported, let strings = dynamic.strings else {
-            return false
-        }
-        return bytes.hasText(name, at: strings + symbol.name)
+    /// A symbol, if it has this name, is defined here, and is visible from outside.
+    private func defined(_ index: Int, _ name: Span<UInt8>, _ dynamic: DynamicSection) -> Symbol? {
+        guard let symbol = symbol(at: index, dynamic), symbol.isExported, let strings = dynamic.strings,
+            bytes.hasText(name, at: strings + symbol.name)
+        else { return nil }
+        return symbol
     }
 
     /// One entry of the dynamic symbol table.
@@ -83,9 +85,27 @@ extension ELFImage {
         package var other: UInt8
         /// `st_shndx`: 0 if it is defined elsewhere.
         package var section: UInt16
+        /// `st_value`: the address, before the base address is added.
+        package var value: UInt64
+        /// `st_size`: in bytes.
+        package var size: UInt64
 
+        /// What it stands for.
+        package enum Kind: UInt8 {
+            case unspecified = 0
+            case object = 1
+            case function = 2
+            case threadLocal = 6
+            case indirectFunction = 10
+        }
+
+        /// What it stands for; nil if the linker does not look it up.
+        package var kind: Kind? { Kind(rawValue: info & 15) }
         /// Whether other images can use it.
-        package var isExported: Bool { section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) }
+        package var isExported: Bool {
+            section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) && kind != nil
+                && (value != 0 || kind == .threadLocal)
+        }
         /// Whether another image must define the symbol before this one can be loaded.
         package var isRequired: Bool { section == 0 && info >> 4 == 1 }
     }
@@ -97,28 +117,63 @@ extension ELFImage {
         guard let name = bytes.integer(at: start, as: UInt32.self),
             let info = bytes.integer(at: start + 4, as: UInt8.self),
             let other = bytes.integer(at: start + 5, as: UInt8.self),
-            let section = bytes.integer(at: start + 6, as: UInt16.self)
+            let section = bytes.integer(at: start + 6, as: UInt16.self),
+            let value = bytes.integer(at: start + 8, as: UInt64.self),
+            let size = bytes.integer(at: start + 16, as: UInt64.self)
         else { return nil }
-        return Symbol(name: Int(name), info: info, other: other, section: section)
+        return Symbol(name: Int(name), info: info, other: other, section: section, value: value, size: size)
     }
 
     /// How many dynamic symbols there are, of which the undefined ones come first.
+    ///
+    /// The dynamic linker has no count: hash tables tell, or the section headers, or else where the names begin.
     package func symbolCount(_ dynamic: DynamicSection) -> Int {
+        guard let start = dynamic.symbols else { return 0 }
+        let limit = (bytes.count - start) / 24
+        if let count = dynamic.hash.flatMap({ bytes.integer(at: $0 + 4, as: UInt32.self) }) {
+            return min(Int(count), limit)
+        }
         for index in 0..<sectionTable.count {
             guard let section = section(at: index) else { break }
-            if section.type == ELFConstant.dynamicSymbolSection { return min(section.size, bytes.count) / 24 }
+            if section.type == ELFConstant.dynamicSymbolSection, section.offset == start {
+                return min(section.size / 24, limit)
+            }
         }
-        let count =
-            dynamic.hash.flatMap { bytes.integer(at: $0 + 4, as: UInt32.self) }
-            ?? dynamic.gnuHash.flatMap { bytes.integer(at: $0 + 4, as: UInt32.self) }
-        return min(Int(count ?? 0), bytes.count / 24)
+        guard let strings = dynamic.strings, strings > start else { return limit }
+        return min((strings - start) / 24, limit)
     }
 
-    /// The names of the symbols that other images must define, in the order of the table.
-    package func requiredSymbols(_ dynamic: DynamicSection) -> [String] {
-        (1..<max(1, symbolCount(dynamic))).compactMap { index in
-            guard let symbol = symbol(at: index, dynamic), symbol.isRequired else { return nil }
-            return string(dynamic, at: symbol.name)
+    /// How many required symbols are looked at, and how many bytes their names may have together.
+    private static let (requiredLimit, nameLimit) = (1 << 16, 16 << 20)
+
+    /// The symbols that other images must define and that satisfy a condition.
+    ///
+    /// - Parameter isWanted: Gets a name twice: as C text, and as bytes.
+    /// - Returns: The first names in the order of the table, each cut at a length for messages, and how many there are. Of images
+    ///   with more symbols than any library has, only the first are looked at.
+    package func requiredSymbols(
+        _ dynamic: DynamicSection,
+        where isWanted: (UnsafePointer<CChar>, Span<UInt8>) -> Bool
+    ) -> (names: [String], count: Int) {
+        guard let strings = dynamic.strings else { return ([], 0) }
+        var names: [String] = []
+        var count = 0
+        var budget = (symbols: Self.requiredLimit, bytes: Self.nameLimit)
+        for index in 1..<max(1, symbolCount(dynamic)) {
+            guard let symbol = symbol(at: index, dynamic), symbol.isRequired, symbol.name < dynamic.stringsSize else {
+                continue
+            }
+            guard budget.symbols > 0, budget.bytes > 0 else { break }
+            budget.symbols -= 1
+            unsafe bytes.withText(at: strings + symbol.name) { text, name in
+                budget.bytes -= name.count
+                guard unsafe isWanted(text, name) else { return }
+                count += 1
+                if names.count < 20 {
+                    names.append(String(decoding: (0..<min(name.count, 200)).map { name[$0] }, as: UTF8.self))
+                }
+            }
         }
+        return (names, count)
     }
 }

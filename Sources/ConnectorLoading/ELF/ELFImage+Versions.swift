@@ -13,18 +13,21 @@ extension ELFImage {
     /// How many entries of a version table are read at most; glibc defines some fifty.
     private static let versionLimit = 4096
 
+    /// How long the name of a version may be.
+    private static let nameLimit = 256
+
     /// The versions of symbols that the image needs, by library (`DT_VERNEED`).
     package func versionNeeds(_ dynamic: DynamicSection) -> [VersionNeed] {
-        guard let table = dynamic.versionNeeds else { return [] }
+        guard let table = dynamic[.versionNeeds].flatMap(offset(ofAddress:)) else { return [] }
         var result: [VersionNeed] = []
         var position = table
         var budget = Self.versionLimit
-        for _ in 0..<min(dynamic.versionNeedCount, Self.versionLimit) {
+        for _ in 0..<min(dynamic.size(.versionNeedCount) ?? 0, Self.versionLimit) {
             guard let count = bytes.integer(at: position + 2, as: UInt16.self),
                 let file = bytes.integer(at: position + 4, as: UInt32.self),
                 let first = bytes.integer(at: position + 8, as: UInt32.self),
                 let next = bytes.integer(at: position + 12, as: UInt32.self),
-                let library = string(dynamic, at: Int(file))
+                let library = string(dynamic, at: Int(file), limit: Self.nameLimit)
             else { break }
             var need = VersionNeed(library: library, versions: [])
             var entry = position + Int(first)
@@ -33,7 +36,7 @@ extension ELFImage {
                 guard let flags = bytes.integer(at: entry + 4, as: UInt16.self),
                     let name = bytes.integer(at: entry + 8, as: UInt32.self),
                     let following = bytes.integer(at: entry + 12, as: UInt32.self),
-                    let version = string(dynamic, at: Int(name))
+                    let version = string(dynamic, at: Int(name), limit: Self.nameLimit)
                 else { break }
                 // VER_FLG_WEAK: the linker only warns.
                 if flags & 2 == 0 { need.versions.append(version) }
@@ -47,17 +50,17 @@ extension ELFImage {
         return result
     }
 
-    /// The versions of symbols that the image defines (`DT_VERDEF`); the first is its own name.
-    package func definedVersions(_ dynamic: DynamicSection) -> [String] {
-        guard let table = dynamic.versionDefinitions else { return [] }
-        var result: [String] = []
+    /// The versions of symbols that the image defines (`DT_VERDEF`), and its own name.
+    package func definedVersions(_ dynamic: DynamicSection) -> Set<String> {
+        guard let table = dynamic[.versionDefinitions].flatMap(offset(ofAddress:)) else { return [] }
+        var result: Set<String> = []
         var position = table
-        for _ in 0..<min(dynamic.versionDefinitionCount, Self.versionLimit) {
+        for _ in 0..<min(dynamic.size(.versionDefinitionCount) ?? 0, Self.versionLimit) {
             guard let entry = bytes.integer(at: position + 12, as: UInt32.self),
                 let next = bytes.integer(at: position + 16, as: UInt32.self),
                 let name = bytes.integer(at: position + Int(entry), as: UInt32.self)
             else { break }
-            if let version = string(dynamic, at: Int(name)) { result.append(version) }
+            if let version = string(dynamic, at: Int(name), limit: Self.nameLimit) { result.insert(version) }
             if next == 0 { break }
             position += Int(next)
         }

@@ -14,6 +14,8 @@ package struct ELFImage {
     package let architecture: Architecture
     /// `e_type`: what kind of file it is.
     package let type: UInt16
+    /// Where the program headers begin in the file.
+    package let segmentTable: Int
     /// The segments, in the order of the file.
     package let segments: [Segment]
     /// Where the section headers are; the loader does without them.
@@ -23,6 +25,8 @@ package struct ELFImage {
     package struct Segment: Sendable {
         /// `p_type`.
         package var type: UInt32
+        /// `p_flags`: whether it may be read, written, executed.
+        package var flags: UInt32
         /// Where it begins in the file.
         package var offset: Int
         /// How much of the file it is.
@@ -44,6 +48,9 @@ package struct ELFImage {
         /// Which one holds the names.
         package var namesIndex: Int
     }
+
+    /// More program headers than any image has; real ones have some ten.
+    private static let segmentLimit = 64
 
     /// A shared library, or a position-independent program.
     package static let sharedObject: UInt16 = 3
@@ -88,6 +95,10 @@ package struct ELFImage {
             throw Self.truncated(bytes, "its section headers, which end at byte \(sectionEnd.partialValue)")
         }
         sectionTable = SectionTable(offset: sectionOffset, count: Int(sectionCount), namesIndex: Int(namesIndex))
+        guard segmentCount <= Self.segmentLimit else {
+            throw Self.damaged(bytes, "\(segmentCount) program headers, more than \(Self.segmentLimit)")
+        }
+        segmentTable = segmentOffset
         var segments: [Segment] = []
         segments.reserveCapacity(min(Int(segmentCount), 64))
         for index in 0..<Int(segmentCount) {
@@ -122,12 +133,14 @@ extension ELFImage.Segment {
     /// Reads a 64-bit program header; nil outside the file.
     fileprivate init?(_ bytes: ImageBytes, at start: Int) {
         guard bytes.contains(start, 56), let type = bytes.integer(at: start, as: UInt32.self),
-            let offset = bytes.offset(at: start + 8), let address = bytes.integer(at: start + 16, as: UInt64.self),
+            let flags = bytes.integer(at: start + 4, as: UInt32.self), let offset = bytes.offset(at: start + 8),
+            let address = bytes.integer(at: start + 16, as: UInt64.self),
             let size = bytes.offset(at: start + 32), let memorySize = bytes.integer(at: start + 40, as: UInt64.self),
             let alignment = bytes.integer(at: start + 48, as: UInt64.self)
         else { return nil }
         self.init(
             type: type,
+            flags: flags,
             offset: offset,
             size: size,
             address: address,

@@ -35,9 +35,12 @@ package final class ImageBytes {
 
     /// Opens a file and reads its first part.
     ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The size from which on it is refused.
     /// - Throws: `not-found`, `unreadable` (no permission, a directory, a pipe) or `too-large`.
-    package init(path: String) throws(ConnectorError) {
-        let file = try OpenFile(path: path)
+    package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
+        let file = try OpenFile(path: path, limit: limit)
         self.path = path
         count = file.identity.size
         identity = file.identity
@@ -134,6 +137,21 @@ extension ImageBytes {
         let length = unsafe strnlen((storage + offset).assumingMemoryBound(to: CChar.self), most)
         guard length < most else { return nil }
         return unsafe String(decoding: UnsafeRawBufferPointer(start: storage + offset, count: length), as: UTF8.self)
+    }
+
+    /// Runs code on the text at an offset: as C text, and as bytes without the NUL. Not if there is no NUL within the limit.
+    package func withText(at offset: Int, limit: Int = 4096, _ body: (UnsafePointer<CChar>, Span<UInt8>) -> Void) {
+        guard offset >= 0, offset < count else { return }
+        let most = min(limit, count - offset)
+        guard contains(offset, most) else { return }
+        let text = unsafe UnsafePointer<CChar>((storage + offset).assumingMemoryBound(to: CChar.self))
+        let length = unsafe strnlen(text, most)
+        guard length < most else { return }
+        let bytes = unsafe UnsafeBufferPointer(
+            start: (storage + offset).assumingMemoryBound(to: UInt8.self),
+            count: length
+        )
+        unsafe body(text, bytes.span)
     }
 
     /// Whether these bytes and then a NUL stand at an offset.

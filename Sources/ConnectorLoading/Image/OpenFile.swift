@@ -23,7 +23,7 @@ package struct OpenFile: ~Copyable {
     /// It never blocks; opening a pipe would otherwise wait for a writer.
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
-    package init(path: String) throws(ConnectorError) {
+    package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         var status = stat()
@@ -37,11 +37,11 @@ package struct OpenFile: ~Copyable {
             let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
             throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "name the file of a plugin")
         }
-        guard status.st_size <= ImageBytes.sizeLimit else {
+        guard status.st_size <= limit else {
             close(descriptor)
             throw ConnectorError(
                 .tooLarge,
-                "\(path) has \(status.st_size) bytes, more than the limit of \(ImageBytes.sizeLimit >> 20) MiB",
+                "\(path) has \(status.st_size) bytes, more than the limit of \(limit >> 20) MiB",
                 fix: "name the file of a plugin"
             )
         }

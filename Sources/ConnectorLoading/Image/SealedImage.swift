@@ -3,6 +3,10 @@
 
 internal import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The checked bytes of an image, sealed against changes and ready for the dynamic linker.
 ///
 /// Sealing defeats a file swapped between check and load, and the crash of a mapped image that is overwritten in place.
@@ -70,8 +74,9 @@ package struct SealedImage: ~Copyable {
                 let number = Self.generation.wrappingAdd(1, ordering: .relaxed).newValue
                 let refusal: DynamicLinker.Failure
                 do throws(DynamicLinker.Failure) {
-                    let path = Self.uniquePath(descriptor: memory.descriptor, generation: number)
+                    let path = try Self.uniquePath(descriptor: memory.descriptor, generation: number)
                     let handle = unsafe try DynamicLinker.load(path: path)
+                    memory.keep()
                     return unsafe LoadedImage(handle, content: memory.content(bytes))
                 } catch {
                     refusal = error
@@ -87,12 +92,18 @@ package struct SealedImage: ~Copyable {
     }
 
     #if os(Linux)
-        /// A path to an open file that no other load of this process ever used.
+        /// A path to an open file of this process that no other load of it ever used, and that other processes can open too.
         ///
-        /// For a known path, glibc returns the image that it already has, even if the descriptor now means another
-        /// file. So the path spells the generation: "/" for each 0 bit and "/." for each 1, which the system ignores.
-        package static func uniquePath(descriptor: Int32, generation: UInt64) -> String {
-            var path = "/proc/self/fd"
+        /// It names the process, so that a debugger finds the image by the name in the list of loaded ones. For a known path,
+        /// glibc returns the image that it already has, even if the descriptor now means another file. So the path spells the
+        /// generation: "/" for each 0 bit and "/." for each 1, which the system ignores. A forked process goes on counting.
+        package static func uniquePath(descriptor: Int32, generation: UInt64) throws(DynamicLinker.Failure) -> String {
+            // Not getpid(2): /proc may show another namespace, where that number is another process.
+            var buffer = [CChar](repeating: 0, count: 32)
+            let count = unsafe readlink("/proc/self", &buffer, buffer.count)
+            guard count > 0, count < buffer.count else { throw DynamicLinker.Failure(text: "there is no /proc") }
+            var path =
+                "/proc/" + String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/fd"
             var rest = generation
             while rest != 0 {
                 path += rest & 1 == 0 ? "/" : "/."

@@ -146,6 +146,8 @@ package struct PluginInspection: Sendable {
             problems += Preflight.problems(of: manifest, image, dynamic)
             symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }
         }
+        // What a damaged image asks for says nothing.
+        guard !problems.contains(where: { $0.code == .notELF }) else { return }
         let closure = DependencyClosure(of: image, dynamic)
         dependencies = closure.members.dropFirst().map { member in
             Dependency(
@@ -157,12 +159,17 @@ package struct PluginInspection: Sendable {
             )
         }
         symbolVersions = image.versionNeeds(dynamic).flatMap { need in
-            need.versions.map { version in
-                SymbolVersion(
-                    library: need.library,
-                    version: version,
-                    isPresent: closure.has(version, of: need.library)
-                )
+            let present = closure.versions(of: need.library)
+            return need.versions.map { version in
+                SymbolVersion(library: need.library, version: version, isPresent: present.map { $0.contains(version) })
+            }
+        }
+        for member in closure.members.dropFirst() where !member.isLoaded {
+            guard let library = member.contents?.image else { continue }
+            do throws(ConnectorError) {
+                _ = try Preflight.linkable(library)
+            } catch {
+                problems.append(error)
             }
         }
         problems += DependencyDiagnosis(closure).problems

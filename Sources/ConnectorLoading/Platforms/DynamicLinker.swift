@@ -28,11 +28,16 @@ package enum DynamicLinker {
     }
 
     /// Whether a loaded library exports a symbol, by the library's name; false if it is not loaded.
-    package static func isDefined(_ symbol: String, inLoaded name: String) -> Bool {
+    package static func isDefined(_ symbol: UnsafePointer<CChar>, inLoaded name: String) -> Bool {
         guard let handle = unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return false }
         // Gives back what RTLD_NOLOAD counted up; the library stays.
         defer { _ = unsafe dlclose(handle) }
         return unsafe dlsym(handle, symbol) != nil
+    }
+
+    /// Whether the process has a library that answers to this name; it then has it for good.
+    package static func keep(loaded name: String) -> Bool {
+        unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != nil
     }
 
     /// The address of an exported symbol of an image or of what it depends on.
@@ -41,12 +46,12 @@ package enum DynamicLinker {
     }
 
     /// Whether the process itself offers a symbol to what it loads.
-    package static func isDefinedGlobally(_ name: String) -> Bool {
+    package static func isDefinedGlobally(_ name: UnsafePointer<CChar>) -> Bool {
         unsafe globalSymbol(name) != nil
     }
 
     /// The address of a symbol of the process itself.
-    package static func globalSymbol(_ name: String) -> UnsafeMutableRawPointer? {
+    package static func globalSymbol(_ name: UnsafePointer<CChar>) -> UnsafeMutableRawPointer? {
         #if canImport(Glibc)
             unsafe dlsym(nil, name)
         #else

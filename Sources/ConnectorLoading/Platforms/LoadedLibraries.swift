@@ -21,7 +21,7 @@
             /// The file, if the path still leads to it: that of a sealed image does not.
             package var file: String? {
                 if path.isEmpty { return "/proc/self/exe" }
-                return path.hasPrefix("/proc/self/fd/") || !path.hasPrefix("/") ? nil : path
+                return path.hasPrefix("/proc/") || !path.hasPrefix("/") ? nil : path
             }
         }
 

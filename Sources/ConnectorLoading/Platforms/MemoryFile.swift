@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorPlatform
+internal import Synchronization
 
 #if os(Linux)
     import Glibc
@@ -12,6 +13,12 @@ internal import ConnectorPlatform
     package struct MemoryFile: ~Copyable {
         /// Open for as long as this value lives; -1 if there is no file.
         package let descriptor: Int32
+        private let isKept = Atomic<Bool>(false)
+
+        /// Takes over an open file; -1 stands for none.
+        package init(descriptor: Int32) {
+            self.descriptor = descriptor
+        }
 
         private typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
 
@@ -62,8 +69,17 @@ internal import ConnectorPlatform
             return unsafe ImageContent(mapped: UnsafeRawBufferPointer(start: address, count: bytes.count))
         }
 
+        /// Leaves the file open for the life of the process, so that a debugger can open it by its name.
+        ///
+        /// Not if that would take more than a quarter of the descriptors that the process may have.
+        package func keep() {
+            let limit = sysconf(Int32(_SC_OPEN_MAX)) / 4
+            guard descriptor >= 0, descriptor < limit || limit < 0 else { return }
+            isKept.store(true, ordering: .relaxed)
+        }
+
         deinit {
-            if descriptor >= 0 { close(descriptor) }
+            if descriptor >= 0, !isKept.load(ordering: .relaxed) { close(descriptor) }
         }
     }
 #endif

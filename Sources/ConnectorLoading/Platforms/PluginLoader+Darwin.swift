@@ -6,7 +6,7 @@
 
     extension PluginLoader {
         /// Loads an image from its own path: macOS checks the signature of what it maps itself, and has no files in memory.
-        package func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+        package func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
             let bytes = try ImageBytes(path: candidate.path)
             let image = try MachOImage(bytes)
             try image.checkKind()
@@ -19,7 +19,7 @@
                         return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
                     }
                 }
-                if let loaded { return loaded }
+                if let loaded { return (loaded, nil) }
             } catch {
                 throw ConnectorError(.loadFailed, "the dynamic linker refused \(candidate.path)", cause: error.text)
             }

@@ -6,13 +6,14 @@
 
     extension PluginLoader {
         /// Checks an image, seals what was checked, and loads that.
-        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
             let bytes = try ImageBytes(path: candidate.path)
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
             let dynamic = try Preflight.linkable(image)
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
+            let relatives = try NewDependencies.examine(image, dynamic)
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
@@ -22,13 +23,13 @@
                         let sealed = unsafe SealedImage(
                             content,
                             path: candidate.path,
-                            relatives: OriginRelatives.files(of: image, dynamic),
+                            relatives: relatives,
                             storage: storage
                         )
                         return try sealed.load()
                     }
                 }
-                if let result { return result }
+                if let result { return (result, MappedCode(image, dynamic, result, entry: candidate.manifest.entry)) }
             } catch {
                 throw Self.refused(image, dynamic, error)
             }

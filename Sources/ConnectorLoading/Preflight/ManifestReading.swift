@@ -26,9 +26,7 @@ package struct ManifestReading {
             let read = Manifest.read(text, file: path)
             embedded = read.manifest
             problems = read.problems
-            if texts.contains(where: { $0 != text }) {
-                problems.append(Self.several(texts.count, path))
-            }
+            if texts.count > 1 { problems.append(Self.several(texts, path)) }
         }
         guard let sidecar else {
             manifest = embedded
@@ -52,7 +50,7 @@ package struct ManifestReading {
     /// Reads a sidecar.
     package static func readSidecar(_ path: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
         do throws(ConnectorError) {
-            let bytes = try ImageBytes(path: path)
+            let bytes = try ImageBytes(path: path, limit: Manifest.sizeLimit)
             guard let text = bytes.copy(at: 0, count: bytes.count) else { return (nil, [Preflight.changed(path)]) }
             return Manifest.read(text, file: path)
         } catch {
@@ -62,7 +60,7 @@ package struct ManifestReading {
 
     /// The text of a sidecar; nil if it cannot be read.
     package static func text(of sidecar: String) -> [UInt8]? {
-        guard let bytes = try? ImageBytes(path: sidecar), bytes.count <= Manifest.sizeLimit else { return nil }
+        guard let bytes = try? ImageBytes(path: sidecar, limit: Manifest.sizeLimit) else { return nil }
         return bytes.copy(at: 0, count: bytes.count)
     }
 
@@ -93,11 +91,14 @@ package struct ManifestReading {
         )
     }
 
-    private static func several(_ count: Int, _ path: String) -> ConnectorError {
-        ConnectorError(
+    private static func several(_ texts: [[UInt8]], _ path: String) -> ConnectorError {
+        let names = texts.map { text in
+            Manifest.read(text, file: path).manifest.map { "\($0.id) \($0.version)" } ?? "one that cannot be read"
+        }
+        return ConnectorError(
             .invalidManifest,
-            "\(path) carries \(count) manifests that differ",
-            fix: "link one plugin into one image"
+            "\(path) carries several manifests: \(names.joined(separator: " and "))",
+            fix: "link one plugin into one image, with one CONNECTOR_MANIFEST"
         )
     }
 }

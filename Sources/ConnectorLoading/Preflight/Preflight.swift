@@ -13,7 +13,7 @@ package enum Preflight {
         let dynamic = DynamicSection(image)
         if image.isProgram(dynamic) { throw executable(image.bytes.path) }
         guard let dynamic else { throw notShared(image.bytes.path, "it has no dynamic section") }
-        try image.checkSoundness(dynamic)
+        try ImageSoundness(image, dynamic).check()
         return dynamic
     }
 
@@ -24,16 +24,30 @@ package enum Preflight {
         var problems: [ConnectorError] = []
         let path = image.bytes.path
         if let problem = abiProblem(manifest, path: path) { problems.append(problem) }
-        if let entry = manifest.entry, !image.exports(entry, dynamic) {
-            problems.append(symbolAbsent(entry, role: "its entry function", path: path))
+        let soundness = ImageSoundness(image, dynamic)
+        func check(_ name: String, role: @autoclosure () -> String) {
+            if let symbol = image.exported(name.utf8Span.span, dynamic) {
+                if !soundness.isFunction(symbol) { problems.append(noFunction(name, role: role(), path: path)) }
+            } else {
+                problems.append(symbolAbsent(name, role: role(), path: path))
+            }
         }
+        if let entry = manifest.entry { check(entry, role: "its entry function") }
         for capability in manifest.capabilities {
-            for operation in capability.operations where !image.exports(operation.symbol, dynamic) {
-                let role = "the operation \(operation.name) of \(capability.id)"
-                problems.append(symbolAbsent(operation.symbol, role: role, path: path))
+            for operation in capability.operations {
+                check(operation.symbol, role: "the operation \(operation.name) of \(capability.id)")
             }
         }
         return problems
+    }
+
+    /// What the manifest names as a function, and the image exports as something else.
+    private static func noFunction(_ symbol: String, role: String, path: String) -> ConnectorError {
+        ConnectorError(
+            .symbolAbsent,
+            "\(path) exports \(symbol), which its manifest names as \(role), but it is no function",
+            fix: "name a function in the manifest, or build the file again"
+        )
     }
 
     /// A manifest for versions of the ABI that this host does not speak.

@@ -68,17 +68,19 @@ extension JSONReader {
         let library = string("library", in: object, at: root)
         let entry = string("entry", in: object, at: root, required: library == nil)
         if let entry { checkSymbol(entry, at: root.appending("entry")) }
+        // Without either, the entry was forgotten, which is one problem and no more.
+        let isForeign = entry == nil && library != nil
         let abi = abi(in: object, at: root)
         let services = self.object("services", in: object, at: root) ?? JSONObject()
         let servicesPath = root.appending("services")
         _ = members(of: .object(services), at: servicesPath, allowed: ["required", "optional"])
         let configuration = configuration(in: object, at: root)
         let egress = egress(in: object, at: root, fields: configuration)
-        let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: entry == nil)
-        let lifecycle = lifecycle(in: object, at: root, isForeign: entry == nil, capabilities: capabilities)
         let batch = self.object("batch", in: object, at: root) ?? JSONObject()
         let batchPath = root.appending("batch")
         _ = members(of: .object(batch), at: batchPath, allowed: ["count", "bytes"])
+        let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: isForeign)
+        let lifecycle = lifecycle(in: object, at: root, isForeign: isForeign, capabilities: capabilities)
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
         if thread == nil {

@@ -176,4 +176,36 @@ import Testing
             }
         }
     }
+
+    @Test func `a library that only serves a plugin beside it is no broken plugin`() throws {
+        try Fixtures.withDirectory { directory in
+            let flags = "-Wl,--no-as-needed -L'\(directory)' -Wl,-rpath,'$ORIGIN'"
+            _ = try Fixtures.compile(
+                "__attribute__((visibility(\"default\"))) int deep(void) { return 1; }",
+                into: directory,
+                as: "deep"
+            )
+            _ = try Fixtures.compile(
+                "extern int deep(void); __attribute__((visibility(\"default\"))) int helped(void) { return deep(); }",
+                into: directory,
+                as: "helper",
+                flags: flags + " -ldeep"
+            )
+            _ = try Fixtures.compile("int stray(void) { return 1; }", into: directory, as: "stray")
+            let path = try Fixtures.compile(
+                """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST(\(Fixtures.manifest("helped", "1.0.0")));
+                extern int helped(void);
+                CONNECTOR_EXPORT int use(void) { return helped(); }
+                FIXTURE_PLUGIN(fixture_open)
+                """,
+                into: directory,
+                as: "helped",
+                flags: flags + " -lhelper"
+            )
+            let entries = PluginCatalog(directories: [directory]).entries
+            #expect(entries.map(\.path) == [path, "\(directory)/libstray.so"])
+        }
+    }
 }

@@ -1,0 +1,38 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import Synchronization
+
+/// The libraries that loading an image would bring into the process, examined before that.
+package enum NewDependencies {
+    /// The names of libraries that the process has; it keeps them.
+    private static let present = Mutex<Set<String>>([])
+
+    /// Examines the libraries that an image needs and the process does not have yet.
+    ///
+    /// Most images need what is loaded already, at the cost of a look-up for each name.
+    ///
+    /// - Returns: Those that the image finds relative to its own file (`$ORIGIN`), and would miss from a sealed copy.
+    /// - Throws: The reason why one is missing, or would crash the dynamic linker.
+    package static func examine(_ image: ELFImage, _ dynamic: DynamicSection) throws(ConnectorError) -> [ImageBytes] {
+        guard !image.neededLibraries(dynamic).allSatisfy(isPresent) else { return [] }
+        let closure = DependencyClosure(of: image, dynamic)
+        if let problem = DependencyDiagnosis.missing(closure).first { throw problem }
+        var relatives: [ImageBytes] = []
+        for member in closure.members.dropFirst() where !member.isLoaded {
+            guard let contents = member.contents else { continue }
+            _ = try Preflight.linkable(contents.image)
+            // A library of such a library is found relative to that one's copy, so it must be there too.
+            if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
+        }
+        return relatives
+    }
+
+    private static func isPresent(_ name: String) -> Bool {
+        if present.withLock({ $0.contains(name) }) { return true }
+        guard !name.contains("/"), DynamicLinker.keep(loaded: name) else { return false }
+        present.withLock { _ = $0.insert(name) }
+        return true
+    }
+}

@@ -1,0 +1,76 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension ImageSoundness {
+    /// Tags of which none does without the others.
+    private static let companions: [[DynamicTag]] = [
+        [.stringTable, .stringTableSize, .symbolTable],
+        [.relocations, .relocationSize, .relocationEntrySize],
+        [.jumpRelocations, .jumpRelocationSize, .jumpRelocationKind],
+        [.packedRelocations, .packedRelocationsSize, .packedRelocationEntrySize],
+        [.initializers, .initializersSize], [.finalizers, .finalizersSize],
+        [.versionNeeds, .versionNeedCount], [.versionDefinitions, .versionDefinitionCount],
+    ]
+
+    /// More libraries than any image names; each is looked for in many folders.
+    static let neededLimit = 256
+
+    /// The entries of the dynamic section, and the texts that they name.
+    func checkDynamicSection() throws(ConnectorError) {
+        guard dynamic.isTerminated else { throw damaged("the dynamic section has no end") }
+        if let tag = dynamic.repeated { throw damaged("the dynamic section has two entries of tag \(tag.rawValue)") }
+        for tags in Self.companions where tags.contains(where: { dynamic[$0] != nil }) {
+            if let missing = tags.first(where: { dynamic[$0] == nil }) {
+                throw damaged(
+                    "the dynamic section has tag \(tags[0].rawValue), but not its companion \(missing.rawValue)"
+                )
+            }
+        }
+        try checkStrings()
+        for (tag, size) in [
+            (DynamicTag.relocationEntrySize, UInt64(24)), (.symbolEntrySize, 24), (.packedRelocationEntrySize, 8),
+            (.jumpRelocationKind, DynamicTag.relocations.rawValue),
+        ] where dynamic[tag] ?? size != size {
+            throw damaged("tag \(tag.rawValue) of the dynamic section is not \(size)")
+        }
+        guard dynamic[.implicitRelocations] == nil else {
+            throw damaged("its relocations have the form of other processors")
+        }
+        if let address = dynamic[.procedureTable], !hasMemory(address, 8, flags: ELFConstant.writable) {
+            throw damaged("the table of procedures cannot be written")
+        }
+        for tag in [DynamicTag.initializer, .finalizer] {
+            if let address = dynamic[tag], !isFunction(address) {
+                throw damaged("its \(tag == .initializer ? "initializer" : "finalizer") is no function")
+            }
+        }
+        guard dynamic.flags1 & ELFConstant.noOpenFlag == 0 else {
+            throw ConnectorError(
+                .loadFailed,
+                "\(image.bytes.path) is marked as not to be loaded while a program runs (DF_1_NOOPEN)",
+                fix: "link it without -z nodlopen"
+            )
+        }
+    }
+
+    /// The string table, and what the section itself names in it.
+    private func checkStrings() throws(ConnectorError) {
+        let size = dynamic.stringsSize
+        guard let strings = try table(.stringTable, size: size, "the dynamic symbols' names"), size > 0,
+            image.bytes.integer(at: strings, as: UInt8.self) == 0,
+            image.bytes.integer(at: strings + size - 1, as: UInt8.self) == 0
+        else { throw damaged("the dynamic symbols have no names, or names without an end") }
+        _ = try table(.symbolTable, size: symbolCount * 24, "the dynamic symbols")
+        guard dynamic.needed.count <= Self.neededLimit else {
+            throw damaged("it needs \(dynamic.needed.count) libraries, more than \(Self.neededLimit)")
+        }
+        for index in dynamic.needed + [dynamic.soname, dynamic.rpath, dynamic.runpath].compactMap(\.self) {
+            guard index < size else { throw damaged("the name of a library lies outside the names") }
+        }
+        for index in dynamic.needed where image.bytes.integer(at: strings + index, as: UInt8.self) == 0 {
+            throw damaged("it needs a library without a name")
+        }
+    }
+}

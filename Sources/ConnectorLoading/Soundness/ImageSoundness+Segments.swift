@@ -1,0 +1,102 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension ImageSoundness {
+    /// The smallest page of any system.
+    private static let page: UInt64 = 4096
+    /// More memory for thread-local variables than any image needs; every thread pays for it.
+    private static let threadLocalLimit: UInt64 = 64 << 20
+
+    /// The segments that are mapped: ascending, apart, aligned, and within the file.
+    func checkSegments() throws(ConnectorError) {
+        var end: UInt64 = 0
+        for (index, segment) in image.segments.enumerated() where segment.type == ELFConstant.load {
+            let (segmentEnd, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
+            // A process has 47 bits of address space.
+            guard !overflow, segmentEnd < 1 << 47, segment.memorySize >= UInt64(segment.size) else {
+                throw damaged("segment \(index) is larger than the address space, or smaller than its part of the file")
+            }
+            // The linker maps whole pages: two segments in one page overwrite each other.
+            guard end == 0 || segment.address & ~(Self.page - 1) >= end else {
+                throw damaged("segment \(index) lies over the one before it")
+            }
+            guard segment.alignment & (segment.alignment &- 1) == 0,
+                segment.alignment <= 1 || (segment.address &- UInt64(segment.offset)) % segment.alignment == 0
+            else { throw damaged("segment \(index) is not aligned") }
+            end = (segmentEnd + Self.page - 1) & ~(Self.page - 1)
+        }
+        guard loads.contains(where: { $0.flags & ELFConstant.executable != 0 }) else {
+            throw damaged("no segment has instructions")
+        }
+    }
+
+    /// The segments that say how others are used.
+    func checkSpecialSegments() throws(ConnectorError) {
+        var seen: Set<UInt32> = []
+        for segment in image.segments {
+            switch segment.type {
+            case ELFConstant.dynamic:
+                guard seen.insert(segment.type).inserted else {
+                    throw damaged("it has several dynamic sections, of which the linker takes the last")
+                }
+                try checkPlace(of: segment, "the dynamic section")
+                guard segment.address % 8 == 0 else { throw damaged("the dynamic section is not aligned") }
+                // The linker writes into it unless its flags forbid that.
+                let flags = segment.flags & ELFConstant.writable
+                guard hasMemory(segment.address, segment.memorySize, flags: flags) else {
+                    throw damaged("the dynamic section cannot be written")
+                }
+            case ELFConstant.headers:
+                try checkPlace(of: segment, "the program headers")
+                guard segment.offset == image.segmentTable else { throw damaged("its program headers are displaced") }
+            case ELFConstant.note, ELFConstant.property: try checkPlace(of: segment, "its notes")
+            case ELFConstant.unwindIndex: try checkPlace(of: segment, "the index for unwinding")
+            case ELFConstant.threadLocal:
+                guard seen.insert(segment.type).inserted else { throw damaged("it has several thread-local segments") }
+                try checkThreadLocal(segment)
+            case ELFConstant.readOnlyAfterRelocation:
+                guard seen.insert(segment.type).inserted else {
+                    throw damaged("it has several segments that become read-only")
+                }
+                try checkReadOnly(segment)
+            case ELFConstant.stack where segment.flags & ELFConstant.executable != 0:
+                throw ConnectorError(
+                    .loadFailed,
+                    "\(image.bytes.path) asks for executable stacks, which would open every thread of the process to attacks",
+                    fix:
+                        "link it with -z noexecstack; end each assembly source with .section .note.GNU-stack,\"\",@progbits"
+                )
+            default: break
+            }
+        }
+    }
+
+    /// A segment within a mapped one stands in memory where it stands in the file.
+    private func checkPlace(of segment: ELFImage.Segment, _ name: String) throws(ConnectorError) {
+        guard segment.size > 0 || segment.memorySize > 0 else { return }
+        guard offset(of: segment.address, segment.size) == segment.offset,
+            UInt64(segment.size) == segment.memorySize
+        else { throw damaged("\(name) lie outside what is mapped, or are displaced") }
+    }
+
+    private func checkThreadLocal(_ segment: ELFImage.Segment) throws(ConnectorError) {
+        guard segment.alignment & (segment.alignment &- 1) == 0, segment.alignment <= Self.page,
+            segment.memorySize <= Self.threadLocalLimit, UInt64(segment.size) <= segment.memorySize,
+            segment.size == 0 || offset(of: segment.address, segment.size) == segment.offset
+        else { throw damaged("its thread-local variables lie outside what is mapped, or are too large") }
+    }
+
+    private func checkReadOnly(_ segment: ELFImage.Segment) throws(ConnectorError) {
+        guard segment.memorySize > 0 else { return }
+        let isInside = loads.contains { load in
+            // Some linkers round the end up to a page.
+            let slack = max(load.alignment, Self.page)
+            return load.flags & ELFConstant.writable != 0 && segment.address >= load.address
+                && segment.address - load.address <= load.memorySize
+                && segment.memorySize <= load.memorySize - (segment.address - load.address) + slack
+        }
+        guard isInside else { throw damaged("what becomes read-only lies outside of what is writable") }
+    }
+}

@@ -1,0 +1,75 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension ImageSoundness {
+    /// Functions of the runtimes that must be in a process from its start, and what they belong to.
+    private static let runtimes: [(symbol: String, name: String)] = [
+        ("__asan_init", "AddressSanitizer"), ("__tsan_init", "ThreadSanitizer"), ("__msan_init", "MemorySanitizer"),
+        ("__hwasan_init", "hardware-assisted AddressSanitizer"),
+    ]
+
+    /// The dynamic symbols: their names, their versions, and what the defined ones stand for.
+    func checkSymbols(lastVersion: UInt16?) throws(ConnectorError) {
+        let versions = dynamic[.versionSymbols].flatMap { offset(of: $0, symbolCount * 2) }
+        let threadLocalSize = image.segment(ELFConstant.threadLocal)?.memorySize ?? 0
+        for index in 0..<symbolCount {
+            guard let symbol = image.symbol(at: index, dynamic), symbol.name < dynamic.stringsSize else {
+                throw damaged("symbol \(index) has no name")
+            }
+            if index == 0 {
+                guard symbol.section == 0, symbol.info == 0, symbol.name == 0, symbol.value == 0 else {
+                    throw damaged("its symbols do not begin with an empty one")
+                }
+                continue
+            }
+            if let versions, let lastVersion {
+                let version = image.bytes.integer(at: versions + index * 2, as: UInt16.self) ?? .max
+                guard version & 0x7FFF <= lastVersion else {
+                    throw damaged("symbol \(index) has a version that is none")
+                }
+            }
+            if symbol.section == 0 {
+                // Otherwise the linker takes the symbol itself for its definition.
+                guard symbol.value == 0, symbol.other & 3 == 0, symbol.info >> 4 != 0 else {
+                    throw damaged("symbol \(index) is defined nowhere, but not for others to define")
+                }
+                try checkRuntime(symbol)
+            } else {
+                try check(symbol, index, threadLocalSize: threadLocalSize)
+            }
+        }
+    }
+
+    private func check(_ symbol: ELFImage.Symbol, _ index: Int, threadLocalSize: UInt64) throws(ConnectorError) {
+        // An absolute value is no address.
+        guard symbol.section != 0xFFF1 else { return }
+        let isSound =
+            switch symbol.kind {
+            case .function, .indirectFunction: symbol.value == 0 || isFunction(symbol.value)
+            case .threadLocal: symbol.value <= threadLocalSize && symbol.size <= threadLocalSize - symbol.value
+            case .object:
+                symbol.value <= memoryEnd && symbol.size <= memoryEnd - symbol.value
+            default: symbol.value <= memoryEnd
+            }
+        guard isSound else { throw damaged("symbol \(index) lies outside of what it is said to be") }
+    }
+
+    /// Code for a sanitizer ends or crashes a process that was not started with it.
+    private func checkRuntime(_ symbol: ELFImage.Symbol) throws(ConnectorError) {
+        guard let strings = dynamic.strings, image.bytes.integer(at: strings + symbol.name, as: UInt16.self) == 0x5F5F
+        else {
+            return
+        }
+        for runtime in Self.runtimes where image.bytes.hasText(runtime.symbol.utf8Span.span, at: strings + symbol.name)
+        {
+            guard unsafe !DynamicLinker.isDefinedGlobally(runtime.symbol) else { return }
+            throw ConnectorError(
+                .loadFailed,
+                "\(image.bytes.path) was built for \(runtime.name), which this process was not started with",
+                fix: "build the plugin without -fsanitize, or the host with it too"
+            )
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension ImageSoundness {
+    /// The versions that are needed and defined: the linker follows these chains to their end, whatever their counts say.
+    ///
+    /// - Returns: The highest number of a version; nil if the image has no versions.
+    func checkVersions() throws(ConnectorError) -> UInt16? {
+        guard dynamic[.versionNeeds] != nil || dynamic[.versionDefinitions] != nil else { return nil }
+        guard dynamic[.versionSymbols] != nil,
+            try table(.versionSymbols, size: symbolCount * 2, "the versions of its symbols") != nil
+        else { throw damaged("its symbols have no versions") }
+        return max(try lastNeededVersion(), try lastDefinedVersion(), 1)
+    }
+
+    private func lastNeededVersion() throws(ConnectorError) -> UInt16 {
+        guard let address = dynamic[.versionNeeds] else { return 0 }
+        var last: UInt16 = 0
+        var position = address
+        var count = 0
+        while true {
+            guard let start = offset(of: position, 16), image.bytes.integer(at: start, as: UInt16.self) == 1,
+                let versions = image.bytes.integer(at: start + 2, as: UInt16.self),
+                let file = image.bytes.integer(at: start + 4, as: UInt32.self), isNeeded(Int(file)),
+                var step = image.bytes.integer(at: start + 8, as: UInt32.self), versions > 0, step > 0,
+                let next = image.bytes.integer(at: start + 12, as: UInt32.self)
+            else { throw damaged("the versions that it needs lead outside of it, or are no library's") }
+            var version = position
+            var found = 0
+            while step != 0, found <= Int(versions) {
+                version += UInt64(step)
+                guard let entry = offset(of: version, 16),
+                    let number = image.bytes.integer(at: entry + 6, as: UInt16.self), number & 0x7FFF > 1,
+                    isString(at: entry + 8), let following = image.bytes.integer(at: entry + 12, as: UInt32.self)
+                else { throw damaged("the versions that it needs lead outside of it") }
+                last = max(last, number & 0x7FFF)
+                found += 1
+                step = following
+            }
+            guard found == Int(versions) else { throw damaged("the versions that it needs are not as many as it says") }
+            count += 1
+            // A library stands there once.
+            if next == 0 || count > dynamic.needed.count { break }
+            position += UInt64(next)
+        }
+        guard count == dynamic.size(.versionNeedCount), count <= dynamic.needed.count else {
+            throw damaged("the versions that it needs are not as many as it says")
+        }
+        return last
+    }
+
+    private func lastDefinedVersion() throws(ConnectorError) -> UInt16 {
+        guard let address = dynamic[.versionDefinitions] else { return 0 }
+        var last: UInt16 = 0
+        var position = address
+        var count = 0
+        while true {
+            guard let start = offset(of: position, 20), image.bytes.integer(at: start, as: UInt16.self) == 1,
+                let number = image.bytes.integer(at: start + 4, as: UInt16.self), number & 0x7FFF > 0,
+                let names = image.bytes.integer(at: start + 12, as: UInt32.self),
+                let next = image.bytes.integer(at: start + 16, as: UInt32.self),
+                let name = offset(of: position + UInt64(names), 8), isString(at: name)
+            else { throw damaged("the versions that it defines lead outside of it") }
+            last = max(last, number & 0x7FFF)
+            count += 1
+            if next == 0 || count > Int(UInt16.max) { break }
+            position += UInt64(next)
+        }
+        guard count == dynamic.size(.versionDefinitionCount) else {
+            throw damaged("the versions that it defines are not as many as it says")
+        }
+        return last
+    }
+
+    /// Whether a word of the file is a place in the strings.
+    private func isString(at offset: Int) -> Bool {
+        image.bytes.integer(at: offset, as: UInt32.self).map { Int($0) < dynamic.stringsSize } ?? false
+    }
+
+    /// Whether a place in the strings has the name of a needed library: the linker ends the process if not.
+    private func isNeeded(_ index: Int) -> Bool {
+        if dynamic.needed.contains(index) { return true }
+        guard let name = image.string(dynamic, at: index) else { return false }
+        return dynamic.needed.contains { image.string(dynamic, at: $0) == name }
+    }
+}

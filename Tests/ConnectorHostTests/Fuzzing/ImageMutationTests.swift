@@ -1,0 +1,51 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorLoading
+@testable import ConnectorManifest
+
+#if os(Linux)
+    import Glibc
+
+    /// Damaged images are refused before they are loaded, but for few.
+    @Suite(.timeLimit(.minutes(30))) struct ImageMutationTests {
+        /// The built command, beside which the tests are built.
+        static let program: String = {
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let count = max(0, unsafe readlink("/proc/self/exe", &buffer, buffer.count))
+            return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self).parentPath
+                + "/connector-host"
+        }()
+
+        @Test func `of the damaged images that pass inspection, one in thirty at most ends the process`() throws {
+            var random = SeededGenerator(seed: fuzzSeed)
+            let names = ["sync", "timer", "frozen-c", "http"]
+            let mutators = try names.map { try ImageMutator(Fixtures.bytes(Fixtures.plugin($0))) }
+            var (passed, ended) = (0, 0)
+            try Fixtures.withDirectory { directory in
+                for _ in 0..<fuzzRounds {
+                    let index = Int.random(in: 0..<names.count, using: &random)
+                    let path = "\(directory)/lib\(names[index]).so"
+                    try Fixtures.write(mutators[index].mutant(using: &random), to: path)
+                    guard PluginInspection(path: path).problems.isEmpty else { continue }
+                    passed += 1
+                    let configuration = """
+                        {"version": 1, "connectors": [{"name": "a", "plugin": "\(path)", "timeout": "5s"}]}
+                        """
+                    try Fixtures.write(Array(configuration.utf8), to: "\(directory)/connectors.json")
+                    let status = Fixtures.run(
+                        "exec timeout 60 '\(Self.program)' status --config '\(directory)/connectors.json' > /dev/null 2>&1"
+                    )
+                    // Of timeout(1), or of a signal.
+                    if status >= 124 { ended += 1 }
+                }
+            }
+            print("mutants: \(fuzzRounds), passed: \(passed), ended the process: \(ended)")
+            #expect(passed > 0)
+            #expect(ended <= 1 + passed / 30, "seed \(fuzzSeed)")
+        }
+    }
+#endif

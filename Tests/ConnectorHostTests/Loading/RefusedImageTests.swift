@@ -1,0 +1,105 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorLoading
+@testable import ConnectorManifest
+
+/// Images that the dynamic linker would take, and that would end the process or could not be what was meant.
+@Suite struct RefusedImageTests {
+    private func refusal(
+        _ source: String,
+        flags: String = "",
+        prepare: (String) throws -> Void = { _ in }
+    ) throws -> ConnectorError? {
+        try Fixtures.withDirectory { directory in
+            try prepare(directory)
+            let text =
+                "#include \"fixture.h\"\nCONNECTOR_MANIFEST(\(Fixtures.manifest("refused", "1.0.0")));\n\(source)\n"
+            let path = try Fixtures.compile(
+                text + "FIXTURE_PLUGIN(fixture_open)\n",
+                into: directory,
+                as: "refused",
+                flags: flags.replacing("DIRECTORY", with: directory)
+            )
+            let inspection = PluginInspection(path: path).problems
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: path))
+            }
+            #expect(inspection.contains { $0.code == error?.code && $0.message == error?.message })
+            return error
+        }
+    }
+
+    @Test(arguments: ["__asan_init", "__tsan_init"]) func `code for a sanitizer is refused by its name`(
+        _ symbol: String
+    ) throws {
+        let error = try refusal(
+            "extern void \(symbol)(void); CONNECTOR_EXPORT void *used(void) { return (void *)\(symbol); }"
+        )
+        #expect(error?.code == .loadFailed)
+        #expect(error?.message.contains("Sanitizer, which this process was not started with") == true)
+    }
+
+    @Test func `a library that is not to be loaded is refused`() throws {
+        #expect(try refusal("", flags: "-Wl,-z,nodlopen")?.message.contains("DF_1_NOOPEN") == true)
+    }
+
+    @Test func `a library that makes stacks executable is refused`() throws {
+        #expect(try refusal("", flags: "-Wl,-z,execstack")?.message.contains("executable stacks") == true)
+    }
+
+    @Test func `an entry that is no function is refused`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                "#include \"fixture.h\"\nCONNECTOR_MANIFEST(\(Fixtures.manifest("data", "1.0.0")));\n"
+                    + "CONNECTOR_EXPORT int fixture_entry = 7;\n",
+                into: directory,
+                as: "data"
+            )
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: path))
+            }
+            #expect(error?.code == .symbolAbsent)
+            #expect(error?.message.contains("no function") == true)
+        }
+    }
+
+    @Test func `two manifests in one image are refused, with both named`() throws {
+        let second = "DIRECTORY/second.c"
+        let error = try refusal("", flags: "'\(second)'") { directory in
+            let text =
+                "#include \"connector/connector.h\"\nCONNECTOR_MANIFEST(\(Fixtures.manifest("other", "2.0.0")));\n"
+            try Fixtures.write(Array(text.utf8), to: "\(directory)/second.c")
+        }
+        #expect(error?.code == .invalidManifest)
+        #expect(error?.message.contains("refused 1.0.0") == true)
+        #expect(error?.message.contains("other 2.0.0") == true)
+    }
+
+    @Test func `a library that would come with the plugin is examined before any of it runs`() throws {
+        try Fixtures.withDirectory { directory in
+            _ = try Fixtures.compile(
+                "__attribute__((visibility(\"default\"))) int answer(void) { return 42; }\n",
+                into: directory,
+                as: "stack",
+                flags: "-Wl,-z,execstack"
+            )
+            let path = try Fixtures.compile(
+                "#include \"fixture.h\"\nCONNECTOR_MANIFEST(\(Fixtures.manifest("needing", "1.0.0")));\n"
+                    + "extern int answer(void); CONNECTOR_EXPORT int used(void) { return answer(); }\n"
+                    + "FIXTURE_PLUGIN(fixture_open)\n",
+                into: directory,
+                as: "needing",
+                flags: "-Wl,--no-as-needed -L'\(directory)' -l:libstack.so -Wl,-rpath,'$ORIGIN'"
+            )
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: path))
+            }
+            #expect(error?.message.contains("executable stacks") == true)
+            #expect(PluginInspection(path: path).problems.contains { $0.message == error?.message })
+        }
+    }
+}
