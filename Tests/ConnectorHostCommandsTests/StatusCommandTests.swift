@@ -185,12 +185,4 @@ import Testing
         #expect(result.error == "")
     }
 
-    @Test func `a plugin without a simulator is opened as configured, and that is said`() async throws {
-        let workspace = try Workspace()
-        try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
-        let result = try await workspace.program.run("status", "--simulate")
-        #expect(result.status == 0)
-        #expect(result.error.contains("no simulator"))
-        #expect(result.error.contains("connector=calculator"))
-    }
 }

@@ -50,6 +50,11 @@ extension ConfigurationSchema {
             "description": "How often an open gate is proved.",
         ],
         "allow": allow,
+        "simulate": [
+            "type": "string", "minLength": 1,
+            "description":
+                "With --simulate: the URL of a server on this machine, a file of answers, or \"local\" for a plugin that reaches nobody.",
+        ],
     ]
 
     private static let retry: JSONValue = [

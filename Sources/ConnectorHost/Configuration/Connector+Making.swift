@@ -68,6 +68,7 @@ extension Connector {
             heal: heal,
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
+            simulator: nil,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )
@@ -102,6 +103,7 @@ extension Connector {
             heal: HealPolicy(),
             probeInterval: Self.defaultProbeInterval,
             allowedHosts: nil,
+            simulator: nil,
             kind: .composite(policy: policy.quorum.map { .all(quorum: $0) } ?? kept, children: connectors),
             location: JSONPath()
         )

@@ -47,7 +47,7 @@ struct PluginsDocument: Document {
             ])
             for problem in problems {
                 let shown = ErrorLines(error: problem)
-                for line in [shown.headline(style)] + shown.details(style) { table.append(note: "    " + line) }
+                for line in [shown.locatedHeadline(style)] + shown.details(style) { table.append(note: "    " + line) }
             }
         }
         let broken = problems.count { !$0.isEmpty }

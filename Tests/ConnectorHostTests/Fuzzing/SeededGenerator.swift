@@ -1,6 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Random numbers that are the same in every run (SplitMix64, Steele et al. 2014), so that a failure can be repeated.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -17,4 +23,14 @@ struct SeededGenerator: RandomNumberGenerator {
         value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
         return value ^ value >> 31
     }
+}
+
+/// How many mutants each mutator makes: `CONNECTOR_FUZZ_ROUNDS`, or few.
+var fuzzRounds: Int { number("CONNECTOR_FUZZ_ROUNDS") ?? 60 }
+
+/// Where the mutators' random numbers begin: `CONNECTOR_FUZZ_SEED`, or the same place in every run.
+var fuzzSeed: UInt64 { UInt64(number("CONNECTOR_FUZZ_SEED") ?? 1) }
+
+private func number(_ variable: String) -> Int? {
+    unsafe getenv(variable).flatMap { unsafe Int(String(cString: $0)) }.flatMap { $0 >= 0 ? $0 : nil }
 }
