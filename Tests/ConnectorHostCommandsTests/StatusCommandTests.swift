@@ -135,6 +135,8 @@ import Testing
         let document = try JSONValue(parsing: result.output)
         #expect(document["gates"]?[0]?["error"]?["code"] == "timed-out")
         #expect(document["gates"]?[1]?["state"] == "open")
+        let text = try await workspace.program.run("status", "--timeout", "200ms")
+        #expect(text.output.contains("→ see why the server is slow, or raise --timeout"))
     }
 
     @Test func `a plugin that crashes takes the program down, as the documentation says`() async throws {
