@@ -2,11 +2,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorHost
+internal import ConnectorManifest
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// The whole program; the executable is only its entry point.
 public enum CommandLineProgram {
-    /// Runs the command that the process's arguments name, and exits unless it succeeds.
+    /// Runs the command that the process's arguments name, and exits with its status.
     public static func main() async {
-        await ConnectorHostCommand.main()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        var command: any ParsableCommand
+        do {
+            command = try ConnectorHostCommand.parseAsRoot(arguments)
+        } catch {
+            refuse(error, arguments)
+        }
+        // What does not run a plugin only shows help, on standard output.
+        guard var running = command as? any AsyncParsableCommand, !(command is ConnectorHostCommand) else {
+            if command is ConnectorHostCommand { refuse(CleanExit.helpRequest(command), arguments) }
+            do {
+                try command.run()
+                end(.success)
+            } catch {
+                refuse(error, arguments)
+            }
+        }
+        StandardStream.keepOutput()
+        do {
+            try await running.run()
+            end(.success)
+        } catch let status as ExitCode {
+            end(status)
+        } catch {
+            let unexpected = ConnectorError(.failed, "the command failed", cause: String(describing: error))
+            output(of: arguments).report([error as? ConnectorError ?? unexpected])
+            end(ExitStatus.failed)
+        }
+    }
+
+    /// Ends the process; an answer that could not be written whole is never a success.
+    private static func end(_ status: ExitCode) -> Never {
+        if let failure = StandardStream.outputFailure {
+            StandardStream.error.writeLine("error: the answer cannot be written to standard output: \(failure)")
+            exit(status == .success ? ExitStatus.failed.rawValue : status.rawValue)
+        }
+        exit(status.rawValue)
+    }
+
+    /// Shows help, or why the arguments are wrong: with `--json` as a document, as every other error.
+    private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
+        let status = ConnectorHostCommand.exitCode(for: error)
+        guard status == .validationFailure, asksForJSON(arguments) else { ConnectorHostCommand.exit(withError: error) }
+        let message = ConnectorHostCommand.message(for: error)
+        let command = arguments.first { !$0.hasPrefix("-") }.map { " \($0.excerpt)" } ?? ""
+        output(of: arguments).report([
+            ConnectorError(.invalid, message.excerpt(of: 600), fix: "see connector-host\(command) --help")
+        ])
+        end(status)
+    }
+
+    /// How a command with these arguments answers.
+    private static func output(of arguments: [String]) -> OutputOptions {
+        var options = OutputOptions()
+        options.isJSON = asksForJSON(arguments)
+        return options
+    }
+
+    private static func asksForJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
     }
 }

@@ -9,9 +9,6 @@ internal import Synchronization
 ///
 /// One per host. Creating it costs nothing: each part starts when a plugin first needs it.
 package final class HostServices: Sendable {
-    /// The ids of all services, as manifests name them.
-    package static let identifiers = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
-
     /// The options of the services.
     package let options: Options
     /// The source of the time, also for the host's own deadlines.

@@ -57,19 +57,55 @@ import Testing
         #expect(broken.error.contains("[syntax]"))
     }
 
-    @Test func `a valid file is status 0, and a plugin that cannot be used a warning`() async throws {
+    @Test func `for a plugin that would not load, every reason is told, and the status is 1`() async throws {
         let workspace = try Workspace()
         try workspace.configure([
             ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
             ["name": "broken", "plugin": .string(FixturePlugins.broken("truncated"))],
         ])
         let result = try await workspace.program.run("validate")
-        #expect(result.status == 0)
-        #expect(result.output.contains("warning: broken: "))
-        #expect(result.output.contains("! connectors.json is valid: 2 gates, of which 1 would fail"))
+        #expect(result.status == 1)
+        #expect(result.output.contains("error: broken: "))
+        #expect(result.output.contains("✗ connectors.json is well formed: 2 gates, of which 1 would fail"))
         let document = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
-        #expect(document["valid"] == true)
-        #expect(document["warnings"]?[0]?["code"] == "truncated")
+        #expect(document["valid"] == false)
+        #expect(document["errors"]?[0]?["code"] == "truncated")
+        #expect(document["failing"] == 1)
+    }
+
+    @Test(arguments: [
+        "symbol-absent", "missing-dependency", "missing-symbol", "signature-mismatch", "garbage-manifest",
+    ])
+    func `validate says of a plugin what inspect says`(fixture: String) async throws {
+        let workspace = try Workspace()
+        let plugin = FixturePlugins.broken(fixture)
+        try workspace.configure([["name": "broken", "plugin": .string(plugin)]])
+        let validated = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
+        let inspected = try JSONValue(parsing: try await workspace.program.run("inspect", plugin, "--json").output)
+        let messages = try #require(inspected["problems"]?.array).map { $0["message"] }
+        #expect(try #require(validated["errors"]?.array).map { $0["message"] } == messages)
+        #expect(!messages.isEmpty)
+    }
+
+    @Test func `a file with faults and one without are answered by documents of one form`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.faulty, to: "connectors.json")
+        let faulty = try await workspace.program.run("validate", "--json")
+        #expect(try JSONValue(parsing: faulty.output)["valid"] == false)
+        try workspace.write("{", to: "connectors.json")
+        #expect(try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)["valid"] == false)
+        try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
+        #expect(try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)["valid"] == true)
+    }
+
+    @Test func `more faults than anybody reads are counted`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure(.array((0..<300).map { ["name": .string("a\($0)"), "plugin": "none"] }))
+        let text = try await workspace.program.run("validate")
+        #expect(text.error.hasSuffix("\nand 200 more\n"))
+        let document = try JSONValue(parsing: try await workspace.program.run("status", "--json").output)
+        #expect(document["errors"]?.array?.count == 100)
+        #expect(document["omitted"] == 200)
     }
 
     @Test func `validating runs no code of a plugin`() async throws {

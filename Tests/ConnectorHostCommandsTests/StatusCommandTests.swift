@@ -135,6 +135,8 @@ import Testing
         let document = try JSONValue(parsing: result.output)
         #expect(document["gates"]?[0]?["error"]?["code"] == "timed-out")
         #expect(document["gates"]?[1]?["state"] == "open")
+        let text = try await workspace.program.run("status", "--timeout", "200ms")
+        #expect(text.output.contains("→ see why the server is slow, or raise --timeout"))
     }
 
     @Test func `a plugin that crashes takes the program down, as the documentation says`() async throws {
@@ -185,12 +187,4 @@ import Testing
         #expect(result.error == "")
     }
 
-    @Test func `a plugin without a simulator is opened as configured, and that is said`() async throws {
-        let workspace = try Workspace()
-        try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
-        let result = try await workspace.program.run("status", "--simulate")
-        #expect(result.status == 0)
-        #expect(result.error.contains("no simulator"))
-        #expect(result.error.contains("connector=calculator"))
-    }
 }

@@ -63,6 +63,27 @@ import Testing
         #expect(FilePosition(offset: offset, in: Array("aé\nb".utf8)).description == expected)
     }
 
+    @Test func `a thousand positions cost little more than one`() {
+        let count = 20_000
+        let text = Array("[\((0..<count).map { #"{"n\#($0)": "é"}"# }.joined(separator: ","))]".utf8)
+        var locator = JSONLocator(text)
+        for index in stride(from: 0, to: count, by: 20) {
+            let path = JSONPath().appending(index).appending("n\(index)")
+            let position = locator.position(of: path)
+            #expect(position.line == 1 && position == locator.position(of: path))
+        }
+        #expect(locator.steps < 2 * text.count)
+    }
+
+    @Test func `positions far into a long line count characters`() {
+        let long = String(repeating: "é", count: 5000)
+        let text = Array("{\"a\": \"\(long)\",\n\"b\": [\"\(long)\", 1]}".utf8)
+        var locator = JSONLocator(text)
+        let last = locator.position(of: JSONPath().appending("b").appending(1))
+        #expect((last.line, last.column) == (2, 5011))
+        #expect(locator.position(of: JSONPath().appending("a")).column == 7)
+    }
+
     @Test func `paths read as in JavaScript`() {
         let path = JSONPath().appending("connectors").appending(0).appending("config")
         #expect(path.description == "connectors[0].config")

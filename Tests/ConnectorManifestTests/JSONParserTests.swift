@@ -53,7 +53,9 @@ import Testing
         (#""\ud83d\n""#, "1:2: a high surrogate needs a low one"),
         (#""\ud83d\ud83d""#, "1:2: a high surrogate needs a low one"),
         (#""\ude00""#, "1:2: a low surrogate needs a high one"),
-        ("// x\n1", "1:1: expected a value, found '/'"), ("\u{FEFF}1", "1:1: expected a value, found byte 239"),
+        ("// x\n1", "1:1: expected a value, found '/'"), ("é", "1:1: expected a value, found 'é' (U+00E9)"),
+        ("\u{FEFF}1", "1:1: the text begins with a byte order mark; save it as UTF-8 without one"),
+        ("\u{1}", "1:1: expected a value, found the control character U+0001"),
     ])
     func `anything else is refused with its place`(text: String, expected: String) {
         #expect {

@@ -84,7 +84,7 @@ let completeManifest = """
             problems.map(\.description) == [
                 #"m:2:21: unknown key "entyr" (unknown-key) [invalid-manifest]; did you mean "entry"?"#,
                 "m:1:15: the manifest's format is 2, this host reads 1 (invalid-value) [invalid-manifest]",
-                #"m:1:24: id is "Segment"; it must be lower-case letters, digits, '-', '_' and '.' (invalid-value) [invalid-manifest]"#,
+                "m:1:24: id is \"Segment\"; it must be \(identifierRule) (invalid-value) [invalid-manifest]",
                 #"m:1:46: version is "1"; it must be like 1.2.3 (invalid-value) [invalid-manifest]"#,
                 "m:1:1: entry is missing; it must be a string (missing-value) [invalid-manifest]",
                 "m:1:58: abi must be [lowest, highest], such as [1, 1] (invalid-value) [invalid-manifest]",
@@ -107,18 +107,33 @@ let completeManifest = """
     }
 
     @Test(arguments: [
-        (#"{"type": "strnig"}"#, #"unknown type "strnig" (invalid-value) [invalid-manifest]; did you mean "string"?"#),
+        (
+            #"{"type": "strnig"}"#,
+            #"configuration.field has the unknown type "strnig" (invalid-value) [invalid-manifest]; did you mean "string"?"#
+        ),
         (
             #"{"type": "integer", "default": "x"}"#,
-            "the default must be an integer, not a string (invalid-value) [invalid-manifest]"
+            "configuration.field: the default must be an integer, not a string (invalid-value) [invalid-manifest]"
         ),
-        (#"{"default": "c", "values": ["a"]}"#, #"the default must be one of "a" (invalid-value) [invalid-manifest]"#),
-        (#"{"required": true, "default": "x"}"#, "a required field has no default (invalid-value) [invalid-manifest]"),
-        (#"{"type": "url", "secret": true}"#, "a secret must be a string (invalid-value) [invalid-manifest]"),
-        (#"{"values": [1]}"#, "an allowed value must be a string, not an integer (invalid-value) [invalid-manifest]"),
+        (
+            #"{"default": "c", "values": ["a"]}"#,
+            #"configuration.field: the default must be one of "a" (invalid-value) [invalid-manifest]"#
+        ),
+        (
+            #"{"required": true, "default": "x"}"#,
+            "configuration.field: a required field has no default (invalid-value) [invalid-manifest]"
+        ),
+        (
+            #"{"type": "url", "secret": true}"#,
+            "configuration.field: a secret must be a string (invalid-value) [invalid-manifest]"
+        ),
+        (
+            #"{"values": [1]}"#,
+            "configuration.field: an allowed value must be a string, not an integer (invalid-value) [invalid-manifest]"
+        ),
         (
             #"{"type": "number", "minimum": 2, "maximum": 1}"#,
-            "the minimum is higher than the maximum (invalid-value) [invalid-manifest]"
+            "configuration.field: the minimum is higher than the maximum (invalid-value) [invalid-manifest]"
         ),
         (#"{"defualt": 1}"#, #"unknown key "defualt" (unknown-key) [invalid-manifest]; did you mean "default"?"#),
         ("1", "configuration.field must be an object, not an integer (wrong-type) [invalid-manifest]"),
@@ -131,7 +146,7 @@ let completeManifest = """
     @Test(arguments: ["", "a b", "a}", "ä", "a/b", String(repeating: "a", count: 65)])
     func `a field's name can stand between braces`(name: String) throws {
         let found = try problems { $0["configuration"] = ["endpoint": ["type": "url"], .init(name): [:]] }
-        #expect(found.count == 1 && found[0].contains("must be letters, digits"))
+        #expect(found.count == 1 && found[0].contains("must be 1 to 64 letters, digits"))
     }
 
     @Test(arguments: ["{nothing}", "{endpoint", "{batch}", "{"])

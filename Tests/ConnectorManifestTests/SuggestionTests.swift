@@ -26,6 +26,25 @@ import Testing
         #expect(suggestion(for: "zzzzzz", among: (0..<13).map { "known\($0)" }) == nil)
     }
 
+    @Test func `of very many names only some are compared`() {
+        var read = 0
+        let names = (0..<1_000_000).lazy.map { number -> String in
+            read += 1
+            return "name\(number)"
+        }
+        #expect(suggestion(for: "nmae7", among: names) == "did you mean \"name7\"?")
+        #expect(read <= 10_000 && read > 0)
+    }
+
+    @Test func `a long text is cut in its middle`() {
+        #expect("short".excerpt == "short")
+        let long = String(repeating: "a", count: 1 << 20) + "b"
+        #expect(long.excerpt.count == 99 && long.excerpt.hasSuffix("ab") && long.excerpt.contains("a…a"))
+        // A single character may be as long as the text.
+        let tower = "e" + String(repeating: "\u{301}", count: 1 << 20)
+        #expect(tower.excerpt.utf8.count < 250)
+    }
+
     @Test func `long names are like nothing`() {
         let long = String(repeating: "a", count: 100_000)
         #expect(suggestion(for: long, among: ["a"]) == "known: a")

@@ -28,17 +28,19 @@ public struct Configuration: Sendable {
     public static let formatVersion: Int64 = 1
     /// The largest file, in bytes.
     public static let sizeLimit = 4 << 20
+    /// The most connectors of a file.
+    public static let connectorLimit = 32_768
     /// The deepest nesting of connectors.
     public static let depthLimit = 32
 }
 
 extension Configuration {
     /// Every connector, each before its children, in the order of the file.
-    package var allConnectors: [Connector] { connectors.flatMap(\.selfAndDescendants) }
+    package var allConnectors: [Connector] { connectors.selvesAndDescendants }
 
     /// The leaves to open: enabled ones outside disabled composites.
     package var enabledLeaves: [(connector: Connector, leaf: Connector.Leaf)] {
-        connectors.flatMap(\.enabledLeaves)
+        connectors.reduce(into: []) { $1.addEnabledLeaves(to: &$0) }
     }
 }
 
@@ -51,8 +53,8 @@ extension Configuration {
         file: String,
         environment: Environment = .process
     ) throws(ConfigurationErrors) -> Configuration {
-        let (configuration, problems) = examine(file: file, environment: environment)
-        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems) }
+        let (configuration, problems, omitted) = examine(file: file, environment: environment)
+        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
         return configuration
     }
 
@@ -71,21 +73,29 @@ extension Configuration {
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
         let base = BaseDirectory(directory)
-        let (configuration, problems) = Self.examine(Array(text.utf8), file: file, base: base, environment: environment)
-        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems) }
+        let (configuration, problems, omitted) = Self.examine(
+            Array(text.utf8),
+            file: file,
+            base: base,
+            environment: environment
+        )
+        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
         self = configuration
     }
+
+    /// A configuration as far as it can be read, its faults, and how many further ones were found.
+    package typealias Examination = (configuration: Configuration?, problems: [ConnectorError], omitted: Int)
 
     /// Reads as much of a file as possible, and collects every fault.
     package static func examine(
         file: String,
         environment: Environment
-    ) -> (configuration: Configuration?, problems: [ConnectorError]) {
+    ) -> Examination {
         do throws(ConnectorError) {
             let content = try SmallFile(reading: file, limit: sizeLimit)
             return examine(content.bytes, file: file, base: BaseDirectory(of: file), environment: environment)
         } catch {
-            return (nil, [error])
+            return (nil, [error], 0)
         }
     }
 
@@ -95,14 +105,14 @@ extension Configuration {
         file: String,
         base: BaseDirectory,
         environment: Environment
-    ) -> (configuration: Configuration?, problems: [ConnectorError]) {
+    ) -> Examination {
         do throws(ConnectorError) {
             let value = try JSONValue(parsing: text, file: file)
             var reader = ConfigurationReader(text: text, file: file, base: base, environment: environment)
             let configuration = reader.configuration(value)
-            return (configuration, reader.json.problems)
+            return (configuration, reader.json.problems, reader.json.omitted)
         } catch {
-            return (nil, [error])
+            return (nil, [error], 0)
         }
     }
 }

@@ -18,7 +18,7 @@ extension ConfigurationReader {
         if word != "queued", word != "direct" {
             json.report(
                 .invalidValue,
-                "delivery is \"\(word.brief)\"; it must be \"queued\" or \"direct\"",
+                "delivery is \"\(word.excerpt)\"; it must be \"queued\" or \"direct\"",
                 at: path.appending("delivery")
             )
         }
@@ -40,7 +40,7 @@ extension ConfigurationReader {
                 let words = DeliveryPolicy.WhenFull.allCases.map(\.rawValue)
                 json.report(
                     .invalidValue,
-                    "whenFull is \"\(word.brief)\"; it must be \"block\", \"dropOldest\" or \"dropNewest\"",
+                    "whenFull is \"\(word.excerpt)\"; it must be \"block\", \"dropOldest\" or \"dropNewest\"",
                     fix: suggestion(for: word, among: words),
                     at: here.appending("whenFull")
                 )
@@ -85,7 +85,7 @@ extension ConfigurationReader {
         guard parts.count == 2, let number = UInt32(parts[0]), number > 0, let span = seconds[parts[1]] else {
             json.report(
                 .invalidValue,
-                "pace is \"\(text.brief)\"; it must be \(kind)",
+                "pace is \"\(text.excerpt)\"; it must be \(kind)",
                 at: path.appending("pace")
             )
             return nil
@@ -97,16 +97,11 @@ extension ConfigurationReader {
     mutating func stateDirectory(in object: JSONObject) -> String? {
         guard let text = json.string("state", in: object, at: JSONPath()) else { return nil }
         let here = JSONPath().appending("state")
-        guard let directory = json.filled(text, from: environment, at: here)?.text else { return nil }
+        guard let directory = filled(text, at: here) else { return nil }
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
             json.report(.invalidValue, "state does not name a directory", at: here)
             return nil
         }
         return base.resolve(directory)
     }
-}
-
-extension String {
-    /// The beginning of a text that somebody wrote, for a message.
-    fileprivate var brief: String { utf8.count <= 100 ? self : "\(prefix(60))…" }
 }

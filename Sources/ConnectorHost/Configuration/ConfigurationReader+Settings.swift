@@ -13,7 +13,9 @@ extension ConfigurationReader {
     }
 
     private static let commonKeys = ["name", "required", "enabled", "after", "delivery", "outbox"]
-    private static let leafKeys = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http"]
+    private static let leafKeys = [
+        "plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+    ]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
     /// Tells a leaf from a composite; nil, with an error, for a connector that is both or neither.
@@ -32,7 +34,7 @@ extension ConfigurationReader {
         case (nil, nil):
             // A misspelt key gets an error of its own, which also explains why the connector has no kind.
             let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
-            let isMisspelt = object.names.contains { name in
+            let isMisspelt = object.members.prefix(100).map(\.name).contains { name in
                 !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
             }
             guard !isMisspelt else { return nil }
@@ -56,6 +58,7 @@ extension ConfigurationReader {
             }
         for name in object.names where !name.hasPrefix("$") {
             if !known.contains(name) {
+                guard json.hasRoom() else { continue }
                 json.reportUnknown(name, allowed: known.filter { !foreign.contains($0) }, at: path)
             } else if foreign.contains(name) {
                 json.report(
@@ -78,7 +81,7 @@ extension ConfigurationReader {
         if policy == nil {
             json.report(
                 .invalidValue,
-                "unknown policy \"\(name)\"",
+                "unknown policy \"\(name.excerpt)\"",
                 fix: suggestion(for: name, among: CompositePolicy.names),
                 at: here
             )
@@ -107,7 +110,7 @@ extension ConfigurationReader {
         if version == nil {
             json.report(
                 .invalidValue,
-                "the version \"\(text)\" must be a whole one, such as 1.2.3",
+                "the version \"\(text.excerpt)\" must be a whole one, such as 1.2.3",
                 at: path.appending("version")
             )
         }
@@ -121,7 +124,7 @@ extension ConfigurationReader {
         guard let duration = Duration(parsing: text), duration > .zero else {
             json.report(
                 .invalidValue,
-                "\(json.name(of: path.appending(name))) is \"\(text)\"; it must be \(kind)",
+                "\(json.name(of: path.appending(name))) is \"\(text.excerpt)\"; it must be \(kind)",
                 at: path.appending(name)
             )
             return nil
@@ -153,7 +156,7 @@ extension ConfigurationReader {
         guard case .object = value else {
             json.report(
                 value.string == nil ? .wrongType : .invalidValue,
-                "heal must be \"off\" or an object, not \(value.string.map { "\"\($0)\"" } ?? value.kind)",
+                "heal must be \"off\" or an object, not \(value.string.map { "\"\($0.excerpt)\"" } ?? value.kind)",
                 fix: "write {\"initial\": \"1s\", \"max\": \"60s\"}, or \"off\"",
                 at: here
             )
@@ -193,7 +196,7 @@ extension ConfigurationReader {
         guard let duration = Duration(parsing: text), duration > .zero else {
             json.report(
                 .invalidValue,
-                "probe is \"\(text)\"; it must be a duration such as \"30s\", or \"off\"",
+                "probe is \"\(text.excerpt)\"; it must be a duration such as \"30s\", or \"off\"",
                 at: path.appending("probe")
             )
             return Connector.defaultProbeInterval
@@ -209,6 +212,24 @@ extension ConfigurationReader {
         return json.bool("propagateTrace", in: members, at: here) ?? false
     }
 
+    /// What takes the vendor's place in a simulation.
+    mutating func simulator(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> SimulatorReference? {
+        guard let text = json.string("simulate", in: object, at: path),
+            let filled = filled(text, at: path.appending("simulate"))
+        else { return nil }
+        let reference = SimulatorReference(filled, base: base)
+        if reference == nil {
+            json.report(
+                .invalidValue,
+                "simulate is \"\(filled.excerpt)\"; it must be a server on this machine, a file of answers, or \"local\"",
+                fix:
+                    "write \"http://127.0.0.1:PORT\", the path of a file, or \"local\" for a plugin that reaches nobody",
+                at: path.appending("simulate")
+            )
+        }
+        return reference
+    }
+
     /// The hosts that the operator allows.
     mutating func allowedHosts(in object: JSONObject, at path: JSONPath) -> [HostRule]? {
         guard let value = object["allow"] else { return nil }
@@ -221,13 +242,15 @@ extension ConfigurationReader {
         for (index, element) in texts.enumerated() {
             let place = here.appending("hosts").appending(index)
             guard let text = element.string else {
+                guard json.hasRoom() else { continue }
                 json.report(.wrongType, "\(json.name(of: place)) must be a string, not \(element.kind)", at: place)
                 continue
             }
             guard let rule = HostRule(text) else {
+                guard json.hasRoom() else { continue }
                 json.report(
                     .invalidValue,
-                    "\"\(text)\" is not a host",
+                    "\"\(text.excerpt)\" is not a host",
                     fix: "write a name such as \"api.example.com\", \"*.example.com\" or \"example.com:8080\"",
                     at: place
                 )

@@ -8,7 +8,13 @@ struct ConfigurationReader {
     /// Collects faults.
     var json: JSONReader
     let base: BaseDirectory
-    let environment: Configuration.Environment
+    private var variables: VariableExpansion
+    /// The longest path, in bytes: PATH_MAX of Linux.
+    private static let pathLimit = 4096
+    /// The most directories with plugins.
+    private static let directoryLimit = 1000
+    /// How many connectors were read.
+    private var count = 0
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
 
@@ -16,7 +22,7 @@ struct ConfigurationReader {
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
         json = JSONReader(text: text, file: file)
         self.base = base
-        self.environment = environment
+        variables = VariableExpansion(environment)
     }
 
     /// Reads the root; nil if it is not an object.
@@ -72,14 +78,20 @@ struct ConfigurationReader {
         let elements =
             json.value("plugins", in: object, at: JSONPath(), kind: "an array of directories") { $0.array } ?? []
         var directories: [String] = []
+        guard elements.count <= Self.directoryLimit else {
+            let path = JSONPath().appending("plugins")
+            json.report(.tooLarge, "plugins names more than \(Self.directoryLimit) directories", at: path)
+            return []
+        }
         for (index, element) in elements.enumerated() {
             let path = JSONPath().appending("plugins").appending(index)
             guard let text = element.string else {
+                guard json.hasRoom() else { continue }
                 json.report(.wrongType, "\(path) must be a string, not \(element.kind)", at: path)
                 continue
             }
-            guard let directory = json.filled(text, from: environment, at: path)?.text else { continue }
-            guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            guard let directory = variables.filled(text, at: path, reporting: &json)?.text else { continue }
+            guard !directory.isEmpty, !directory.utf8.contains(0), directory.utf8.count <= Self.pathLimit else {
                 json.report(.invalidValue, "\(path) does not name a directory", at: path)
                 continue
             }
@@ -96,20 +108,29 @@ struct ConfigurationReader {
         var connectors: [Connector] = []
         for (index, element) in array.enumerated() {
             let here = path.appending(index)
-            let connector = connector(element, at: here, under: parent)
-            if let name = element["name"]?.string, let earlier = first.updateValue(here.appending("name"), forKey: name)
-            {
-                first[name] = earlier
-                json.report(
-                    .duplicateName,
-                    json.text.isEmpty
-                        ? "the name \"\(name)\" is taken by another connector beside this one"
-                        : "the name \"\(name)\" is taken by the connector at \(json.position(of: earlier))",
-                    fix: "give one of them another name",
-                    at: here.appending("name")
-                )
+            count += 1
+            guard count <= Configuration.connectorLimit else {
+                guard count == Configuration.connectorLimit + 1 else { break }
+                let limit = Configuration.connectorLimit
+                json.report(.tooLarge, "the file has more than \(limit) connectors", at: here)
+                break
             }
+            let connector = connector(element, at: here, under: parent)
             if let connector { connectors.append(connector) }
+            guard let name = element["name"]?.string else { continue }
+            guard let earlier = first[name] else {
+                first[name] = here.appending("name")
+                continue
+            }
+            guard json.hasRoom() else { continue }
+            json.report(
+                .duplicateName,
+                json.text.isEmpty
+                    ? "the name \"\(name.excerpt)\" is taken by another connector beside this one"
+                    : "the name \"\(name.excerpt)\" is taken by the connector at \(json.position(of: earlier))",
+                fix: "give one of them another name",
+                at: here.appending("name")
+            )
         }
         return connectors
     }
@@ -119,6 +140,7 @@ struct ConfigurationReader {
         json.connector = parent
         json.origin = JSONPath()
         guard case .object(let object) = value else {
+            guard json.hasRoom() else { return nil }
             json.report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
             return nil
         }
@@ -150,6 +172,7 @@ struct ConfigurationReader {
             allowedHosts: allowedHosts(in: object, at: path),
             delivery: delivery(in: object, at: path),
             propagatesTrace: propagatesTrace(in: object, at: path),
+            simulator: simulator(in: object, at: path, base: base),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )
@@ -176,7 +199,7 @@ struct ConfigurationReader {
         guard isIdentifier(name) else {
             json.report(
                 .invalidValue,
-                "the name \"\(name)\" must be lower-case letters, digits, '-', '_' and '.', at most 64",
+                "the name \"\(name.excerpt)\" must be \(identifierRule)",
                 at: path.appending("name")
             )
             return ""
@@ -193,7 +216,7 @@ struct ConfigurationReader {
         guard value == "true" || value == "false" else {
             json.report(
                 .invalidValue,
-                "enabled must be true or false, and \(text) is \"\(value)\"",
+                "enabled must be true or false, and \(text.excerpt) is \"\(value.excerpt)\"",
                 fix: "set the environment variable to \"true\" or \"false\"",
                 at: path.appending("enabled")
             )
@@ -203,11 +226,12 @@ struct ConfigurationReader {
     }
 
     /// A text with its variables filled in; nil if one is missing, with an error unless the connector is disabled.
-    private mutating func filled(_ text: String, at path: JSONPath) -> String? {
-        let before = json.problems
-        let value = json.filled(text, from: environment, at: path)?.text
+    mutating func filled(_ text: String, at path: JSONPath) -> String? {
+        guard isDisabled else { return variables.filled(text, at: path, reporting: &json)?.text }
         // The variables of a disabled connector need not be set.
-        if isDisabled, json.problems.last?.code == .missingVariable { json.problems = before }
+        var others = JSONReader(text: [], file: "")
+        let value = variables.filled(text, at: path, reporting: &others)?.text
+        for problem in others.problems where problem.code != .missingVariable { json.report(problem, at: path) }
         return value
     }
 
@@ -220,11 +244,11 @@ struct ConfigurationReader {
             return Connector.Leaf(plugin: PluginSpecification(text, version: version), config: config)
         }
         let isPath = name.utf8.contains(UInt8(ascii: "/"))
-        guard isPath ? !name.utf8.contains(0) : isIdentifier(name) else {
+        guard isPath ? !name.utf8.contains(0) && name.utf8.count <= Self.pathLimit : isIdentifier(name) else {
             json.report(
                 .invalidValue,
-                "\"\(name)\" is neither the id of a plugin nor, with a slash, the path of one",
-                fix: name == text ? nil : "correct the environment variable in \(text)",
+                "\"\(name.excerpt)\" is neither the id of a plugin nor, with a slash, the path of one",
+                fix: name == text ? nil : "correct the environment variable in \(text.excerpt)",
                 at: path.appending("plugin")
             )
             return nil
@@ -255,37 +279,5 @@ struct ConfigurationReader {
         json.origin = path
         let policy = policy(in: object, at: path, of: children)
         return .composite(policy: policy, children: children)
-    }
-}
-
-extension JSONReader {
-    /// A text with its variables filled in; nil, with an error, if one is missing or the text is malformed.
-    ///
-    /// - Returns: The text, and whether it was a single variable and nothing else.
-    mutating func filled(
-        _ text: String,
-        from environment: Configuration.Environment,
-        at path: JSONPath
-    ) -> (text: String, isOneVariable: Bool)? {
-        guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, false) }
-        do throws(Template.Malformed) {
-            let template = try Template(parsing: text)
-            let (filled, missing) = template.filled(from: environment)
-            for name in missing { reportMissing(variable: name, at: path) }
-            return missing.isEmpty ? (filled, template.isOneVariable) : nil
-        } catch {
-            report(.invalidValue, error.message, at: path)
-            return nil
-        }
-    }
-
-    /// Reports that the environment lacks a variable.
-    mutating func reportMissing(variable name: String, at path: JSONPath) {
-        report(
-            .missingVariable,
-            "the environment variable \(name) is not set",
-            fix: "set it, or write ${\(name):-default}",
-            at: path
-        )
     }
 }

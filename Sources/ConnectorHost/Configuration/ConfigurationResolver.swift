@@ -11,7 +11,9 @@ struct ConfigurationResolver {
     /// Every secret read so far.
     private(set) var secrets: [Secret] = []
     private let base: BaseDirectory
-    private let environment: Configuration.Environment
+    private var variables: VariableExpansion
+    /// The secrets by what refers to them: many references may name one file.
+    private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
 
     /// The value of a member of `config`.
     private struct Evaluated {
@@ -26,7 +28,7 @@ struct ConfigurationResolver {
     init(_ configuration: Configuration, environment: Configuration.Environment) {
         json = JSONReader(text: configuration.text, file: configuration.file)
         base = BaseDirectory(configuration.directory)
-        self.environment = environment
+        variables = VariableExpansion(environment)
     }
 
     /// What to open for a leaf, or why its plugin cannot be used; nil, with an error, if the file is at fault.
@@ -37,7 +39,7 @@ struct ConfigurationResolver {
     ) -> Result<LeafPlan, ConnectorError>? {
         json.connector = connector.path
         defer { json.connector = nil }
-        let before = json.problems.count
+        let before = json.problems.count + json.omitted
         let place = connector.location.appending("config")
         var values: [(name: String, evaluated: Evaluated?)] = []
         for member in leaf.config.members {
@@ -51,11 +53,12 @@ struct ConfigurationResolver {
                 return nil
             }
             error.connector = connector.path
-            error.position = json.text.isEmpty ? nil : json.position(of: place)
-            return json.problems.count == before ? .failure(error) : nil
+            // A fault of the plugin's own manifest has its place there.
+            if error.position == nil, !json.text.isEmpty { error.position = json.position(of: place) }
+            return json.problems.count + json.omitted == before ? .failure(error) : nil
         case .success(let manifest):
             let plan = plan(connector, leaf, manifest, values, at: place)
-            return json.problems.count == before ? .success(plan) : nil
+            return json.problems.count + json.omitted == before ? .success(plan) : nil
         }
     }
 
@@ -67,10 +70,11 @@ struct ConfigurationResolver {
         at place: JSONPath
     ) -> LeafPlan {
         let known = manifest.configuration.map(\.name)
-        for (name, _) in values where !known.contains(name) {
+        let names = Set(known)
+        for (name, _) in values where !names.contains(name) && json.hasRoom() {
             json.report(
                 .unknownKey,
-                "the plugin \(manifest.id) takes no \"\(name)\"",
+                "the plugin \(manifest.id) takes no \"\(name.excerpt)\"",
                 fix: known.isEmpty ? "remove it" : suggestion(for: name, among: known),
                 at: place.appending(name),
                 .name
@@ -78,9 +82,13 @@ struct ConfigurationResolver {
         }
         var config: [JSONObject.Member] = []
         var hidden: [String: Secret] = [:]
-        var whole = JSONObject()
+        var whole: [String: JSONValue] = [:]
+        let given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
+        let strangers = values.lazy.map(\.name).filter { !names.contains($0) }.prefix(100)
         for field in manifest.configuration {
-            guard let value = value(of: field, manifest, connector, values, at: place) else { continue }
+            guard let value = value(of: field, manifest, connector, given, Array(strangers), at: place) else {
+                continue
+            }
             whole[field.name] = value
             if field.isSecret, let text = value.string {
                 let secret = Secret(text)
@@ -96,7 +104,8 @@ struct ConfigurationResolver {
             manifest: manifest,
             config: JSONObject(unique: config),
             secrets: hidden,
-            egress: connector.allowedHosts ?? manifest.egressRules(for: whole)
+            egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
+            simulator: connector.simulator
         )
     }
 
@@ -105,17 +114,17 @@ struct ConfigurationResolver {
         of field: ConfigurationField,
         _ manifest: Manifest,
         _ connector: Connector,
-        _ values: [(name: String, evaluated: Evaluated?)],
+        _ values: [String: Evaluated?],
+        _ strangers: [String],
         at place: JSONPath
     ) -> JSONValue? {
-        guard let given = values.first(where: { $0.name == field.name }) else {
-            let isMisspelt = values.contains { name, _ in
-                !manifest.configuration.contains { $0.name == name } && isMisspelling(name, of: field.name)
+        guard let given = values[field.name] else {
+            if field.isRequired, !strangers.contains(where: { isMisspelling($0, of: field.name) }), json.hasRoom() {
+                reportMissing(field, manifest, connector)
             }
-            if field.isRequired, !isMisspelt { reportMissing(field, manifest, connector) }
             return field.defaultValue
         }
-        guard var evaluated = given.evaluated else { return nil }
+        guard var evaluated = given else { return nil }
         if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
         let here = place.appending(field.name)
         if evaluated.isSecret, !field.isSecret {
@@ -161,7 +170,7 @@ struct ConfigurationResolver {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
         case .string(let text):
-            return json.filled(text, from: environment, at: path).map {
+            return variables.filled(text, at: path, reporting: &json).map {
                 Evaluated(value: .string($0.text), isOneVariable: $0.isOneVariable)
             }
         case .array(let elements):
@@ -191,7 +200,7 @@ struct ConfigurationResolver {
             json.report(.wrongType, "a secret must be a string such as \"env:NAME\", not \(value.kind)", at: path)
             return nil
         }
-        guard let filled = json.filled(text, from: environment, at: path) else { return nil }
+        guard let filled = variables.filled(text, at: path, reporting: &json) else { return nil }
         guard let reference = SecretReference(filled.text) else {
             // Do not show the text: it may be the secret itself.
             json.report(
@@ -201,14 +210,24 @@ struct ConfigurationResolver {
             )
             return nil
         }
-        do throws(ConnectorError) {
-            let secret = try reference.secret(base: base, environment: environment)
-            secrets.append(secret)
+        // With more faults than anybody reads, no further file is opened.
+        guard read[reference] != nil || json.hasRoom() else { return nil }
+        switch read[reference] ?? readSecret(reference) {
+        case .success(let secret):
             return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
-        } catch {
+        case .failure(let error):
             json.report(error, at: path)
             return nil
         }
+    }
+
+    private mutating func readSecret(_ reference: SecretReference) -> Result<Secret, ConnectorError> {
+        let result = Result { () throws(ConnectorError) in
+            try reference.secret(base: base, environment: variables.environment)
+        }
+        read[reference] = result
+        if case .success(let secret) = result { secrets.append(secret) }
+        return result
     }
 }
 
@@ -240,7 +259,7 @@ extension ConfigurationField {
 
 extension JSONReader {
     /// Whether a path leads to a value.
-    fileprivate func has(_ path: JSONPath) -> Bool {
+    fileprivate mutating func has(_ path: JSONPath) -> Bool {
         position(of: path) != position(of: path.parent)
     }
 }

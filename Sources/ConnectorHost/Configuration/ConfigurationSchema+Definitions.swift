@@ -56,6 +56,11 @@ extension ConfigurationSchema {
         ],
         "outbox": outbox,
         "http": http,
+        "simulate": [
+            "type": "string", "minLength": 1,
+            "description":
+                "With --simulate: the URL of a server on this machine, a file of answers, or \"local\" for a plugin that reaches nobody.",
+        ],
     ]
 
     private static let outbox: JSONValue = [

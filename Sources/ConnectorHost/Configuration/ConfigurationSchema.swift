@@ -80,7 +80,7 @@ package struct ConfigurationSchema: Sendable {
     private var connector: JSONValue {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
-        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http"]
+        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate"]
         let composite = ["policy", "quorum", "connectors"]
         let kind: JSONValue = [
             "if": ["required": ["plugin"]],

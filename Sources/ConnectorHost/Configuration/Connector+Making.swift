@@ -75,6 +75,7 @@ extension Connector {
             allowedHosts: allowedHosts,
             delivery: delivery,
             propagatesTrace: propagatesTrace,
+            simulator: nil,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )
@@ -113,6 +114,7 @@ extension Connector {
             probeInterval: Self.defaultProbeInterval,
             allowedHosts: nil,
             delivery: delivery,
+            simulator: nil,
             kind: .composite(policy: policy.quorum.map { .all(quorum: $0) } ?? kept, children: connectors),
             location: JSONPath()
         )

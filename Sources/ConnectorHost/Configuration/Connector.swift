@@ -35,6 +35,8 @@ public struct Connector: Sendable {
     /// Whether the plugin's requests carry the trace that they belong to, in headers that the application's tracer
     /// writes.
     public package(set) var propagatesTrace = false
+    /// What takes the vendor's place in a simulation; nil leaves it to the simulators that come with the host.
+    package internal(set) var simulator: SimulatorReference?
     /// Leaf or composite.
     package var kind: Kind
     /// The position in the file.
@@ -74,15 +76,23 @@ extension Connector {
         if case .composite(let policy, _) = kind { policy } else { nil }
     }
 
-    /// This connector, then everything below it in the order of the file.
-    package var selfAndDescendants: [Connector] { [self] + children.flatMap(\.selfAndDescendants) }
-
-    /// This leaf, or the leaves below, without those that `enabled` switches off.
-    package var enabledLeaves: [(connector: Connector, leaf: Leaf)] {
-        guard isEnabled else { return [] }
-        return switch kind {
-        case .leaf(let leaf): [(self, leaf)]
-        case .composite(_, let children): children.flatMap(\.enabledLeaves)
+    /// Adds this leaf, or the leaves below, without those that `enabled` switches off.
+    func addEnabledLeaves(to leaves: inout [(connector: Connector, leaf: Leaf)]) {
+        guard isEnabled else { return }
+        switch kind {
+        case .leaf(let leaf): leaves.append((self, leaf))
+        case .composite(_, let children):
+            for child in children { child.addEnabledLeaves(to: &leaves) }
         }
     }
+
+    fileprivate func addSelfAndDescendants(to connectors: inout [Connector]) {
+        connectors.append(self)
+        for child in children { child.addSelfAndDescendants(to: &connectors) }
+    }
+}
+
+extension [Connector] {
+    /// Each connector, then everything below it, in the order of the file.
+    package var selvesAndDescendants: [Connector] { reduce(into: []) { $1.addSelfAndDescendants(to: &$0) } }
 }

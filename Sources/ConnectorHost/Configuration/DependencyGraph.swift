@@ -28,13 +28,16 @@ package struct DependencyGraph {
         package let path: [String]
     }
 
+    /// How many edges were followed and compared so far.
+    package private(set) var steps = 0
+
     /// A connector has two moments: its start and its opening. Moment 2n is the start of connector n.
     private var edges: [[(moment: Int, wait: Wait?)]]
 
     /// Takes connectors whose `after` holds paths.
     package init(_ connectors: [Connector]) {
         var numbers: [String: Int] = [:]
-        let all = connectors.flatMap(\.selfAndDescendants)
+        let all = connectors.selvesAndDescendants
         for (number, connector) in all.enumerated() where numbers[connector.path] == nil {
             numbers[connector.path] = number
         }
@@ -62,10 +65,14 @@ package struct DependencyGraph {
     private static let cycleLimit = 100
 
     /// Circles in the order of the file; without them, opening could proceed.
-    package func cycles() -> [Cycle] {
+    ///
+    /// The search ends early rather than compare more circles than the graph has edges, many times over; it always finds
+    /// one if there is one.
+    package mutating func cycles() -> [Cycle] {
         enum State { case unseen, active, done }
         var states = Array(repeating: State.unseen, count: edges.count)
         var found: [Cycle] = []
+        let limit = 4 * (edges.count + edges.reduce(0) { $0 + $1.count }) + 10_000
         for root in edges.indices where states[root] == .unseen && found.count < Self.cycleLimit {
             // The way from the root to here, without recursion: a chain may be as long as the file. `next` counts the edges
             // followed so far.
@@ -78,6 +85,7 @@ package struct DependencyGraph {
                     continue
                 }
                 way[way.count - 1].next += 1
+                steps += 1
                 let target = edges[last.moment][last.next].moment
                 switch states[target] {
                 case .done: break
@@ -87,9 +95,12 @@ package struct DependencyGraph {
                 case .active:
                     let start = way.lastIndex { $0.moment == target } ?? 0
                     let waits = way[start...].compactMap { edges[$0.moment][$0.next - 1].wait }
-                    if let cycle = cycle(waits), !found.contains(where: { Set($0.waits).isSubset(of: waits) }) {
-                        found.append(cycle)
+                    steps += way.count - start + found.count * waits.count
+                    if let cycle = cycle(waits) {
+                        let circle = Set(waits)
+                        if !found.contains(where: { circle.isSuperset(of: $0.waits) }) { found.append(cycle) }
                     }
+                    if steps > limit || found.count >= Self.cycleLimit { return found }
                 }
             }
         }

@@ -4,33 +4,81 @@
 package import ConnectorManifest
 internal import ConnectorServices
 
+/// What a leaf opens against instead of its vendor.
+package enum SimulationTarget: Sendable {
+    /// A server on this machine, which takes the vendor's place.
+    case server(URLParts)
+    /// No host at all: the plugin needs none.
+    case nobody
+    /// Nothing; the gate fails with this error and is not opened.
+    case none(ConnectorError)
+}
+
 extension ResolvedConfiguration {
-    /// The same connectors, pointed at other servers: this is what `status --simulate` opens.
+    /// The same connectors, none of which reaches a real vendor: this is what `status --simulate` opens.
     ///
     /// Every URL among the values gets a new scheme and authority, and keeps its user and path:
-    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A redirected leaf may connect to that
-    /// server alone, whatever the file allows.
+    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect to that server
+    /// alone, whatever the file allows, and a redirect leads nowhere else either.
     ///
-    /// - Parameter base: The URL that replaces the vendor of a plugin's id; nil leaves the leaf as it is.
-    package func pointing(_ base: @escaping @Sendable (_ plugin: String) -> URLParts?) -> ResolvedConfiguration {
+    /// - Parameter target: What takes the place of the vendor of a leaf, by its path.
+    package func pointing(
+        _ target: @escaping @Sendable (_ path: String, LeafPlan) -> SimulationTarget
+    ) -> ResolvedConfiguration {
         var result = self
-        for (path, leaf) in leaves { result.leaves[path] = leaf.map { $0.pointing(base) } }
-        result.renew = { [renew] path in renew(path)?.pointing(base) }
+        for (path, leaf) in leaves { result.leaves[path] = leaf.flatMap { $0.pointing(target(path, $0), path) } }
+        result.renew = { [renew] path in renew(path).flatMap { try? $0.pointing(target(path, $0), path).get() } }
         return result
     }
 }
 
 extension LeafPlan {
+    /// Whether, by all that the host knows, the plugin reaches nobody: it has no hosts, no URLs and no secrets, and is no
+    /// foreign library that opens something.
+    package var reachesNobody: Bool {
+        egress.isEmpty && secrets.isEmpty && manifest.lifecycle == nil
+            && !manifest.requiredServices.contains("http/1")
+            && !manifest.configuration.contains { $0.type == .url }
+    }
+
     /// The leaf with its URLs moved to the server that replaces its vendor.
-    fileprivate func pointing(_ base: (_ plugin: String) -> URLParts?) -> LeafPlan {
-        guard let base = base(manifest.id) else { return self }
+    fileprivate func pointing(_ target: SimulationTarget, _ path: String) -> Result<LeafPlan, ConnectorError> {
         var plan = self
-        for field in manifest.configuration where field.type == .url {
-            guard let url = config[field.name]?.string.flatMap(URLParts.init) else { continue }
-            plan.config[field.name] = .string(url.moved(to: base).description)
+        var isMoved = false
+        switch target {
+        case .none(var error):
+            error.connector = path
+            return .failure(error)
+        case .nobody: plan.egress = []
+        case .server(let base):
+            for field in manifest.configuration {
+                if let text = secrets[field.name]?.reveal() {
+                    guard let url = URLParts(text) else { continue }
+                    plan.secrets[field.name] = Secret(url.moved(to: base).description)
+                    isMoved = true
+                } else if field.type == .url, let url = config[field.name]?.string.flatMap(URLParts.init) {
+                    plan.config[field.name] = .string(url.moved(to: base).description)
+                    isMoved = true
+                }
+            }
+            guard isMoved else { return .failure(unmovable(path)) }
+            plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
         }
-        plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
-        return plan
+        return .success(plan)
+    }
+}
+
+extension LeafPlan {
+    /// The error of a leaf without an address that could lead to a simulator.
+    private func unmovable(_ path: String) -> ConnectorError {
+        let fields = manifest.configuration.filter { $0.type == .url }.map(\.name)
+        return ConnectorError(
+            .notSimulated,
+            "not opened: the plugin \(manifest.id) has no URL in its configuration that could lead to a simulator",
+            fix: fields.first.map { "set \"\($0.excerpt)\" in \"config\"" }
+                ?? "let the plugin take its endpoint from a configuration field of type url",
+            connector: path
+        )
     }
 }
 

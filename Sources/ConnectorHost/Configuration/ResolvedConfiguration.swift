@@ -25,9 +25,11 @@ package struct LeafPlan: Sendable {
     /// Every field with a value, defaults included, in the manifest's order; secret ones hold `{{secret:FIELD}}`.
     package internal(set) var config: JSONObject
     /// The values of the secret fields.
-    package let secrets: [String: Secret]
+    package internal(set) var secrets: [String: Secret]
     /// The hosts that the plugin may reach.
     package internal(set) var egress: [HostRule]
+    /// What takes the vendor's place in a simulation, as the file says.
+    package let simulator: SimulatorReference?
 
     /// The text that stands for a secret field's value in a plugin's configuration and requests.
     package static func placeholder(for field: String) -> String { "{{secret:\(field)}}" }
@@ -47,13 +49,15 @@ extension Configuration {
         environment: Environment = .process,
         manifests: (Configuration) -> (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
-        let (configuration, problems) = examine(file: file, environment: environment)
-        guard let configuration else { throw ConfigurationErrors(problems) }
-        let (resolved, more) = configuration.examine(
+        let (configuration, problems, omitted) = examine(file: file, environment: environment)
+        guard let configuration else { throw ConfigurationErrors(problems, omitted: omitted) }
+        let (resolved, more, omittedMore) = configuration.examine(
             environment: environment,
             manifest: manifests(configuration)
         )
-        guard problems.isEmpty, more.isEmpty else { throw ConfigurationErrors(problems + more) }
+        guard problems.isEmpty, more.isEmpty else {
+            throw ConfigurationErrors(problems + more, omitted: omitted + omittedMore)
+        }
         return resolved
     }
 
@@ -64,19 +68,24 @@ extension Configuration {
         environment: Environment = .process,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
-        let (resolved, problems) = examine(environment: environment, manifest: manifest)
-        guard problems.isEmpty else { throw ConfigurationErrors(problems) }
+        let (resolved, problems, omitted) = examine(environment: environment, manifest: manifest)
+        guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
         return resolved
     }
 
     private func examine(
         environment: Environment,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
-    ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError]) {
+    ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError], omitted: Int) {
         var resolver = ConfigurationResolver(self, environment: environment)
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
+        var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
-            leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: manifest(leaf.plugin))
+            // With more faults than anybody reads, no further plugin is searched for: each search takes some 0.1 ms.
+            guard manifests[leaf.plugin] != nil || resolver.json.hasRoom() else { continue }
+            let found = manifests[leaf.plugin] ?? manifest(leaf.plugin)
+            manifests[leaf.plugin] = found
+            leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: found)
         }
         let resolved = ResolvedConfiguration(
             configuration: self,
@@ -87,7 +96,7 @@ extension Configuration {
                 return renewed(path, manifest, environment)
             }
         )
-        return (resolved, resolver.json.problems)
+        return (resolved, resolver.json.problems, resolver.json.omitted)
     }
 
     /// Resolves a leaf again; nil if that fails.

@@ -33,14 +33,14 @@ enum SecretReference: Sendable, Hashable {
             guard let value = environment[name] else {
                 throw ConnectorError(
                     .missingVariable,
-                    "the environment variable \(name), which holds a secret, is not set",
+                    "the environment variable \(name.excerpt), which holds a secret, is not set",
                     fix: "set it, or write {\"secret\": \"file:PATH\"}"
                 )
             }
             guard !value.isEmpty else {
                 throw ConnectorError(
                     .secretUnavailable,
-                    "the environment variable \(name), which holds a secret, is empty"
+                    "the environment variable \(name.excerpt), which holds a secret, is empty"
                 )
             }
             return Secret(value)
@@ -56,7 +56,7 @@ enum SecretReference: Sendable, Hashable {
             throw ConnectorError(
                 .secretUnavailable,
                 error.code == .notFound
-                    ? "the secret's file \(path) does not exist" : "the secret's file: \(error.message)",
+                    ? "the secret's file \(path.excerpt) does not exist" : "the secret's file: \(error.message)",
                 fix: error.code == .notFound ? "write the secret into that file, and chmod 600 it" : error.fix,
                 cause: error.cause
             )
@@ -65,16 +65,18 @@ enum SecretReference: Sendable, Hashable {
             let mode = String(file.permissions & 0o777, radix: 8)
             throw ConnectorError(
                 .secretUnavailable,
-                "users other than the owner have access to the secret's file \(path) (mode \(mode))",
-                fix: "chmod 600 \(path)"
+                "users other than the owner have access to the secret's file \(path.excerpt) (mode \(mode))",
+                fix: "chmod 600 \(path.excerpt)"
             )
         }
         var bytes = file.bytes[...]
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw ConnectorError(.secretUnavailable, "the secret's file \(path) is empty") }
+        guard !bytes.isEmpty else {
+            throw ConnectorError(.secretUnavailable, "the secret's file \(path.excerpt) is empty")
+        }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConnectorError(.secretUnavailable, "the secret's file \(path) is not text in UTF-8")
+            throw ConnectorError(.secretUnavailable, "the secret's file \(path.excerpt) is not text in UTF-8")
         }
         return Secret(text)
     }

@@ -32,7 +32,7 @@ struct SmallFile: Sendable {
         guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
-            throw ConnectorError(.unreadable, "\(path) is \(kind)")
+            throw ConnectorError(.unreadable, "\(path.excerpt) is \(kind)")
         }
         permissions = UInt32(status.st_mode) & 0o7777
         // Reading one byte more than allowed detects a file that is too large, even one that grows meanwhile.
@@ -58,7 +58,7 @@ struct SmallFile: Sendable {
         }
         if let failed { throw Self.failure(path, failed) }
         guard read.count <= most else {
-            throw ConnectorError(.tooLarge, "\(path) has more than \(most >> 10) KiB")
+            throw ConnectorError(.tooLarge, "\(path.excerpt) has more than \(most >> 10) KiB")
         }
         bytes = read
     }
@@ -66,11 +66,16 @@ struct SmallFile: Sendable {
     private static func failure(_ path: String, _ number: Int32) -> ConnectorError {
         switch number {
         case ENOENT, ENOTDIR:
-            ConnectorError(.notFound, "there is no file \(path)", fix: "check the path", cause: description(of: number))
+            ConnectorError(
+                .notFound,
+                "there is no file \(path.excerpt)",
+                fix: "check the path",
+                cause: description(of: number)
+            )
         default:
             ConnectorError(
                 .unreadable,
-                "\(path) cannot be read",
+                "\(path.excerpt) cannot be read",
                 fix: "check the permissions of the file and its directories",
                 cause: description(of: number)
             )

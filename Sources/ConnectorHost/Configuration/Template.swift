@@ -20,45 +20,45 @@ struct Template: Sendable, Hashable {
     /// Splits a text into parts.
     init(parsing text: String) throws(Malformed) {
         // Byte by byte: in UTF-8, `$`, `{` and `}` are part of no other character.
-        var rest = text.utf8[...]
+        let bytes = Array(text.utf8)
         var literal = ""
-        while let dollar = rest.firstIndex(of: UInt8(ascii: "$")) {
-            let after = rest.index(after: dollar)
-            guard after < rest.endIndex, rest[after] != UInt8(ascii: "$") else {
-                // `$${` is an escape; any other `$` stands for itself.
-                let isEscape = rest[after...].starts(with: "${".utf8)
-                let end = isEscape ? rest.index(after, offsetBy: 2) : after
-                literal += rest[..<(isEscape ? dollar : after)].text + (isEscape ? "${" : "")
-                rest = rest[end...]
+        var start = 0
+        var index = 0
+        while index + 1 < bytes.count {
+            guard bytes[index] == UInt8(ascii: "$"), bytes[index + 1] == UInt8(ascii: "{") else {
+                index += 1
                 continue
             }
-            guard rest[after] == UInt8(ascii: "{") else {
-                literal += rest[..<after].text
-                rest = rest[after...]
+            // `$${` is an escape; any other `$` stands for itself.
+            guard index == start || bytes[index - 1] != UInt8(ascii: "$") else {
+                literal += String(decoding: bytes[start..<(index - 1)], as: UTF8.self) + "${"
+                index += 2
+                start = index
                 continue
             }
-            literal += rest[..<dollar].text
-            rest = rest[rest.index(after: after)...]
-            guard let close = rest.firstIndex(of: UInt8(ascii: "}")) else {
+            literal += String(decoding: bytes[start..<index], as: UTF8.self)
+            guard let close = bytes[(index + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
                 throw Malformed(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
             }
-            let reference = try Self.reference(Substring(rest[..<close]))
-            rest = rest[rest.index(after: close)...]
+            let reference = try Self.reference(Substring(String(decoding: bytes[(index + 2)..<close], as: UTF8.self)))
             if !literal.isEmpty { parts.append(.text(literal)) }
             literal = ""
             parts.append(reference)
+            index = close + 1
+            start = index
         }
-        literal += rest.text
+        literal += String(decoding: bytes[start...], as: UTF8.self)
         if !literal.isEmpty || parts.isEmpty { parts.append(.text(literal)) }
     }
 
     private static func reference(_ text: Substring) throws(Malformed) -> Part {
-        let separator = text.firstRange(of: ":-")
-        let name = text[..<(separator?.lowerBound ?? text.endIndex)]
-        guard isVariableName(name) else {
-            throw Malformed(message: "\"${\(text)}\" names no variable; write ${NAME} or ${NAME:-default}")
+        let bytes = text.utf8
+        let name = text[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex)]
+        let rest = bytes[name.endIndex...]
+        guard isVariableName(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
+            throw Malformed(message: "\"${\(text.excerpt)}\" names no variable; write ${NAME} or ${NAME:-default}")
         }
-        return .variable(name: String(name), fallback: separator.map { String(text[$0.upperBound...]) })
+        return .variable(name: String(name), fallback: rest.isEmpty ? nil : String(Substring(rest.dropFirst(2))))
     }
 
     /// Whether a text is a letter or `_`, followed by letters, digits and `_`.
@@ -79,11 +79,19 @@ struct Template: Sendable, Hashable {
     ///
     /// As in a shell, the default replaces an unset variable and an empty one.
     ///
-    /// - Returns: The text, and the variables that have neither a value nor a default.
-    func filled(from environment: Configuration.Environment) -> (text: String, missing: [String]) {
+    /// - Parameters:
+    ///   - environment: The values.
+    ///   - limit: The most bytes of the text.
+    /// - Returns: The text, nil if it is too long, and the variables that have neither a value nor a default.
+    func filled(
+        from environment: Configuration.Environment,
+        limit: Int = Configuration.sizeLimit
+    ) -> (text: String?, missing: [String]) {
         var text = ""
         var missing: [String] = []
+        var known: Set<String> = []
         for part in parts {
+            guard text.utf8.count <= limit else { return (nil, missing) }
             switch part {
             case .text(let literal): text += literal
             case .variable(let name, let fallback):
@@ -92,16 +100,11 @@ struct Template: Sendable, Hashable {
                     text += fallback
                 } else if let value {
                     text += value
-                } else if !missing.contains(name) {
+                } else if known.insert(name).inserted {
                     missing.append(name)
                 }
             }
         }
-        return (text, missing)
+        return (text.utf8.count <= limit ? text : nil, missing)
     }
-}
-
-extension Substring.UTF8View {
-    /// The characters; the view must begin and end at character boundaries.
-    fileprivate var text: Substring { Substring(self) }
 }

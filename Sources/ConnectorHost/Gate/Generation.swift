@@ -182,13 +182,6 @@ final class Generation: Sendable {
 
     private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
         let plugin = try environment.loader.load(candidate)
-        for id in plugin.manifest.requiredServices where !HostServices.identifiers.contains(id) {
-            throw ConnectorError(
-                .unsupported,
-                "the plugin needs the host service \(id), which this host does not have",
-                fix: "use a newer host or an older plugin"
-            )
-        }
         return try PluginInstance(
             of: plugin,
             configuration: plan.material.configuration,

@@ -65,7 +65,7 @@ package struct PluginLookup: Sendable {
                 if let candidate = try? bundled.catalog.find(plugin.name, version: plugin.version) {
                     return .success(candidate)
                 }
-                return .success(try everything.find(plugin.name, version: plugin.version))
+                return .success(try bundled.everything(after: named).find(plugin.name, version: plugin.version))
             }
         } catch {
             return .failure(error)
@@ -94,11 +94,22 @@ private final class BundledPlugins: Sendable {
     let directories: [String]
     private let requiresTrust: Bool
     private let found = Mutex<PluginCatalog?>(nil)
+    /// Everything in these directories and those searched before them; searched once, for the words of errors.
+    private let all = Mutex<PluginCatalog?>(nil)
 
     /// Searches nothing yet.
     init(directories: [String], requiresTrust: Bool) {
         self.directories = directories
         self.requiresTrust = requiresTrust
+    }
+
+    /// Everything in the directories of a catalog, then in these.
+    func everything(after named: PluginCatalog) -> PluginCatalog {
+        all.withLock { all in
+            let catalog = all ?? PluginCatalog(directories: named.directories + directories)
+            all = catalog
+            return catalog
+        }
     }
 
     /// Everything in the directories.

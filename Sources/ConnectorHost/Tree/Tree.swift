@@ -64,7 +64,7 @@ struct Tree: Sendable {
     /// Which connector waits for which: by `after`, and because a policy opens in order.
     private static func waits(_ connectors: [Connector], _ nodes: [Node], _ indices: [String: Int]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
-        for connector in connectors.flatMap(\.selfAndDescendants) {
+        for connector in connectors.selvesAndDescendants {
             guard let index = indices[connector.path] else { continue }
             let targets = connector.after.compactMap { indices[$0] }
             if !targets.isEmpty { waits[index, default: []] += targets }

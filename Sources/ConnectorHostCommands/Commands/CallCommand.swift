@@ -17,7 +17,7 @@ struct CallCommand: AsyncParsableCommand {
             that begins with a hyphen.
 
             Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is
-            invalid; 64 for wrong usage.
+            invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates are closed.
 
             Examples:
               connector-host call geocoder geocode query=Berlin limit=1
@@ -56,12 +56,12 @@ struct CallCommand: AsyncParsableCommand {
         do throws(ConnectorError) {
             let result = try await call(session)
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
-            await session.close()
         } catch {
             answer.report([error], of: .call)
-            await session.close()
+            try await session.close()
             throw ExitStatus.failed
         }
+        try await session.close()
     }
 
     /// Reports wrong arguments before any gate opens.
@@ -74,6 +74,7 @@ struct CallCommand: AsyncParsableCommand {
             candidate.name == operation || "\(capability.id.name)/\(candidate.name)" == operation
         }
         guard let called else {
+            if let reason = session.resolved.failure(at: path) { throw reason }
             let known = operations.map(\.operation.name)
             throw ConnectorError(
                 .unsupported,
@@ -84,6 +85,9 @@ struct CallCommand: AsyncParsableCommand {
         let reader = ArgumentReader(operation: operation, signature: called.operation.signature)
         let values = try reader.arguments(arguments)
         _ = try await session.open(path)
-        return try await gate.call(operation, values, options: CallOptions(timeout: timeout ?? .seconds(30)))
+        let options = CallOptions(timeout: timeout ?? .seconds(30))
+        return try await session.interruption.cancelling { [operation] () async throws(ConnectorError) in
+            try await gate.call(operation, values, options: options)
+        }
     }
 }

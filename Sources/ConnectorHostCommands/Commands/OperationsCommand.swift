@@ -31,7 +31,7 @@ struct OperationsCommand: AsyncParsableCommand {
         let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         let document = OperationsDocument(resolved: resolved, path: path)
         if let path, document.connectors.isEmpty {
-            answer.report([Self.unknown(path, in: resolved)])
+            answer.report([resolved.failure(at: path) ?? Self.unknown(path, in: resolved)])
             throw ExitStatus.failed
         }
         answer.output.write(document)

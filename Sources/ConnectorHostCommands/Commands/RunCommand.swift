@@ -5,8 +5,6 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import Logging
-internal import ServiceLifecycle
-internal import UnixSignals
 
 /// `connector-host run`: opens every gate, and delivers what is in the outboxes until it is told to stop.
 struct RunCommand: AsyncParsableCommand {
@@ -58,36 +56,21 @@ struct RunCommand: AsyncParsableCommand {
             try await session.host.claimOutbox()
         } catch {
             answer.report([error])
-            await session.close()
+            try await session.close()
             throw ExitStatus.failed
         }
-        let running = Running(host: session.host, grace: grace ?? .seconds(10), logger: log.logger)
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: running)],
-                gracefulShutdownSignals: [.sigint, .sigterm],
-                logger: Logger(label: "run") { _ in SwiftLogNoOpLogHandler() }
-            )
-        )
-        try await group.run()
-        let left = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
-        await session.close()
-        answer.output.write(RunDocument(left: left))
-    }
-}
-
-/// Keeps the gates open until it is told to stop, and then delivers for a while.
-private struct Running: Service {
-    let host: ConnectorHost
-    let grace: Duration
-    let logger: Logger
-
-    func run() async throws {
-        // The host opens in a task of its own, so that a signal is heard at once.
-        let opening = Task { await host.open() }
-        try? await gracefulShutdown()
-        opening.cancel()
+        let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
+        await session.interruption.cancelling {
+            // The host opens in a task of its own, so that a signal is heard at once.
+            let opening = Task { await host.open() }
+            for await _ in host.reports {}
+            opening.cancel()
+        }
         logger.info("stopping; delivering what waits", metadata: ["for at most": "\(grace)"])
         _ = try await host.flush(within: grace)
+        let left = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
+        // A signal is the usual end.
+        try? await session.close()
+        answer.output.write(RunDocument(left: left))
     }
 }

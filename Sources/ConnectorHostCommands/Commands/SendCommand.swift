@@ -59,12 +59,12 @@ struct SendCommand: AsyncParsableCommand {
                 let receipt = try await gate.send(operation, try values(gate))
                 answer.output.write(SentDocument(path: path, operation: operation, sent: 1, id: receipt.id))
             }
-            await session.close()
         } catch {
             answer.report([error], of: .call)
-            await session.close()
+            try await session.close()
             throw ExitStatus.failed
         }
+        try await session.close()
     }
 
     private func values(_ gate: GateClient) throws(ConnectorError) -> JSONObject {

@@ -13,7 +13,8 @@ struct StatusCommand: AsyncParsableCommand {
             Makes the attempts of "retry", and does not wait for a failed gate to heal.
 
             Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
-            usage.
+            usage. Ctrl-C and SIGTERM show the report of the moment, close every gate, and exit with 130 and 143; a second
+            signal exits at once.
 
             Examples:
               connector-host status
@@ -43,8 +44,17 @@ struct StatusCommand: AsyncParsableCommand {
         let clock = ContinuousClock()
         let start = clock.now
         let report = await session.open(timeout: timeout)
-        answer.output.write(StatusDocument(report: report, duration: clock.now - start))
-        await session.close()
+        let duration = clock.now - start
+        answer.output.write(
+            StatusDocument(
+                report: report,
+                duration: duration,
+                file: session.resolved.configuration.file,
+                // The host keeps some of the time to end what has not opened.
+                isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false
+            )
+        )
+        try await session.close()
         if !report.isReady { throw ExitStatus.failed }
     }
 }

@@ -10,10 +10,11 @@ struct ValidateCommand: AsyncParsableCommand {
         commandName: "validate",
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
-            One pass reports every fault, with line and column. A plugin that is present but not usable is a warning: its gate
-            would fail, and the others would open.
+            One pass reports every fault, with line and column. Plugins are examined as `inspect` examines them, without running
+            any: for one that would not load, every reason is told.
 
-            Exit status: 0 if the configuration is valid, 2 if it is not, 64 for wrong usage.
+            Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the
+            configuration is invalid, 64 for wrong usage.
 
             Examples:
               connector-host validate
@@ -27,7 +28,16 @@ struct ValidateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = ConnectorHost.Options()
-        let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
-        answer.output.write(ValidationDocument(resolved: resolved))
+        let resolved: ResolvedConfiguration
+        let plugins: PluginLookup
+        do throws(ConfigurationErrors) {
+            (resolved, plugins) = try file.resolve(options)
+        } catch {
+            answer.report(error.errors, omitted: error.omitted, isValidation: true)
+            throw ExitStatus.invalidConfiguration
+        }
+        let document = ValidationDocument(resolved: resolved, plugins: plugins)
+        answer.output.write(document)
+        if !document.problems.isEmpty { throw ExitStatus.failed }
     }
 }

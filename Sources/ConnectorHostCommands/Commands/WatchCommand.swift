@@ -5,8 +5,6 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
-internal import ServiceLifecycle
-internal import UnixSignals
 
 /// `connector-host watch`: opens gates, and shows the events of their plugins until it is interrupted.
 struct WatchCommand: AsyncParsableCommand {
@@ -14,8 +12,9 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Open gates, and show the events of their plugins, one a line.",
         discussion: """
-            Runs until interrupted, or until --count events were shown. Exit status: 0; 1 if the connector does not exist; 2 if
-            the configuration is invalid; 64 for wrong usage.
+            Runs until interrupted, or until --count events were shown. Exit status: 0, also when Ctrl-C or SIGTERM ends it;
+            130 and 143 if they come while the gates still open; 1 if the connector does not exist; 2 if the configuration is
+            invalid; 64 for wrong usage.
 
             Examples:
               connector-host watch
@@ -57,21 +56,22 @@ struct WatchCommand: AsyncParsableCommand {
             Self.warn(report, below: path)
         } catch {
             answer.report([error])
-            await session.close()
+            try await session.close()
             throw ExitStatus.failed
         }
-        let watching = Watching(events: events, limit: count) { event in
-            answer.output.writeLine(EventDocument(event: event))
+        if session.interruption.exitStatus != nil { return try await session.close() }
+        let output = answer.output
+        await session.interruption.cancelling { [count] in
+            var shown = 0
+            for await event in events where !Task.isCancelled {
+                output.writeLine(EventDocument(event: event))
+                shown += 1
+                // Nobody reads on once the reader of the pipe has gone.
+                if shown == count || StandardStream.outputFailure != nil { return }
+            }
         }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: watching, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: [.sigint, .sigterm],
-                logger: log.logger
-            )
-        )
-        try await group.run()
-        await session.close()
+        // From here on a signal is the usual end.
+        try? await session.close()
     }
 
     /// Warns on standard error of gates that are not open and will send no events.
@@ -83,22 +83,6 @@ struct WatchCommand: AsyncParsableCommand {
             }
             error.connector = error.connector ?? gate.path
             for line in ErrorLines(error: error).lines(style) { StandardStream.error.writeLine(line) }
-        }
-    }
-}
-
-/// Shows events until the count is reached or the program is interrupted.
-private struct Watching: Service {
-    let events: ConnectorEvents
-    let limit: Int?
-    let show: @Sendable (ConnectorEvent) -> Void
-
-    func run() async throws {
-        var count = 0
-        for await event in events.cancelOnGracefulShutdown() {
-            show(event)
-            count += 1
-            if count == limit { return }
         }
     }
 }

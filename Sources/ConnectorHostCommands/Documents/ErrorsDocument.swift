@@ -8,14 +8,22 @@ internal import ConnectorManifest
 struct ErrorsDocument: Document {
     /// The errors in the order to show them; never empty.
     var errors: [ConnectorError]
+    /// How many further errors were found.
+    var omitted = 0
     /// The occasion of the errors, which decides the usual remedy.
     var occasion = Remedy.Occasion.opening
+    /// Whether the document answers whether a configuration is valid.
+    var isValidation = false
 
     func lines(_ style: TextStyle) -> [String] {
         errors.flatMap { ErrorLines(error: $0, occasion: occasion).lines(style) }
+            + (omitted > 0 ? ["and \(omitted) more"] : [])
     }
 
     var json: JSONValue {
-        ["version": 1, "errors": .array(errors.map(\.json))]
+        var object: JSONObject = ["version": 1, "errors": .array(errors.map(\.json))]
+        if isValidation { object["valid"] = false }
+        if omitted > 0 { object["omitted"] = .integer(Int64(omitted)) }
+        return .object(object)
     }
 }

@@ -125,7 +125,7 @@ struct InspectionDocument: Document {
 
     private func problem(in error: ConnectorError, _ style: TextStyle) -> [String] {
         let shown = ErrorLines(error: error)
-        return [style.paint(style.sign(.bad), .bad) + " " + shown.headline(style)]
+        return [style.paint(style.sign(.bad), .bad) + " " + shown.locatedHeadline(style)]
             + shown.details(style).map { "  " + $0 }
     }
 

@@ -66,7 +66,7 @@ struct PluginsDocument: Document {
             ])
             for problem in problems {
                 let shown = ErrorLines(error: problem)
-                for line in [shown.headline(style)] + shown.details(style) { table.append(note: "    " + line) }
+                for line in [shown.locatedHeadline(style)] + shown.details(style) { table.append(note: "    " + line) }
             }
             for warning in warnings[index] {
                 table.append(note: "    " + style.paint("warning: ", .warning) + style.shown(warning))

@@ -10,6 +10,10 @@ struct StatusDocument: Document {
     var report: Report
     /// How long opening took in all.
     var duration: Duration
+    /// The configuration, whose places the tree makes plain already.
+    var file = ""
+    /// Whether the wait for all gates together ended before the gates did.
+    var isCutShort = false
 
     /// The report's own document.
     var json: JSONValue { report.json }
@@ -79,8 +83,8 @@ struct StatusDocument: Document {
     private func remarks(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
-            let text = ErrorLines(error: error)
-            lines += [text.headline(style)] + text.details(style)
+            let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
+            lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }
         lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {

@@ -2,47 +2,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// The verdict on a valid configuration, with the gates that would fail all the same.
+/// The verdict on a configuration that has no faults itself.
 struct ValidationDocument: Document {
     /// The file checked.
     var file: String
     /// How many gates the host would open.
     var gateCount: Int
-    /// Why some gates would fail, in the order of their paths.
-    var warnings: [ConnectorError]
+    /// How many of them would fail.
+    var failingCount = 0
+    /// Why plugins would not load, in the order of the gates' paths, each plugin at its first gate only.
+    var problems: [ConnectorError] = []
 
-    /// Takes a configuration that was found valid.
-    init(resolved: ResolvedConfiguration) {
+    /// Takes a configuration that was found valid, and examines its plugins as the loader would.
+    init(resolved: ResolvedConfiguration, plugins: PluginLookup) {
         file = resolved.configuration.file
         gateCount = resolved.leaves.count
-        warnings = resolved.leaves.sorted { $0.key < $1.key }.compactMap { path, leaf in
-            guard case .failure(var error) = leaf else { return nil }
-            error.connector = error.connector ?? path
-            return error
+        var examined: [PluginSpecification: [ConnectorError]] = [:]
+        for (connector, leaf) in resolved.configuration.enabledLeaves.sorted(by: {
+            $0.connector.path < $1.connector.path
+        }) {
+            let known = examined[leaf.plugin]
+            let found = known ?? Self.problems(of: leaf.plugin, resolved.leaves[connector.path], plugins)
+            examined[leaf.plugin] = found
+            if !found.isEmpty { failingCount += 1 }
+            guard known == nil else { continue }
+            problems += found.map { error in
+                var error = error
+                error.connector = connector.path
+                return error
+            }
+        }
+    }
+
+    /// Everything that would stop a plugin from loading.
+    private static func problems(
+        of plugin: PluginSpecification,
+        _ plan: Result<LeafPlan, ConnectorError>?,
+        _ plugins: PluginLookup
+    ) -> [ConnectorError] {
+        switch plugins.candidate(plugin) {
+        case .success(let candidate): return PluginInspection(path: candidate.sidecar ?? candidate.path).problems
+        case .failure(let error):
+            let planned = if case .failure(let planned)? = plan { planned } else { error }
+            let path = plugin.isPath ? plugin.name : plugins.everything.entries.first { $0.id == plugin.name }?.path
+            let found = path.map { PluginInspection(path: $0).problems } ?? []
+            // The inspection may be content where the choice between plugins is not.
+            return found.contains { $0.code == planned.code } ? found : [planned]
         }
     }
 
     func lines(_ style: TextStyle) -> [String] {
-        var lines: [String] = []
-        for warning in warnings {
-            let error = ErrorLines(error: warning)
-            let connector = style.shown(warning.connector ?? "")
-            lines.append("\(style.paint("warning:", .warning)) \(connector): \(error.headline(style))")
-            lines += error.details(style).map { "    " + $0 }
-        }
+        var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
+        if omitted > 0 { lines.append("and \(omitted) more") }
         let gates = gateCount == 1 ? "1 gate" : "\(gateCount) gates"
-        let verdict = warnings.isEmpty ? "" : ", of which \(warnings.count) would fail"
-        let mark: TextStyle.Mark = warnings.isEmpty ? .good : .warning
+        let verdict = problems.isEmpty ? "" : ", of which \(failingCount) would fail"
+        let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
-        return lines + ["\(sign) \(style.shown(file)) is valid: \(gates)\(verdict)"]
+        return lines + [
+            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(gates)\(verdict)"
+        ]
     }
 
+    /// How many problems the answer leaves out.
+    private var omitted: Int { max(0, problems.count - JSONReader.problemLimit) }
+
     var json: JSONValue {
-        [
-            "version": 1, "valid": true, "gates": .integer(Int64(gateCount)), "errors": [],
-            "warnings": .array(warnings.map(\.json)),
+        var object: JSONObject = [
+            "version": 1, "valid": .bool(problems.isEmpty), "gates": .integer(Int64(gateCount)),
+            "failing": .integer(Int64(failingCount)),
+            "errors": .array(problems.prefix(JSONReader.problemLimit).map(\.json)), "warnings": [],
         ]
+        if omitted > 0 { object["omitted"] = .integer(Int64(omitted)) }
+        return .object(object)
     }
 }

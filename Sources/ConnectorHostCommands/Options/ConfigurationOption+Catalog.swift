@@ -13,10 +13,10 @@ extension ConfigurationOption {
     ///
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read.
     func catalog(_ options: ConnectorHost.Options, answer: OutputOptions) throws -> PluginCatalog {
-        let (configuration, problems) = Configuration.examine(file: file, environment: options.environment)
+        let (configuration, problems, omitted) = Configuration.examine(file: file, environment: options.environment)
         let isAbsent = configuration == nil && problems.allSatisfy { $0.code == .notFound }
         guard configuration != nil || (isAbsent && !isExplicit) else {
-            answer.report(problems)
+            answer.report(problems, omitted: omitted)
             throw ExitStatus.invalidConfiguration
         }
         return PluginLookup(

@@ -14,14 +14,24 @@ extension OutputOptions {
         do throws(ConfigurationErrors) {
             return try body()
         } catch {
-            report(error.errors)
+            report(error.errors, omitted: error.omitted)
             throw ExitStatus.invalidConfiguration
         }
     }
 
     /// Shows errors: as the answer with `--json`, on standard error otherwise.
-    func report(_ errors: [ConnectorError], of occasion: Remedy.Occasion = .opening) {
-        let document = ErrorsDocument(errors: errors, occasion: occasion)
+    func report(
+        _ errors: [ConnectorError],
+        omitted: Int = 0,
+        of occasion: Remedy.Occasion = .opening,
+        isValidation: Bool = false
+    ) {
+        let document = ErrorsDocument(
+            errors: errors,
+            omitted: omitted,
+            occasion: occasion,
+            isValidation: isValidation
+        )
         guard !isJSON else { return output.write(document) }
         let text = Output(format: .text, style: .detected(for: .error)).render(document)
         StandardStream.error.write(text)

@@ -25,6 +25,14 @@ struct ErrorLines {
         style.shown(error.message) + style.paint(" [\(style.shown(error.code.rawValue))]", .faint)
     }
 
+    /// The headline after the place in a file, for an error below the connector or the plugin that has it.
+    ///
+    /// - Parameter file: The file that the reader knows already, whose places are left out.
+    func locatedHeadline(_ style: TextStyle, besides file: String = "") -> String {
+        guard let position = error.position, position.file != file else { return headline(style) }
+        return style.shown(position.description) + ": " + headline(style)
+    }
+
     /// The cause and the remedy, where known.
     func details(_ style: TextStyle) -> [String] {
         var lines: [String] = []

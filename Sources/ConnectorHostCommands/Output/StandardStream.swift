@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -10,25 +12,62 @@
 #endif
 
 /// One of the two streams that a command writes to.
-enum StandardStream: Int32, Sendable {
+enum StandardStream: Sendable {
     /// The answer, and nothing else.
-    case output = 1
+    case output
     /// Messages, logs and progress.
-    case error = 2
+    case error
+
+    /// The descriptor of the answer; 1 until ``keepOutput()`` gives it one of its own.
+    private static let answer = Atomic<Int32>(STDOUT_FILENO)
+    /// The `errno` of the first write of the answer that failed; 0 if none did.
+    private static let failure = Atomic<Int32>(0)
+
+    /// The descriptor to write to.
+    private var descriptor: Int32 {
+        switch self {
+        case .output: Self.answer.load(ordering: .relaxed)
+        case .error: STDERR_FILENO
+        }
+    }
 
     /// Whether a person is likely to be looking.
-    var isTerminal: Bool { isatty(rawValue) == 1 }
+    var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes a whole text. A write error is ignored: no stream is left to report it on.
+    /// Gives the answer a descriptor of its own, and points standard output to standard error.
+    ///
+    /// A plugin that prints, against the rules, then prints among the messages, and the answer stays one document.
+    static func keepOutput() {
+        guard answer.load(ordering: .relaxed) == STDOUT_FILENO else { return }
+        let own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        guard own >= 0 else { return }
+        guard dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 else {
+            close(own)
+            return
+        }
+        answer.store(own, ordering: .relaxed)
+    }
+
+    /// The reason why the answer could not be written, for instance because the disk is full; nil if it could.
+    static var outputFailure: String? {
+        let number = failure.load(ordering: .relaxed)
+        guard number != 0 else { return nil }
+        var buffer = [CChar](repeating: 0, count: 128)
+        _ = unsafe strerror_r(number, &buffer, buffer.count - 1)
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Writes a whole text. An error is kept in ``outputFailure``; no stream is left to report one of standard error on.
     func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe writeBytes(rawValue, buffer.baseAddress, buffer.count)
+                unsafe writeBytes(descriptor, buffer.baseAddress, buffer.count)
             }
             if count > 0 {
                 bytes = bytes.dropFirst(count)
             } else if errno != EINTR {
+                if self == .output { _ = Self.failure.compareExchange(expected: 0, desired: errno, ordering: .relaxed) }
                 return
             }
         }

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import Logging
@@ -9,6 +10,10 @@ internal import Logging
 struct HostSession: Sendable {
     /// The host, not opened yet.
     let host: ConnectorHost
+    /// What the host opens.
+    let resolved: ResolvedConfiguration
+    /// Ctrl-C and SIGTERM, from the start on.
+    let interruption: Interruption
     private let simulation: Simulation?
 
     /// Reads the configuration, and starts the simulators if asked to.
@@ -16,8 +21,8 @@ struct HostSession: Sendable {
     /// - Parameters:
     ///   - heals: Whether the command runs long enough for failed gates to be tried again.
     ///   - delivers: Whether the command delivers what is in the outbox.
-    /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; otherwise why the simulators do not
-    ///   start.
+    /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
+    ///   not start.
     static func start(
         _ file: ConfigurationOption,
         simulating: Bool,
@@ -32,29 +37,41 @@ struct HostSession: Sendable {
         // Events of the simulators are none of the vendors'.
         if simulating { options.outbox = .memory }
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
-        let simulation = simulating ? try await Simulation.start(for: resolved, logger: logger) : nil
-        let host = ConnectorHost(
-            simulation?.pointing(resolved) ?? resolved,
-            plugins: plugins,
-            options: options,
-            logger: logger
-        )
-        return HostSession(host: host, simulation: simulation)
+        let interruption = Interruption()
+        let simulation: Simulation?
+        do {
+            simulation = simulating ? try await Simulation.start(for: resolved) : nil
+        } catch {
+            answer.report([
+                ConnectorError(
+                    .unavailable,
+                    "the simulators cannot listen on this machine's loopback interface, so no gate was opened",
+                    fix: "allow the process to listen on a port of 127.0.0.1",
+                    cause: String(describing: error)
+                )
+            ])
+            throw ExitStatus.failed
+        }
+        let opened = simulation?.pointing(resolved) ?? resolved
+        let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger)
+        return HostSession(host: host, resolved: opened, interruption: interruption, simulation: simulation)
     }
 
-    /// Opens every gate, and shows progress on a terminal.
+    /// Opens every gate, and shows progress on a terminal. A signal ends the wait, and the report is that of the moment.
     func open(timeout: Duration?) async -> Report {
         let progress = OpeningProgress.show(of: host)
-        let report = await host.open(timeout: timeout)
+        let report = await interruption.cancelling { [host] in await host.open(timeout: timeout) }
         await progress?.end()
         return report
     }
 
-    /// Opens one connector, and the connectors it waits for.
+    /// Opens one connector, and the connectors it waits for; a signal ends the wait.
     func open(_ path: String) async throws(ConnectorError) -> Report {
         let progress = OpeningProgress.show(of: host)
         do throws(ConnectorError) {
-            let report = try await host.open(path)
+            let report = try await interruption.cancelling { [host] () async throws(ConnectorError) in
+                try await host.open(path)
+            }
             await progress?.end()
             return report
         } catch {
@@ -64,8 +81,11 @@ struct HostSession: Sendable {
     }
 
     /// Closes every gate, then stops the simulators.
-    func close() async {
+    ///
+    /// - Throws: The status of a process that a signal ended, if there was one.
+    func close() async throws(ExitCode) {
         await host.close()
         await simulation?.stop()
+        if let status = interruption.exitStatus { throw status }
     }
 }

@@ -4,43 +4,65 @@
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorSimulator
-internal import Logging
 
-/// Simulators of a configuration's vendors, in this process, on a free port of the loopback interface.
+/// Stand-ins for a configuration's vendors: simulators in this process, on a free port of the loopback interface, and the
+/// servers on this machine that connectors name.
 struct Simulation: Sendable {
     private let simulator: Simulator
     private let serving: Task<Void, any Error>
-    /// The URL that replaces the vendor, by plugin.
-    private let bases: [String: URLParts]
+    /// What each leaf opens against, by path.
+    private let targets: [String: SimulationTarget]
 
     /// Starts the simulators, which accept the configuration's credentials.
-    ///
-    /// Logs the connectors that have no simulator and keep their configured server.
-    static func start(for resolved: ResolvedConfiguration, logger: Logger) async throws -> Simulation {
+    static func start(for resolved: ResolvedConfiguration) async throws -> Simulation {
+        let plans = resolved.leaves.compactMapValues { try? $0.get() }
         var options = SimulatorOptions()
-        let used = Set(resolved.plans.map(\.manifest.id))
-        options.vendors = VendorCatalogue.names.filter(used.contains)
+        let simulated = plans.values.filter { $0.simulator == nil }.map(\.manifest.id)
+        options.vendors = VendorCatalogue.names.filter(simulated.contains)
         options.isPrefixed = true
-        options.credentials = resolved.credentials
+        options.credentials = Dictionary(grouping: plans.values, by: \.manifest.id).mapValues { $0.map(\.texts) }
+        var targets: [String: SimulationTarget] = [:]
+        var served: [String: String] = [:]
+        for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
+            switch plan.simulator {
+            case .server(let url): targets[path] = .server(url)
+            case .nobody: targets[path] = .nobody
+            case .answers(let file):
+                do throws(ConnectorError) {
+                    let answers = try RecordedAnswers(parsing: try SimulatorReference.text(of: file), file: file)
+                    let name = "recorded:\(options.recorded.count)"
+                    options.recorded.append((name, answers))
+                    options.credentials[name] = [plan.texts]
+                    served[path] = name
+                } catch {
+                    targets[path] = .none(error)
+                }
+            case nil where options.vendors.contains(plan.manifest.id): served[path] = plan.manifest.id
+            case nil: targets[path] = plan.reachesNobody ? .nobody : .none(notSimulated(plan))
+            }
+        }
         let simulator = try Simulator(options)
         let serving = Task { try await simulator.run() }
-        var bases: [String: URLParts] = [:]
-        for vendor in simulator.vendors {
-            bases[vendor] = URLParts(try await simulator.baseURL(of: vendor))
+        for (path, name) in served {
+            let base = URLParts(try await simulator.baseURL(of: name))
+            targets[path] = base.map { .server($0) }
         }
-        for (path, leaf) in resolved.leaves.sorted(by: { $0.key < $1.key }) {
-            guard case .success(let plan) = leaf, bases[plan.manifest.id] == nil else { continue }
-            logger.warning(
-                "no simulator for this plugin, its gate opens as configured",
-                metadata: ["connector": "\(path)", "plugin": "\(plan.manifest.id)"]
-            )
-        }
-        return Simulation(simulator: simulator, serving: serving, bases: bases)
+        return Simulation(simulator: simulator, serving: serving, targets: targets)
+    }
+
+    /// The error of a gate that would contact a real vendor.
+    private static func notSimulated(_ plan: LeafPlan) -> ConnectorError {
+        ConnectorError(
+            .notSimulated,
+            "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
+            fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", a file of answers, "
+                + "or \"local\" if the plugin reaches nobody"
+        )
     }
 
     /// The same connectors, with simulators in place of the vendors.
     func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
-        resolved.pointing { bases[$0] }
+        resolved.pointing { path, plan in targets[path] ?? .none(Self.notSimulated(plan)) }
     }
 
     /// Stops the server, even with requests in progress.
@@ -51,17 +73,12 @@ struct Simulation: Sendable {
     }
 }
 
-extension ResolvedConfiguration {
-    /// The leaves whose plugins can be used.
-    fileprivate var plans: [LeafPlan] { leaves.values.compactMap { try? $0.get() } }
-
-    /// The texts in every connector's configuration, secrets included, by plugin.
-    fileprivate var credentials: [String: [[String: String]]] {
-        plans.reduce(into: [:]) { credentials, plan in
-            var texts: [String: String] = [:]
-            for member in plan.config.members { texts[member.name] = member.value.string }
-            for (name, secret) in plan.secrets { texts[name] = secret.reveal() }
-            credentials[plan.manifest.id, default: []].append(texts)
-        }
+extension LeafPlan {
+    /// The texts in the configuration, secrets included, by field.
+    fileprivate var texts: [String: String] {
+        var texts: [String: String] = [:]
+        for member in config.members { texts[member.name] = member.value.string }
+        for (name, secret) in secrets { texts[name] = secret.reveal() }
+        return texts
     }
 }

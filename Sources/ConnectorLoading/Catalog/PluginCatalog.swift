@@ -147,7 +147,11 @@ extension PluginCatalog {
             )
         }
         let broken = entries.filter { entry in
-            entry.error != nil && (entry.id == id || entry.path.pluginStem == id)
+            entry.error != nil
+                && (entry.id == id || entry.path.pluginStem == id
+                    || DirectoryListing.imageNames(forSidecar: entry.path.lastPathComponent).contains {
+                        $0.pluginStem == id
+                    })
         }
         if let first = broken.first, var error = first.error {
             let rest = broken.dropFirst().compactMap { entry in entry.error.map { "\(entry.path): \($0)" } }

@@ -45,6 +45,10 @@ public struct Operation: Sendable, Hashable {
     public var foreign: ForeignConvention?
 }
 
+/// The rule of ``isIdentifier(_:)``, for messages.
+package let identifierRule =
+    "1 to 64 lower-case letters, digits, '-', '_' and '.', of which the first is a letter or digit"
+
 /// Whether a string may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`,
 /// starting with a letter or digit, at most 64.
 package func isIdentifier(_ text: String) -> Bool {

@@ -119,6 +119,8 @@ extension ConnectorError.Code {
     public static let tooLarge = Self(rawValue: "too-large")
     /// An answer that breaks its protocol.
     public static let protocolViolation = Self(rawValue: "protocol")
+    /// The gates are simulated, and nothing can take the place of this one's vendor.
+    public static let notSimulated = Self(rawValue: "not-simulated")
     /// The gate is not open.
     public static let notOpen = Self(rawValue: "not-open")
     /// Only some of a composite's required connectors took the call: see ``ConnectorError/outcomes``.

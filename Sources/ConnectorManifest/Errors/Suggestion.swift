@@ -1,21 +1,37 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+/// The most known names to compare a wrong one with; each comparison takes up to some microseconds.
+private let comparisonLimit = 400
+
 /// A suggestion for an unknown name: the closest known name, or all of them.
-package func suggestion(for name: String, among known: [String]) -> String? {
-    guard !known.isEmpty else { return nil }
-    // Two children of a composite may offer the same name.
-    let known = known.reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
-    let closest = known.min { editDistance($0, name) < editDistance($1, name) }
-    if let closest, isMisspelling(name, of: closest) {
-        return "did you mean \"\(closest)\"?"
+package func suggestion(for name: String, among known: some Sequence<String>) -> String? {
+    var few: [String]? = []
+    var closest: (name: String, distance: Int)?
+    var comparisons = 0
+    for candidate in known.prefix(20 * comparisonLimit) {
+        // Two children of a composite may offer the same name.
+        if let listed = few, !listed.contains(candidate) { few = listed.count < 12 ? listed + [candidate] : nil }
+        guard isComparable(candidate, name), comparisons < comparisonLimit else { continue }
+        comparisons += 1
+        let distance = editDistance(candidate, name)
+        if distance < closest?.distance ?? .max { closest = (candidate, distance) }
     }
-    return known.count <= 12 ? "known: \(known.joined(separator: ", "))" : nil
+    if let closest, isMisspelling(name, of: closest.name) { return "did you mean \"\(closest.name)\"?" }
+    guard let few, !few.isEmpty else { return nil }
+    return "known: \(few.map(\.excerpt).joined(separator: ", "))"
 }
 
 /// Whether a name is probably a misspelling of another.
 package func isMisspelling(_ name: String, of known: String) -> Bool {
-    editDistance(known, name) <= max(1, min(3, name.count / 2))
+    isComparable(known, name) && editDistance(known, name) <= max(1, min(3, name.count / 2))
+}
+
+/// Whether two names are short enough to compare, and of such lengths that one can be a misspelling of the other.
+private func isComparable(_ first: String, _ second: String) -> Bool {
+    let (first, second) = (first.utf8.count, second.utf8.count)
+    // A letter of another script has up to four bytes.
+    return first <= 64 && second <= 64 && abs(first - second) <= 12
 }
 
 /// How many letters to insert, delete, replace or swap with their neighbour to make one text from the other, in lower

@@ -24,6 +24,7 @@ public struct JSONParser {
     static func parse(_ text: [UInt8], file: String) throws(ConnectorError) -> JSONValue {
         var parser = JSONParser(text, file: file)
         guard text.count <= sizeLimit else { throw parser.error("the text is longer than \(sizeLimit >> 20) MiB") }
+        try parser.checkEncoding()
         let value = try parser.value()
         parser.skipSpace()
         guard parser.index == text.count else { throw parser.error("expected the end after the value") }
@@ -63,10 +64,10 @@ public struct JSONParser {
             let name = try string()
             if members.count == 16 { names = Set(members.map(\.name)) }
             if members.count < 16 ? members.contains(where: { $0.name == name }) : !names.insert(name).inserted {
-                throw error("the name \"\(name)\" occurs twice in this object", at: start)
+                throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()
-            guard consume(":") else { throw error("expected ':' after the name \"\(name)\", found \(found)") }
+            guard consume(":") else { throw error("expected ':' after the name \"\(name.excerpt)\", found \(found)") }
             members.append(JSONObject.Member(name: name, value: try value()))
             skipSpace()
         } while consume(",")
@@ -117,7 +118,7 @@ public struct JSONParser {
         let digits = String(decoding: text[start..<index], as: UTF8.self)
         if isInteger, let value = Int64(digits) { return .integer(value) }
         guard let value = Double(digits), value.isFinite else {
-            throw error("the number \(digits) is out of range", at: start)
+            throw error("the number \(digits.excerpt) is out of range", at: start)
         }
         return .number(value)
     }
@@ -207,7 +208,33 @@ public struct JSONParser {
 
     private var found: String {
         guard let byte = peek else { return "the end" }
-        return byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "byte \(byte)"
+        if byte > 0x20 && byte < 0x7F { return "'\(Character(Unicode.Scalar(byte)))'" }
+        // Otherwise the character that starts here, if it is one that can be seen.
+        let rest = text[index...].prefix(4)
+        for length in 2...4 where byte >= 0x80 && length <= rest.count {
+            guard let text = String(validating: rest.prefix(length), as: UTF8.self),
+                let scalar = text.unicodeScalars.first
+            else { continue }
+            return "'\(scalar)' (\(Self.name(of: scalar)))"
+        }
+        return byte < 0x80
+            ? "the control character \(Self.name(of: Unicode.Scalar(byte)))" : "byte \(byte), which is no UTF-8"
+    }
+
+    /// Such as `U+FEFF`.
+    private static func name(of scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// Refuses what editors put in front of a text, or write in place of UTF-8.
+    private func checkEncoding() throws(ConnectorError) {
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) {
+            throw error("the text begins with a byte order mark; save it as UTF-8 without one")
+        }
+        if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+            throw error("the text is UTF-16; save it as UTF-8 without a byte order mark")
+        }
     }
 
     private mutating func skipSpace() {

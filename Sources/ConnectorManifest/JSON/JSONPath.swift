@@ -36,11 +36,11 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
         return path
     }
 
-    /// JavaScript notation: `connectors[0].config.endpoint`; `.` for the root.
+    /// JavaScript notation: `connectors[0].config.endpoint`; `.` for the root. Long names are cut.
     public var description: String {
         let text = steps.reduce(into: "") { text, step in
             switch step {
-            case .name(let name): text += text.isEmpty ? name : ".\(name)"
+            case .name(let name): text += text.isEmpty ? name.excerpt : ".\(name.excerpt)"
             case .index(let index): text += "[\(index)]"
             }
         }

@@ -16,8 +16,15 @@ package struct JSONReader: Sendable {
     /// The start of the paths in messages: the object of ``connector``, or the root.
     package var origin = JSONPath()
 
-    /// The most problems to report; locating each one costs time.
-    package static let problemLimit = 500
+    /// How many further problems were found beyond the limit.
+    package private(set) var omitted = 0
+    /// Where the values of the text are; read when the first problem needs it.
+    private var locator: JSONLocator?
+
+    /// The most problems to report: nobody reads more, and the first ones often cause the others.
+    package static let problemLimit = 100
+    /// The most characters of a message or a remedy.
+    package static let lengthLimit = 600
 
     /// Starts with no problems.
     package init(text: [UInt8], file: String) {
@@ -26,9 +33,24 @@ package struct JSONReader: Sendable {
     }
 
     /// The position of a value, or of a member's name.
-    package func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
-        JSONLocator.position(of: path, part, in: text, file: file)
+    package mutating func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
+        var reading = locator ?? JSONLocator(text)
+        locator = nil
+        defer { locator = reading }
+        return reading.position(of: path, part, file: file)
     }
+
+    /// Whether there is room for another problem; if not, counts one that is found and not reported.
+    ///
+    /// A loop over many faulty values asks before it describes each.
+    package mutating func hasRoom() -> Bool {
+        guard problems.count >= Self.problemLimit else { return true }
+        omitted += 1
+        return false
+    }
+
+    /// How many bytes and values were looked at to locate problems.
+    package var steps: Int { locator?.steps ?? 0 }
 
     /// Adds a problem at a path.
     package mutating func report(
@@ -38,7 +60,6 @@ package struct JSONReader: Sendable {
         at path: JSONPath,
         _ part: JSONLocator.Part = .value
     ) {
-        guard problems.count < Self.problemLimit else { return }
         report(ConnectorError(code, message, fix: fix), at: path, part)
     }
 
@@ -48,8 +69,11 @@ package struct JSONReader: Sendable {
         at path: JSONPath,
         _ part: JSONLocator.Part = .value
     ) {
-        guard problems.count < Self.problemLimit else { return }
+        guard hasRoom() else { return }
         var error = error
+        // The values quoted in a message are cut where it is written; this bounds several of them together.
+        error.message = error.message.excerpt(of: Self.lengthLimit)
+        error.fix = error.fix?.excerpt(of: Self.lengthLimit)
         error.connector = connector
         error.position = text.isEmpty ? nil : position(of: path, part)
         problems.append(error)
@@ -58,11 +82,11 @@ package struct JSONReader: Sendable {
     /// The name of a value in messages.
     package func name(of path: JSONPath) -> String {
         guard path.steps.starts(with: origin.steps), path.steps.count > origin.steps.count else {
-            return path.steps.isEmpty ? "the text" : path.description
+            return path.steps.isEmpty ? "the text" : path.description.excerpt
         }
         var relative = JSONPath()
         relative.steps = Array(path.steps.dropFirst(origin.steps.count))
-        return relative.description
+        return relative.description.excerpt
     }
 
     /// The members of a value that must be an object; reports members that are not allowed, except `$…` names.
@@ -71,7 +95,7 @@ package struct JSONReader: Sendable {
             report(.wrongType, "\(name(of: path)) must be an object, not \(value.kind)", at: path)
             return nil
         }
-        for name in object.names where !allowed.contains(name) && !name.hasPrefix("$") {
+        for name in object.names where !allowed.contains(name) && !name.hasPrefix("$") && hasRoom() {
             reportUnknown(name, allowed: allowed, at: path)
         }
         return object
@@ -81,7 +105,7 @@ package struct JSONReader: Sendable {
     package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath) {
         report(
             .unknownKey,
-            "unknown key \"\(name)\"",
+            "unknown key \"\(name.excerpt)\"",
             fix: suggestion(for: name, among: allowed),
             at: path.appending(name),
             .name
@@ -132,6 +156,7 @@ package struct JSONReader: Sendable {
         var strings: [String] = []
         for (index, element) in elements.enumerated() {
             guard let string = element.string else {
+                guard hasRoom() else { continue }
                 report(
                     .wrongType,
                     "\(self.name(of: here.appending(index))) must be a string, not \(element.kind)",

@@ -47,7 +47,8 @@ extension ConfigurationField {
         if let objection = typeObjection(to: value) { return objection }
         let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }
         if !allowedValues.isEmpty, !isAllowed {
-            return "must be one of \(allowedValues.map(\.description).joined(separator: ", "))"
+            return
+                "must be one of \(allowedValues.prefix(20).map(\.description).joined(separator: ", ").excerpt(of: 300))"
         }
         guard let number = value.number else { return nil }
         if let minimum, number < minimum { return "must be at least \(JSONValue.number(minimum).brief)" }

@@ -33,7 +33,12 @@ extension JSONReader {
         return capabilities.members.compactMap { member in
             let path = here.appending(member.name)
             guard let id = CapabilityID(member.name) else {
-                report(.invalidValue, "the capability \"\(member.name)\" must be like geocoder/1", at: path, .name)
+                report(
+                    .invalidValue,
+                    "the capability \"\(member.name.excerpt)\" must be like geocoder/1",
+                    at: path,
+                    .name
+                )
                 return nil
             }
             let definition = CapabilityDefinition.standard(id)
@@ -132,7 +137,7 @@ extension JSONReader {
             guard known.contains(name) else {
                 report(
                     .unknownKey,
-                    "\(definition.id) has no operation \"\(name)\"",
+                    "\(definition.id) has no operation \"\(name.excerpt)\"",
                     fix: suggestion(for: name, among: known),
                     at: here
                 )
@@ -178,7 +183,8 @@ extension JSONReader {
         do throws(ConnectorError) {
             signature = try Signature(parsing: text)
         } catch {
-            report(error.code, error.message, fix: error.fix, at: path.appending("signature"))
+            let place = path.appending("signature")
+            report(error.code, "\(self.name(of: place)): \(error.message)", fix: error.fix, at: place)
             return nil
         }
         if let defined, let required = try? Signature(parsing: defined.signature), required != signature {

@@ -11,7 +11,7 @@ extension JSONReader {
         if status == nil {
             report(
                 .invalidValue,
-                "unknown status \"\(name)\"",
+                "unknown status \"\(name.excerpt)\"",
                 fix: suggestion(for: name, among: known),
                 at: path.appending("status")
             )
@@ -30,10 +30,10 @@ extension JSONReader {
     private mutating func releases(of signature: Signature, in object: JSONObject, at path: JSONPath) -> [String] {
         let names = strings("releases", in: object, at: path)
         let handles = signature.parameters.filter { $0.type == .handle && $0.direction == .in }.map(\.name)
-        for (index, name) in names.enumerated() where !handles.contains(name) {
+        for (index, name) in names.enumerated() where !handles.contains(name) && hasRoom() {
             report(
                 .invalidValue,
-                "releases names \"\(name)\", which is not a handle that the operation takes",
+                "releases names \"\(name.excerpt)\", which is not a handle that the operation takes",
                 fix: suggestion(for: name, among: handles),
                 at: path.appending("releases").appending(index)
             )
@@ -116,7 +116,7 @@ extension JSONReader {
             guard let name, !known.contains(name) else { continue }
             report(
                 .invalidValue,
-                "there is no operation \"\(name)\"",
+                "there is no operation \"\(name.excerpt)\"",
                 fix: suggestion(for: name, among: known),
                 at: here.appending(key)
             )

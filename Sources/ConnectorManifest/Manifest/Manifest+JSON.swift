@@ -29,7 +29,7 @@ extension Manifest {
             var reader = JSONReader(text: text, file: file)
             let manifest = reader.manifest(value)
             let problems = reader.problems.map { problem in
-                guard problem.code != .signatureMismatch else { return problem }
+                guard problem.code != .signatureMismatch, problem.code != .unsupported else { return problem }
                 var problem = problem
                 problem.message = "\(problem.message) (\(problem.code))"
                 problem.code = .invalidManifest
@@ -39,6 +39,9 @@ extension Manifest {
         } catch {
             var problem = error
             problem.code = .invalidManifest
+            if let position = error.position, let field = JSONPath(around: position, in: text) {
+                problem.message += ", in \(field.description.excerpt)"
+            }
             return (nil, [problem])
         }
     }
@@ -86,7 +89,7 @@ extension JSONReader {
         if thread == nil {
             report(
                 .invalidValue,
-                "thread is \"\(threadName)\"; it must be \"any\" or \"serial\"",
+                "thread is \"\(threadName.excerpt)\"; it must be \"any\" or \"serial\"",
                 at: root.appending("thread")
             )
         }
@@ -101,7 +104,7 @@ extension JSONReader {
             thread: thread,
             capabilities: capabilities,
             configuration: configuration,
-            requiredServices: strings("required", in: services, at: servicesPath),
+            requiredServices: requiredServices(in: services, at: servicesPath),
             optionalServices: strings("optional", in: services, at: servicesPath),
             egress: egress,
             batchCount: integer("count", in: batch, at: batchPath, within: 1...1_000_000).map { Int($0) },
@@ -117,7 +120,7 @@ extension JSONReader {
         guard isIdentifier(text) else {
             report(
                 .invalidValue,
-                "\(name) is \"\(text)\"; it must be lower-case letters, digits, '-', '_' and '.'",
+                "\(name) is \"\(text.excerpt)\"; it must be \(identifierRule)",
                 at: path.appending(name)
             )
             return nil
@@ -128,7 +131,11 @@ extension JSONReader {
     private mutating func version(in object: JSONObject, at path: JSONPath) -> SemanticVersion? {
         guard let text = string("version", in: object, at: path, required: true) else { return nil }
         guard let version = SemanticVersion(text) else {
-            report(.invalidValue, "version is \"\(text)\"; it must be like 1.2.3", at: path.appending("version"))
+            report(
+                .invalidValue,
+                "version is \"\(text.excerpt)\"; it must be like 1.2.3",
+                at: path.appending("version")
+            )
             return nil
         }
         return version
@@ -154,19 +161,44 @@ extension JSONReader {
         report(.invalidValue, "\(path) must be the name of an exported function", at: path)
     }
 
+    /// Reads the services that the plugin cannot work without; each must be one that hosts have.
+    private mutating func requiredServices(in object: JSONObject, at path: JSONPath) -> [String] {
+        let services = strings("required", in: object, at: path)
+        for (index, service) in services.enumerated() where !Manifest.hostServices.contains(service) {
+            guard hasRoom() else { continue }
+            let known = suggestion(for: service, among: Manifest.hostServices).map { "\($0); or " } ?? ""
+            report(
+                .unsupported,
+                "the plugin needs the host service \"\(service.excerpt)\", which this host does not have",
+                fix: "\(known)use a newer host or an older plugin",
+                at: path.appending("required").appending(index)
+            )
+        }
+        return services
+    }
+
     private mutating func egress(in object: JSONObject, at path: JSONPath, fields: [ConfigurationField]) -> [String] {
         let hosts = strings("egress", in: object, at: path)
-        for (index, host) in hosts.enumerated() where host.hasPrefix("{") {
-            let field = host.dropFirst().dropLast()
-            guard
-                !host.hasSuffix("}")
-                    || !fields.contains(where: { $0.name == field && ($0.type == .url || $0.type == .string) })
-            else { continue }
-            report(
-                .invalidValue,
-                "egress names \(host), but no url or string field of that name is declared",
-                at: path.appending("egress").appending(index)
-            )
+        let named = Set(fields.filter { $0.type == .url || $0.type == .string }.map { "{\($0.name)}" })
+        for (index, host) in hosts.enumerated() {
+            if host.hasPrefix("{") ? named.contains(host) : Manifest.isEgressHost(host) { continue }
+            guard hasRoom() else { continue }
+            let here = path.appending("egress").appending(index)
+            if host.hasPrefix("{") {
+                report(
+                    .invalidValue,
+                    "egress names \(host.excerpt), but no url or string field of that name is declared",
+                    at: here
+                )
+            } else {
+                let parts = URLParts(host)
+                report(
+                    .invalidValue,
+                    "\"\(host.excerpt)\" in egress is \(parts == nil ? "not a host" : "a URL, and a host is needed")",
+                    fix: "write \"\(parts?.host ?? "api.example.com")\", or \"{FIELD}\" for the host in a url field",
+                    at: here
+                )
+            }
         }
         return hosts
     }
@@ -190,7 +222,7 @@ extension JSONReader {
             let known = ConfigurationField.FieldType.allCases.map(\.rawValue)
             report(
                 .invalidValue,
-                "unknown type \"\(typeName)\"",
+                "\(self.name(of: path)) has the unknown type \"\(typeName.excerpt)\"",
                 fix: suggestion(for: typeName, among: known),
                 at: path.appending("type")
             )
@@ -209,28 +241,40 @@ extension JSONReader {
         )
         field.allowedValues = self.value("values", in: object, at: path, kind: "an array") { $0.array } ?? []
         if let value = field.defaultValue, let objection = field.objection(to: value) {
-            report(.invalidValue, "the default \(objection)", at: path.appending("default"))
+            report(.invalidValue, "\(self.name(of: path)): the default \(objection)", at: path.appending("default"))
         }
         for (index, value) in field.allowedValues.enumerated() {
             guard let objection = field.typeObjection(to: value) else { continue }
-            report(.invalidValue, "an allowed value \(objection)", at: path.appending("values").appending(index))
+            report(
+                .invalidValue,
+                "\(self.name(of: path)): an allowed value \(objection)",
+                at: path.appending("values").appending(index)
+            )
         }
         if let minimum = field.minimum, let maximum = field.maximum, minimum > maximum {
-            report(.invalidValue, "the minimum is higher than the maximum", at: path.appending("minimum"))
+            report(
+                .invalidValue,
+                "\(self.name(of: path)): the minimum is higher than the maximum",
+                at: path.appending("minimum")
+            )
         }
         if !isFieldName(name) {
             report(
                 .invalidValue,
-                "the field's name \"\(name)\" must be letters, digits, '-', '_' and '.', at most 64",
+                "the field's name \"\(name.excerpt)\" must be 1 to 64 letters, digits, '-', '_' and '.'",
                 at: path,
                 .name
             )
         }
         if field.isRequired, field.defaultValue != nil {
-            report(.invalidValue, "a required field has no default", at: path.appending("default"))
+            report(
+                .invalidValue,
+                "\(self.name(of: path)): a required field has no default",
+                at: path.appending("default")
+            )
         }
         if field.isSecret, type != .string {
-            report(.invalidValue, "a secret must be a string", at: path.appending("type"))
+            report(.invalidValue, "\(self.name(of: path)): a secret must be a string", at: path.appending("type"))
         }
         return field
     }

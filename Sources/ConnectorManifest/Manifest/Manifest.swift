@@ -51,6 +51,17 @@ public struct Manifest: Sendable, Hashable {
     /// The version of the format.
     public static let formatVersion: Int64 = 1
 
+    /// The services that hosts of this version lend to plugins.
+    package static let hostServices = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
+
+    /// Whether an entry of ``egress`` names a host, perhaps after `*.` and with a port.
+    static func isEgressHost(_ text: String) -> Bool {
+        let rest = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+        // A host with a port is the authority of a URL.
+        guard text.utf8.count <= 300, let parts = URLParts("http://\(rest)") else { return false }
+        return parts.rest.isEmpty && parts.user == nil && !rest.hasSuffix(":")
+    }
+
     /// The greatest size of a manifest, in bytes.
     public static let sizeLimit = 1 << 20
 }

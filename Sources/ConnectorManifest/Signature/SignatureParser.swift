@@ -70,7 +70,7 @@ private struct SignatureParser {
             index = start
             let known = ValueType.allCases.map(\.rawValue)
             throw error(
-                "unknown type \"\(name)\"",
+                "unknown type \"\(name.excerpt)\"",
                 fix: suggestion(for: name, among: known) ?? "known: \(known.joined(separator: ", "))"
             )
         }
@@ -84,7 +84,7 @@ private struct SignatureParser {
         }
         let names = signature.parameters.map(\.name) + signature.results.compactMap(\.name)
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            throw error("the name \"\(name)\" occurs twice")
+            throw error("the name \"\(name.excerpt)\" occurs twice")
         }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {
@@ -145,7 +145,7 @@ private struct SignatureParser {
         let text = String(decoding: text, as: UTF8.self)
         return ConnectorError(
             .syntax,
-            "signature \"\(text)\", column \(index + 1): \(message)",
+            "signature \"\(text.excerpt)\", column \(index + 1): \(message)",
             fix: fix ?? "for example: (collection: string, record: json) async -> json"
         )
     }

@@ -77,8 +77,15 @@ package final class HTTPExchange: Sendable {
     }
 
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
-        let request = state.withLock { $0.request }
+        let (request, isRedirected) = state.withLock { ($0.request, $0.redirects > 0) }
         do throws(ServiceFailure) {
+            // The vendor's answer leads there, and nobody's configuration.
+            if isRedirected, !egress.allows(request.url) {
+                throw .violation(
+                    "the server \(authority) redirects to \(request.url.authority), which this connector may not reach; "
+                        + "if it should, add it to the connector's \"allow.hosts\""
+                )
+            }
             try egress.check(request.url)
             let (response, proxy) = try transport.send(request)
             let isCancelled = state.withLock { state in

@@ -46,7 +46,7 @@ package enum HTTPTarget {
             }
         }
         guard text.utf8.count <= 8192, var url = URLParts(escapingSpace(text)), isPlain(host: url.host) else {
-            throw .denied("the server redirects to something that is not an http or https URL")
+            throw .violation("the server redirects to something that is not an http or https URL")
         }
         url.user = nil
         url.rest = normalized(url.rest)

@@ -33,7 +33,9 @@ package struct OutgoingRequest: Sendable {
         }
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {
-                throw .denied("the server redirects a request whose body has a secret in it to \(next.url.authority)")
+                throw .violation(
+                    "the server redirects a request whose body has a secret in it to \(next.url.authority)"
+                )
             }
             for name in secretFields + ["Authorization", "Cookie"] { next.headers.remove(name) }
         }

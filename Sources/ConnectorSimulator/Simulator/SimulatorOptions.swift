@@ -11,6 +11,8 @@ public struct SimulatorOptions: Sendable {
     ///
     /// A vendor without an entry accepts its documented demonstration credentials.
     public var credentials: [String: [[String: String]]] = [:]
+    /// Recorded answers to serve beside the vendors, by the name they are served under.
+    package var recorded: [(name: String, answers: RecordedAnswers)] = []
     /// The port on the loopback interface; 0 for any free one.
     public var port: Int = 0
     /// Whether each vendor is served under `/NAME`; `nil` means only if there are several.

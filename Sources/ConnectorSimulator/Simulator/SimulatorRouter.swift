@@ -7,6 +7,7 @@ internal import ConnectorManifest
 struct SimulatorRouter: Sendable {
     /// A vendor with its redaction.
     private struct Mount: Sendable {
+        var name: String
         var vendor: any Vendor
         var redaction: Redaction
     }
@@ -30,7 +31,11 @@ struct SimulatorRouter: Sendable {
             let sets = options.credentials[name] ?? []
             let credentials = AcceptedCredentials(sets.isEmpty ? [type.demoCredentials] : sets)
             let redaction = Redaction(secrets: type.secrets(in: credentials))
-            mounts.append(Mount(vendor: type.init(credentials: credentials), redaction: redaction))
+            mounts.append(Mount(name: name, vendor: type.init(credentials: credentials), redaction: redaction))
+        }
+        for (name, answers) in options.recorded {
+            let redaction = Redaction(secrets: (options.credentials[name] ?? []).flatMap(\.values))
+            mounts.append(Mount(name: name, vendor: RecordedVendor(answers), redaction: redaction))
         }
         self.mounts = mounts
         isPrefixed = options.isPrefixed ?? (mounts.count > 1)
@@ -40,7 +45,7 @@ struct SimulatorRouter: Sendable {
     }
 
     /// The names of the vendors served, in order.
-    var names: [String] { mounts.map(\.vendor.name) }
+    var names: [String] { mounts.map(\.name) }
 
     /// Answers a request from the wire, with its body still encoded.
     func answer(_ request: SimulatedRequest) -> SimulatedExchange {
@@ -52,7 +57,7 @@ struct SimulatorRouter: Sendable {
             return answer(request, at: mount)
         }
         let name = request.path.dropFirst().prefix { $0 != "/" }
-        guard let mount = mounts.first(where: { $0.vendor.name == name }) else {
+        guard let mount = mounts.first(where: { $0.name == name }) else {
             return SimulatedExchange(response: index(request))
         }
         var inner = request
@@ -60,7 +65,7 @@ struct SimulatorRouter: Sendable {
         inner.path = String(request.path.dropFirst(name.utf8.count + 1))
         if inner.path.isEmpty { inner.path = "/" }
         if inner.path == "/_received" {
-            return SimulatedExchange(response: received(request, of: mount.vendor.name))
+            return SimulatedExchange(response: received(request, of: mount.name))
         }
         return answer(inner, at: mount)
     }
@@ -68,7 +73,7 @@ struct SimulatorRouter: Sendable {
     /// The answer to a body that is too large to read.
     func refuseTooLarge(_ request: SimulatedRequest) -> HTTPResponse {
         let name = request.path.dropFirst().prefix { $0 != "/" }
-        let mount = isPrefixed ? mounts.first { $0.vendor.name == name } : mounts.first
+        let mount = isPrefixed ? mounts.first { $0.name == name } : mounts.first
         return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? HTTPResponse(status: 413)
     }
 
@@ -77,7 +82,7 @@ struct SimulatorRouter: Sendable {
         let vendor = mount.vendor
         var request = request
         let refusal = decodeBody(of: &request, for: vendor)
-        let fault = faults.next(for: request, of: vendor.name)
+        let fault = faults.next(for: request, of: mount.name)
         var exchange = SimulatedExchange(response: HTTPResponse(status: 200), delay: fault?.delay ?? .zero)
         switch fault?.answer {
         case .failure(let status, let code):
@@ -98,7 +103,7 @@ struct SimulatorRouter: Sendable {
         for field in fault?.headers ?? [:] { exchange.response.headers[field.name] = field.value }
         recording.append(
             RecordedRequest(
-                vendor: vendor.name,
+                vendor: mount.name,
                 method: request.method,
                 path: mount.redaction.redact(target: request),
                 headers: mount.redaction.redact(request.headers),

@@ -73,11 +73,13 @@ final class Child: Sendable {
 
     /// Reads standard output until it contains a text; what was read so far at its end.
     func output(until text: String) async -> String {
-        await blocking { [output] in
-            var bytes: [UInt8] = []
-            while !String(decoding: bytes, as: UTF8.self).contains(text), let more = read(output) { bytes += more }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        await blocking { [output] in read(output, until: text) }
+    }
+
+    /// Reads standard error until it contains a text; what was read so far at its end.
+    @discardableResult
+    func error(until text: String) async -> String {
+        await blocking { [error] in read(error, until: text) }
     }
 
     /// Reads the rest of both streams and waits for the end of the process.
@@ -145,6 +147,12 @@ private func read(_ descriptor: Int32) -> [UInt8]? {
         count = max(0, count)
     }
     return bytes.isEmpty ? nil : bytes
+}
+
+private func read(_ descriptor: Int32, until text: String) -> String {
+    var bytes: [UInt8] = []
+    while !String(decoding: bytes, as: UTF8.self).contains(text), let more = read(descriptor) { bytes += more }
+    return String(decoding: bytes, as: UTF8.self)
 }
 
 private func readAll(_ descriptor: Int32) -> String {

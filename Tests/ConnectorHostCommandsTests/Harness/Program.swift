@@ -46,6 +46,9 @@ struct Program: Sendable {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }()
 
+    /// Where the program is.
+    static let path = "\(buildDirectory)/connector-host"
+
     /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> Result {
         try await start(arguments).finish()
@@ -53,6 +56,6 @@ struct Program: Sendable {
 
     /// Starts the program, for tests that talk to it while it runs.
     func start(_ arguments: [String]) throws -> Child {
-        try Child(start: "\(Self.buildDirectory)/connector-host", arguments, self)
+        try Child(start: Self.path, arguments, self)
     }
 }

@@ -112,6 +112,7 @@ import Testing
         let text = #"{"version":1,"connectors":[\#(chain.joined(separator: ",")),{"name":"n20000","plugin":"p"}]}"#
         let configuration = try Configuration(parsing: text)
         #expect(configuration.connectors.count == 20_001)
-        #expect(DependencyGraph(configuration.connectors).cycles().isEmpty)
+        var graph = DependencyGraph(configuration.connectors)
+        #expect(graph.cycles().isEmpty)
     }
 }

@@ -102,7 +102,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "Ä", "plugin": "broken"}"#,
-            "c.json:1:40: the name \"Ä\" must be lower-case letters, digits, '-', '_' and '.', at most 64 [invalid-value]"
+            "c.json:1:40: the name \"Ä\" must be \(identifierRule) [invalid-value]"
         ),
         Fault(
             #"{"name": "a"}"#,

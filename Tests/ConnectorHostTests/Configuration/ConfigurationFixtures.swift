@@ -95,7 +95,7 @@ func faults(
     environment: [String: String] = [:]
 ) -> [String] {
     let environment = Configuration.Environment(environment)
-    let (configuration, problems) = Configuration.examine(
+    let (configuration, problems, _) = Configuration.examine(
         Array(text.utf8),
         file: "c.json",
         base: BaseDirectory("."),

@@ -14,7 +14,7 @@ import Testing
         for _ in 0..<150 {
             let mutated = random.mutate(text)
             let lines = mutated.count { $0 == UInt8(ascii: "\n") } + 1
-            let (configuration, problems) = Configuration.examine(
+            let (configuration, problems, _) = Configuration.examine(
                 mutated,
                 file: "c",
                 base: BaseDirectory("."),
@@ -23,7 +23,7 @@ import Testing
             var all = problems
             do throws(ConfigurationErrors) {
                 _ = try configuration?.resolved(environment: environment, manifest: manifest(of:))
-                    .pointing { _ in URLParts("http://127.0.0.1:1") }
+                    .pointing { _, _ in .nobody }
             } catch {
                 #expect(!error.errors.isEmpty)
                 all += error.errors

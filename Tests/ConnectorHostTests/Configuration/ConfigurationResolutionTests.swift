@@ -124,21 +124,37 @@ import Testing
               {"name": "a", "plugin": "sentry", "config": {"endpoint": "https://KEY@sentry.io/1?x=y"}},
               {"name": "b", "plugin": "segment", "config": {"writeKey": "key1"}, "allow": {"hosts": ["*.com"]}},
               {"name": "c", "plugin": "broken"},
-              {"name": "d", "plugin": "posthog", "config": {"endpoint": "https://eu.posthog.com", "apiKey": "k"}}]}
+              {"name": "d", "plugin": "posthog", "config": {"endpoint": "https://eu.posthog.com", "apiKey": "k"}},
+              {"name": "e", "plugin": "posthog", "config": {"endpoint": "https://eu.posthog.com", "apiKey": "k"}}]}
             """
-        let resolved = try Configuration(parsing: text).resolved(manifest: manifest(of:)).pointing { plugin in
-            plugin == "posthog" ? nil : URLParts("http://127.0.0.1:9999/\(plugin)/")
+        let base = try #require(URLParts("http://127.0.0.1:9999/"))
+        let resolved = try Configuration(parsing: text).resolved(manifest: manifest(of:)).pointing { path, plan in
+            switch path {
+            case "d": return .none(ConnectorError(.notSimulated, "no simulator"))
+            case "e": return .nobody
+            default:
+                var url = base
+                url.rest += plan.manifest.id
+                return .server(url)
+            }
         }
-        let plans = try ["a", "b", "d"].map { try #require(resolved.leaves[$0]).get() }
+        let plans = try ["a", "b", "e"].map { try #require(resolved.leaves[$0]).get() }
         #expect(
             plans.map { $0.config["endpoint"] } == [
                 "http://KEY@127.0.0.1:9999/sentry/1?x=y", "http://127.0.0.1:9999/segment/v1", "https://eu.posthog.com",
             ]
         )
-        #expect(
-            plans.map { $0.egress.map(\.description) } == [["127.0.0.1:9999"], ["127.0.0.1:9999"], ["eu.posthog.com"]]
-        )
+        // Whatever the file allows: while the gates are simulated, no real host can be reached.
+        #expect(plans.map { $0.egress.map(\.description) } == [["127.0.0.1:9999"], ["127.0.0.1:9999"], []])
         #expect(throws: ConnectorError.self) { try resolved.leaves["c"]?.get() }
+        #expect {
+            try resolved.leaves["d"]?.get()
+        } throws: { error in
+            "\(error)" == "d: no simulator [not-simulated]"
+        }
+        // Healing reads the leaves again: it must not bring a real host back.
+        #expect(resolved.renew("b")?.egress.map(\.description) == ["127.0.0.1:9999"])
+        #expect(resolved.renew("d") == nil)
     }
 
     @Test func `loading a file finds its own faults and the plugins' in one pass`() throws {

@@ -102,7 +102,7 @@ import Testing
         )
         #expect(
             faults(Connector("A b", plugin: "broken")) == [
-                "the name \"A b\" must be lower-case letters, digits, '-', '_' and '.', at most 64 "
+                "the name \"A b\" must be 1 to 64 lower-case letters, digits, '-', '_' and '.', of which the first is a letter or digit "
                     + "[invalid-value]"
             ]
         )

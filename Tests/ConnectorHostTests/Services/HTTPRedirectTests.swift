@@ -44,7 +44,7 @@ import Testing
         #expect(server.requests.last?.text == "s3cr3t/+")
     }
 
-    @Test func `a redirect to a host off the list is denied, and nothing goes there`() async {
+    @Test func `a redirect to a host off the list breaks the protocol, and nothing goes there`() async {
         let other = LoopbackServer { _ in .response(200) }
         let server = LoopbackServer { _ in .response(302, [("Location", "http://localhost:\(other.port)/")]) }
         defer {
@@ -52,7 +52,7 @@ import Testing
             other.stop()
         }
         let end = await PluginSide().request("GET", server.url())
-        #expect(end.status == CONNECTOR_DENIED)
+        #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(end.isDone)
         #expect(end.message.contains("localhost:\(other.port)"))
         #expect(other.requests.isEmpty)
@@ -96,7 +96,7 @@ import Testing
             other.stop()
         }
         let end = await PluginSide().request("POST", server.url(), body: Array("{{secret:key}}".utf8))
-        #expect(end.status == CONNECTOR_DENIED)
+        #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(other.requests.isEmpty)
     }
 
@@ -109,10 +109,10 @@ import Testing
     }
 
     @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://exa mple/"])
-    func `a redirect out of HTTP is denied`(location: String) async {
+    func `a redirect out of HTTP breaks the protocol`(location: String) async {
         let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
         defer { server.stop() }
-        #expect(await PluginSide(egress: ["*"]).request("GET", server.url()).status == CONNECTOR_DENIED)
+        #expect(await PluginSide(egress: ["*"]).request("GET", server.url()).status == CONNECTOR_PROTOCOL)
     }
 
     @Test func `a redirect without a place to go is a response`() async {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorManifest
 import InMemoryLogging
 import Logging
 import Synchronization
@@ -23,7 +24,7 @@ final class PluginSide: Sendable {
     init(
         host: HostServices = HostServices(options: .init(http: .patient)),
         path: String = "analytics/segment",
-        services: [String] = HostServices.identifiers,
+        services: [String] = Manifest.hostServices,
         egress: [String] = ["127.0.0.1"],
         secrets: [String: String] = ["key": "s3cr3t/+"],
         level: Logger.Level = .trace,

@@ -86,7 +86,8 @@ typedef struct connector_http_response {
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
- * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects without end),
+ * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects
+ * without end, out of HTTP, to a host that is not allowed, or with a secret in the body to another origin),
  * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,

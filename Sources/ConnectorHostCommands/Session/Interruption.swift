@@ -1,0 +1,80 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Ctrl-C and SIGTERM while a command has gates open: the first lets it report and close, the second ends it at once.
+///
+/// The signals are received on a thread of Dispatch, so a plugin that blocks every other thread cannot keep them away.
+final class Interruption: Sendable {
+    private struct State {
+        var signal: Int32?
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Receives the signals from now on, until the process ends.
+    init() {
+        for number in [SIGINT, SIGTERM] {
+            #if canImport(Darwin)
+                // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
+                // takes the signal out of the process's hands, and would not see one that is ignored.
+                signal(number, SIG_IGN)
+            #endif
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            // The handler keeps the source, which would stop with its last reference.
+            source.setEventHandler { [self] in withExtendedLifetime(source) { receive(number) } }
+            source.activate()
+        }
+    }
+
+    private func receive(_ number: Int32) {
+        let (isFirst, cancel) = state.withLock { state in
+            defer { state.signal = state.signal ?? number }
+            return (state.signal == nil, state.cancel)
+        }
+        guard isFirst else { _exit(128 + number) }
+        cancel?()
+    }
+
+    /// Runs a step as a task that the first signal cancels.
+    func cancelling<Value: Sendable>(_ step: @escaping @Sendable () async -> Value) async -> Value {
+        let task = Task { await step() }
+        let isLate = state.withLock { state in
+            state.cancel = { task.cancel() }
+            return state.signal != nil
+        }
+        if isLate { task.cancel() }
+        let value = await task.value
+        state.withLock { $0.cancel = nil }
+        return value
+    }
+
+    /// Runs a step that can fail as a task that the first signal cancels.
+    func cancelling<Value: Sendable>(
+        _ step: @escaping @Sendable () async throws(ConnectorError) -> Value
+    ) async throws(ConnectorError) -> Value {
+        try await cancelling { () async -> Result<Value, ConnectorError> in
+            do throws(ConnectorError) {
+                return .success(try await step())
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// The status of a process that a signal ended: 130 for Ctrl-C, 143 for SIGTERM; nil without a signal.
+    var exitStatus: ExitCode? { state.withLock(\.signal).map { ExitCode(128 + $0) } }
+}

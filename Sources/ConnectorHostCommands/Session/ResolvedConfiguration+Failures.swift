@@ -1,0 +1,18 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+extension ResolvedConfiguration {
+    /// The reason why a connector, or the first one below it, has no operations: its plugin cannot be used.
+    func failure(at path: String) -> ConnectorError? {
+        let failing = leaves.filter { $0.key == path || $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
+        for (path, leaf) in failing {
+            guard case .failure(var error) = leaf else { continue }
+            error.connector = error.connector ?? path
+            return error
+        }
+        return nil
+    }
+}

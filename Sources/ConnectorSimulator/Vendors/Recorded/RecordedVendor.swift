@@ -1,0 +1,32 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A vendor that gives recorded answers, and refuses every request that none was recorded for.
+package struct RecordedVendor: Vendor {
+    package static let name = "recorded"
+    package static let demoCredentials: [String: String] = [:]
+    package static let secretKeys: [String] = []
+
+    private let answers: RecordedAnswers
+
+    /// Has no answers.
+    package init(credentials: AcceptedCredentials) {
+        self.init(RecordedAnswers())
+    }
+
+    /// Gives these answers.
+    init(_ answers: RecordedAnswers) {
+        self.answers = answers
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        answers.answer(to: request)
+            ?? failure(status: 404, message: "no answer is recorded for \(request.method) \(request.path.excerpt)")
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        HTTPResponse(status: status ?? 500, json: ["error": .string(message ?? code ?? "failed")])
+    }
+}

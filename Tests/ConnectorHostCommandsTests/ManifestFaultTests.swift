@@ -1,0 +1,91 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// What the commands say of a sidecar that is wrong: its own file, line, column and field, never the configuration's.
+@Suite struct ManifestFaultTests {
+    /// A sidecar, and what is said of it.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        var manifest: String
+        var place: String
+        var words: [String]
+
+        var testDescription: String { words.joined(separator: ", ") }
+
+        init(_ members: String, _ place: String, _ words: String...) {
+            manifest = "{\"manifest\": 1, \"id\": \"tool\", \"version\": \"1.0.0\", \"abi\": [1, 1],\n\(members)\n}"
+            self.place = place
+            self.words = words
+        }
+    }
+
+    static let mistakes = [
+        Mistake(
+            #""library": "libc.so.6", "configuration": {"key": {"type": "string" "secret": true}}"#,
+            "2:68",
+            "configuration.key",
+            "expected ',' or '}'"
+        ),
+        Mistake(
+            #""library": "libc.so.6", "egress": ["https://api.example.com/v1"]"#,
+            "2:36",
+            "a URL, and a host is needed",
+            "\"api.example.com\""
+        ),
+        Mistake(#""library": "libc.so.6", "egress": ["api example"]"#, "2:36", "not a host"),
+        Mistake(
+            #""library": "libc.so.6", "services": {"required": ["htp/1"]}"#,
+            "2:51",
+            "host service \"htp/1\"",
+            "did you mean \"http/1\"?"
+        ),
+        Mistake(
+            #""library": "libc.so.6", "configuration": {"key": {"type": "text"}}"#,
+            "2:59",
+            "configuration.key",
+            "unknown type"
+        ),
+        Mistake(
+            #""library": "libc.so.6", "configuration": {"key": {"type": "integer", "secret": true}}"#,
+            "2:59",
+            "configuration.key",
+            "secret"
+        ),
+        Mistake(
+            #""library": "libc.so.6", "capabilities": {"a/1": {"f": {"symbol": "f", "signature": "(a: text)"}}}"#,
+            "2:84",
+            "capabilities.a/1.f.signature"
+        ),
+        Mistake(#""library": 5"#, "2:12", "library"),
+    ]
+
+    @Test(arguments: mistakes)
+    func `every command names the place in the sidecar`(mistake: Mistake) async throws {
+        let workspace = try Workspace()
+        try workspace.write(mistake.manifest, to: "P/tool.connector.json")
+        try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])
+        let place = "P/tool.connector.json:\(mistake.place): "
+        for arguments in [["status"], ["validate"], ["inspect", "P/tool.connector.json"], ["plugins"]] {
+            let child = try workspace.program.start(arguments)
+            let result = try await child.finish()
+            let text = result.output + result.error
+            #expect(text.contains(place), "\(arguments): \(text)")
+            for words in mistake.words { #expect(text.contains(words), "\(arguments): \(text)") }
+            #expect((result.status == 0) == (arguments[0] == "plugins"))
+        }
+        let document = try JSONValue(parsing: try await workspace.program.run("status", "--json").output)
+        let error = document["gates"]?[0]?["error"]
+        #expect(error?["file"]?.string?.hasSuffix("P/tool.connector.json") == true, "\(document)")
+        #expect(error?["line"] == 2)
+        for command in [["call", "tool", "f"], ["operations", "tool"]] {
+            let result = try await workspace.program.start(command).finish()
+            #expect(result.status == 1)
+            #expect(
+                result.error.contains(place) && result.error.contains("manifest]")
+                    || result.error.contains("[unsupported]")
+            )
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Standard output has one answer, whatever happens: a signal, a full disk, a plugin that prints, wrong arguments.
+@Suite struct OutputTests {
+    /// A plugin that prints and then opens, or waits for ever.
+    private static func source(_ end: String) -> String {
+        """
+        #include "fixture.h"
+        #include <stdio.h>
+
+        CONNECTOR_MANIFEST({
+            "manifest": 1, "id": "talker", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry",
+            "capabilities": {"talk/1": {"say": {"symbol": "say", "signature": "(a: f64) -> f64"}}}
+        });
+
+        CONNECTOR_EXPORT int32_t say(void *instance, double a, double *result, connector_error *error) {
+            (void)instance, (void)error;
+            printf("said\\n");
+            fflush(stdout);
+            *result = a;
+            return CONNECTOR_OK;
+        }
+
+        static int32_t open_talking(void *instance, const connector_call *call, connector_error *error) {
+            (void)instance, (void)call, (void)error;
+            printf("{\\"not\\": \\"asked for\\"}\\n");
+            fflush(stdout);
+            \(end)
+            return CONNECTOR_OK;
+        }
+
+        FIXTURE_PLUGIN(open_talking)
+        """
+    }
+
+    private func workspace(_ end: String) throws -> Workspace {
+        let workspace = try Workspace()
+        let root = FixturePlugins.root
+        try workspace.write(Self.source(end), to: "talker.c")
+        let includes = "-I'\(root)/Sources/CConnector/include' -I'\(root)/Tests/Fixtures'"
+        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden"
+        try #require(shell("cd '\(workspace.path)' && \(compiler) \(includes) talker.c -o libtalker.so") == 0)
+        try workspace.configure([["name": "talker", "plugin": "talker", "timeout": "5m"]], plugins: ["."])
+        return workspace
+    }
+
+    private static let opens = "fixture_succeed(instance, call->operation);"
+
+    @Test(arguments: [["status"], ["call", "talker", "say", "1"]])
+    func `what a plugin prints is among the messages, and the document stays one`(arguments: [String]) async throws {
+        let workspace = try workspace(Self.opens)
+        let child = try workspace.program.start(arguments + ["--json"])
+        let result = try await child.finish()
+        #expect(result.status == 0)
+        #expect(try JSONValue(parsing: result.output)["version"] == 1)
+        #expect(result.error.contains("{\"not\": \"asked for\"}"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal while gates open shows the report, and ends as by the signal`(number: Int32) async throws {
+        let workspace = try workspace("")
+        let child = try workspace.program.start(["status", "--json"])
+        await child.error(until: "asked for")
+        child.signal(number)
+        let shown = await child.output(until: "\n}\n")
+        let document = try JSONValue(parsing: shown)
+        #expect(document["ready"] == false)
+        #expect(document["gates"]?[0]?["state"] == "opening")
+        // The gate that does not open is not waited for a second time.
+        child.signal(number)
+        #expect(try await child.finish().status == 128 + number)
+    }
+
+    @Test(arguments: [["call", "talker", "say", "1"], ["watch"]])
+    func `a signal ends every command that waits for gates`(arguments: [String]) async throws {
+        let workspace = try workspace("")
+        let child = try workspace.program.start(arguments)
+        await child.error(until: "asked for")
+        child.signal(SIGTERM)
+        let result = try await child.finish()
+        #expect(result.status == 143, "\(result)")
+    }
+
+    @Test(arguments: ["status", "validate", "plugins", "operations", "schema", "inspect Plugins", "status --json"])
+    func `an answer that cannot be written is no success`(command: String) async throws {
+        let workspace = try workspace(Self.opens)
+        let child = try Child(
+            start: "/bin/sh",
+            ["-c", "exec '\(Program.path)' \(command) > /dev/full"],
+            workspace.program
+        )
+        let result = try await child.finish()
+        #expect(result.status == 1)
+        #expect(
+            result.error.hasSuffix("error: the answer cannot be written to standard output: No space left on device\n")
+        )
+    }
+
+    @Test(arguments: [
+        ["status", "--json", "--no-such-option"], ["status", "--timeout", "5", "--json"], ["inspect", "--json"],
+        ["no-such-command", "--json"], ["watch", "--count", "0", "--json"],
+    ])
+    func `wrong usage is one document, too`(arguments: [String]) async throws {
+        let result = try await Program(directory: "/").start(arguments).finish()
+        #expect(result.status == 64)
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["version"] == 1)
+        #expect(document["errors"]?[0]?["code"] == "invalid")
+        #expect(document["errors"]?[0]?["fix"]?.string?.hasSuffix(" --help") == true)
+    }
+}
