@@ -55,13 +55,15 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        // What a signal handler may do, it does in C.
+        .target(name: "CFatalSignal"),
         .target(name: "ConnectorManifest", swiftSettings: strict),
         // Depends on nothing: plugins and applications are linked with it.
         .target(name: "ConnectorOneShot", swiftSettings: strict),
         // The layers of the host: each depends on those before it alone.
         .target(
             name: "ConnectorPlatform",
-            dependencies: ["ConnectorManifest", "ConnectorOneShot", deque],
+            dependencies: ["CFatalSignal", "ConnectorManifest", "ConnectorOneShot", deque],
             swiftSettings: strict
         ),
         .target(

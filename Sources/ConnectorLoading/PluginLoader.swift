@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+internal import ConnectorPlatform
 
 /// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
 ///
@@ -28,8 +29,10 @@ package struct PluginLoader: Sendable {
         let image =
             switch candidate.image {
             case .file: try loadFile(candidate)
-            case .library(let name): try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
+            case .library(let name):
+                try loadLibrary(name, candidate)
             }
+        image.name(plugin: candidate.name, path: candidate.path)
         var table: PluginTable?
         if let entry = candidate.manifest.entry {
             table = try PluginTable(entry: entry, of: image, manifest: candidate.manifest, path: candidate.path)
@@ -41,6 +44,13 @@ package struct PluginLoader: Sendable {
             image: image,
             table: table
         )
+    }
+
+    /// Loads a foreign library that the dynamic linker finds by its name.
+    private func loadLibrary(_ name: String, _ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+        PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
+        defer { PluginImages.shared.endLoading(candidate.path) }
+        return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
     }
 
     /// The reason why the dynamic linker refused an image, found from the image's dependencies.
