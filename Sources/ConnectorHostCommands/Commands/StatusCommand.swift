@@ -10,7 +10,8 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
-            Makes the attempts of "retry", and does not wait for a failed gate to heal.
+            Makes the attempts of "retry", and does not wait for a failed gate to heal. If a plugin ended the last command that
+            ran on the same file, says so once.
 
             Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
             usage.
@@ -39,11 +40,12 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func run() async throws {
+        let crash = CrashFile.path(for: file.file).flatMap(CrashNote.take)
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         let clock = ContinuousClock()
         let start = clock.now
         let report = await session.open(timeout: timeout)
-        answer.output.write(StatusDocument(report: report, duration: clock.now - start))
+        answer.output.write(StatusDocument(report: report, duration: clock.now - start, lastCrash: crash))
         await session.close()
         if !report.isReady { throw ExitStatus.failed }
     }

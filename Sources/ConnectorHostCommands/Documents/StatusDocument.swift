@@ -10,9 +10,22 @@ struct StatusDocument: Document {
     var report: Report
     /// How long opening took in all.
     var duration: Duration
+    /// The note of the plugin that ended an earlier command, if one did.
+    var lastCrash: CrashNote?
 
-    /// The report's own document.
-    var json: JSONValue { report.json }
+    /// The report's own document, with the note.
+    var json: JSONValue {
+        guard let lastCrash, var object = report.json.object else { return report.json }
+        object["lastCrash"] = JSONValue.object([
+            "event": .string(lastCrash.event),
+            "plugin": .string(lastCrash.plugin),
+            "gates": lastCrash.gates.map(JSONValue.string) ?? .null,
+            "path": lastCrash.path.map(JSONValue.string) ?? .null,
+            "offset": lastCrash.offset.map(JSONValue.string) ?? .null,
+            "time": .string(lastCrash.time.description),
+        ])
+        return .object(object)
+    }
 
     func lines(_ style: TextStyle) -> [String] {
         let branches = Branch.all(of: report)
@@ -26,7 +39,10 @@ struct StatusDocument: Document {
                 table.append(note: style.paint(branch.continuation(style), .faint) + "  " + line)
             }
         }
-        return table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
+        let crash = lastCrash.map { crash in
+            style.paint("before, ", .warning) + style.shown("\(crash) (\(crash.time))")
+        }
+        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {

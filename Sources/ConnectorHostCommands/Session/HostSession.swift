@@ -26,6 +26,7 @@ struct HostSession: Sendable {
         var options = ConnectorHost.Options()
         options.heals = heals
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
+        CrashNote.install(file: CrashFile.path(for: file.file))
         let simulation = simulating ? try await Simulation.start(for: resolved, logger: logger) : nil
         let host = ConnectorHost(
             simulation?.pointing(resolved) ?? resolved,
