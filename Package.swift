@@ -64,13 +64,15 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        // What a signal handler may do, it does in C.
+        .target(name: "CFatalSignal"),
         .target(name: "ConnectorManifest", swiftSettings: strict),
         // Depends on nothing: plugins and applications are linked with it.
         .target(name: "ConnectorOneShot", swiftSettings: strict),
         // The layers of the host: each depends on those before it alone.
         .target(
             name: "ConnectorPlatform",
-            dependencies: ["ConnectorManifest", "ConnectorOneShot", deque],
+            dependencies: ["CFatalSignal", "ConnectorManifest", "ConnectorOneShot", deque],
             swiftSettings: strict
         ),
         .target(

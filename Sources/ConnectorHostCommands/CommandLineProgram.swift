@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
@@ -15,8 +16,10 @@ internal import ConnectorManifest
 
 /// The whole program; the executable is only its entry point.
 public enum CommandLineProgram {
-    /// Runs the command that the process's arguments name, and exits with its status.
+    /// Runs the command that the process's arguments name, and exits with its status, even if a plugin still holds a
+    /// thread.
     public static func main() async {
+        CrashNote.install()
         let arguments = Array(CommandLine.arguments.dropFirst())
         var command: any ParsableCommand
         do {
@@ -49,6 +52,7 @@ public enum CommandLineProgram {
 
     /// Ends the process; an answer that could not be written whole is never a success.
     private static func end(_ status: ExitCode) -> Never {
+        ExitWatch.start(status: status.rawValue)
         if let failure = StandardStream.outputFailure {
             StandardStream.error.writeLine("error: the answer cannot be written to standard output: \(failure)")
             exit(status == .success ? ExitStatus.failed.rawValue : status.rawValue)

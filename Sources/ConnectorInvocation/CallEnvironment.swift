@@ -36,20 +36,20 @@ extension CallEnvironment {
     /// Runs a phase of an instance's life on a thread that it may hold, until it completes or its deadline passes.
     ///
     /// - Parameters:
-    ///   - what: The phase's name, for the error at the deadline.
+    ///   - overdue: What did not happen in time, asked at the deadline.
     ///   - owner: The instance that may complete the operation.
     ///   - deadline: On the clock's monotonic time.
     ///   - onDeadline: Runs on a worker thread after the operation was given up at its deadline.
     ///   - start: Runs on a worker thread with the id of the operation.
     package func run(
-        _ what: String,
+        overdue: @escaping @Sendable () -> Overdue,
         owner: UInt64,
         by deadline: UInt64,
         onDeadline: @escaping @Sendable (UInt64) -> Void,
         _ start: @escaping @Sendable (UInt64) -> Void
     ) async -> OperationTable.Outcome {
         guard let operation = operations.begin(owner: owner) else { return .failure(OperationTable.isFull) }
-        let timer = giveUpAtDeadline(what, operation, owner: owner, deadline: deadline, onDeadline)
+        let timer = giveUpAtDeadline(overdue, operation, owner: owner, deadline: deadline, onDeadline)
         gateThreads.run { start(operation) }
         let outcome = await operations.awaitOutcome(of: operation)
         clock.cancel(timer)
@@ -58,7 +58,7 @@ extension CallEnvironment {
 
     /// Schedules the call to be given up at its deadline, unless it is complete by then.
     package func giveUpAtDeadline(
-        _ what: String,
+        _ overdue: @escaping @Sendable () -> Overdue,
         _ operation: UInt64,
         owner: UInt64,
         deadline: UInt64,
@@ -67,11 +67,7 @@ extension CallEnvironment {
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
         return clock.schedule(after: wait) { [operations, workers] in
-            let error = ConnectorError(
-                .timedOut,
-                "\(what) did not complete within \(Duration.nanoseconds(Int64(clamping: wait)).brief)",
-                isRetryable: true
-            )
+            let error = overdue().error(after: wait)
             guard operations.giveUp(operation, owner: owner, error) else { return }
             // A plugin must not hold the clock's thread.
             workers.run { onDeadline(operation) }
@@ -83,6 +79,35 @@ extension CallEnvironment {
 
     /// The deadline of work that starts now.
     package func deadline(after nanoseconds: UInt64) -> UInt64 { clock.deadline(after: nanoseconds) }
+}
+
+/// What did not happen before a deadline.
+package struct Overdue: Sendable {
+    /// The subject and the verb: `open did not complete`.
+    package var what: String
+    /// The remedy, if it is not the usual one.
+    package var fix: String?
+
+    /// The plugin has not completed an operation.
+    package static func completion(of name: String) -> Overdue {
+        Overdue(what: "\(name) did not complete")
+    }
+
+    /// A function of the plugin has not returned, and holds its thread.
+    package static func returning(from function: String) -> Overdue {
+        Overdue(
+            what: "\(function) did not return",
+            fix: "mend the plugin: it holds a thread of the host, and no function of a plugin may block"
+        )
+    }
+
+    /// The error of whoever waited.
+    ///
+    /// - Parameter wait: In nanoseconds.
+    package func error(after wait: UInt64) -> ConnectorError {
+        let span = Duration.nanoseconds(Int64(clamping: wait)).brief
+        return ConnectorError(.timedOut, "\(what) within \(span)", fix: fix, isRetryable: true)
+    }
 }
 
 extension OperationTable {

@@ -59,6 +59,11 @@ extension ConnectorError {
         )
     }
 
+    /// Converts the failure that a plugin reported in an object of its own.
+    package init(status: Int32, reading error: UnsafePointer<connector_error>?, attempting what: String) {
+        self.init(status: status, error: unsafe error.map { unsafe connector_error(covered: $0) }, attempting: what)
+    }
+
     /// The text in a fixed array, up to its first NUL; `…` at its end if the plugin probably cut it, so that a secret
     /// cut there is known for one.
     private static func text<Storage>(_ storage: Storage) -> String {
@@ -67,6 +72,19 @@ extension ConnectorError {
             // A character of up to four bytes and the NUL did not fit.
             let isFull = unsafe text.count > bytes.count - 5
             return unsafe String(decoding: text, as: UTF8.self) + (isFull ? "…" : "")
+        }
+    }
+}
+
+extension connector_error {
+    /// Copies the bytes of an object that its `struct_size` covers; the others are 0, and never read.
+    package init(covered pointer: UnsafePointer<connector_error>) {
+        self.init()
+        let bytes = unsafe UnsafeRawPointer(pointer)
+        let size = min(Int(unsafe bytes.load(as: UInt32.self)), MemoryLayout<connector_error>.size)
+        guard size >= MemoryLayout<UInt32>.size else { return }
+        unsafe withUnsafeMutableBytes(of: &self) { copy in
+            unsafe copy.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: size))
         }
     }
 }

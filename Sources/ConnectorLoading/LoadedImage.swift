@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
+
 /// An image in this process's memory, where it stays until the process ends.
 ///
 /// Never unloaded: after `dlclose` of an image with Swift metadata the next dynamic cast anywhere in the process crashes,
@@ -19,6 +21,16 @@ package struct LoadedImage: @unchecked Sendable {
     package init(_ handle: UnsafeMutableRawPointer, content: ImageContent) {
         unsafe self.handle = handle
         self.content = content
+    }
+
+    /// Names the image in the notes of a crash, the first time.
+    package func name(plugin: String, path: String) {
+        unsafe PluginImages.shared.add(handle, plugin: plugin, path: path)
+    }
+
+    /// Names a gate that uses the image in the notes of a crash.
+    package func name(gate: String) {
+        unsafe PluginImages.shared.add(gate: gate, of: handle)
     }
 
     /// The address of an exported function; nil if there is none of this name.

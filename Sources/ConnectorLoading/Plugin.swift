@@ -33,6 +33,9 @@ package final class Plugin: Sendable {
     /// The SHA-256 of the bytes that are loaded, in hexadecimal.
     package var sha256: String { content.sha256 }
 
+    /// Names a gate that uses the plugin in the notes of a crash.
+    package func name(gate: String) { image.name(gate: gate) }
+
     /// The address of an exported function, valid as long as the process; nil if there is none of this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
         unsafe image.symbol(named: name)

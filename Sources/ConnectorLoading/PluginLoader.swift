@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+internal import ConnectorPlatform
 
 /// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
 ///
@@ -31,8 +32,9 @@ package struct PluginLoader: Sendable {
         let (image, code): LoadedFile =
             switch candidate.image {
             case .file: try loadFile(candidate)
-            case .library(let name): (try ForeignLibrary(name: name, sidecar: candidate.sidecar).load(), nil)
+            case .library(let name): (try loadLibrary(name, candidate), nil)
             }
+        image.name(plugin: candidate.name, path: candidate.path)
         let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
             try PluginTable(entry: entry, of: image, code, manifest: candidate.manifest, path: candidate.path)
         }
@@ -43,6 +45,13 @@ package struct PluginLoader: Sendable {
             image: image,
             table: table
         )
+    }
+
+    /// Loads a foreign library that the dynamic linker finds by its name.
+    private func loadLibrary(_ name: String, _ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+        PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
+        defer { PluginImages.shared.endLoading(candidate.path) }
+        return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
     }
 
     /// The reason why the dynamic linker refused an image, found from the image's dependencies.

@@ -26,8 +26,12 @@ public struct GateClient: Sendable {
 
     /// Calls an operation.
     ///
-    /// A call costs a few microseconds on top of the operation: the values are checked against the signature and laid
-    /// out for libffi, which was prepared at the operation's first call.
+    /// The call keeps its deadline whatever the plugin does: the function runs on a thread that it may hold. Nothing
+    /// stops a function that does not return. Its thread is lost to the process until it does, which is counted as
+    /// misbehaviour. A gate has 32 such threads: calls beyond wait for one, and fail at once while all are lost.
+    ///
+    /// That costs the way to the thread and back, some tens of microseconds. For many calls in a row of a function that
+    /// does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
     ///
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` where two capabilities share a name.
@@ -72,15 +76,13 @@ public struct GateClient: Sendable {
     /// let sum = try await host.gate("calculator").call("add", 1, 2).number
     /// ```
     ///
-    /// This is ``call(_:_:options:)`` at its fastest: an operation that answers at once costs a few hundred nanoseconds
-    /// on top of itself.
+    /// Costs what ``call(_:_:options:)`` costs, and keeps its deadline in the same way.
     ///
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` where two capabilities share a name.
     ///   - first: The first value.
     ///   - rest: The other values; optional parameters at the end may be left out.
-    ///   - options: The timeout of the call, including the wait for its turn. An operation that answers at once is not
-    ///     interrupted.
+    ///   - options: The timeout of the call, including the wait for its turn.
     /// - Throws: As ``call(_:_:options:)`` does.
     @inlinable
     @discardableResult
@@ -90,26 +92,9 @@ public struct GateClient: Sendable {
         _ rest: repeat each Rest,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> JSONValue {
-        let answer = try callNow(operation) { call throws(ConnectorError) in
-            try first.store(in: call, at: 0)
-            var index = 1
-            for value in repeat each rest {
-                try value.store(in: call, at: index)
-                index += 1
-            }
-        }
-        if let answer { return answer }
         var values = [first.json]
         for value in repeat each rest { values.append(value.json) }
         return try await call(operation, positional: values, options: options)
-    }
-
-    @usableFromInline
-    func callNow(
-        _ operation: String,
-        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        try target.node.callNow(operation, store)
     }
 
     @usableFromInline
@@ -136,7 +121,9 @@ public struct GateClient: Sendable {
     /// }
     /// ```
     ///
-    /// The gate cannot close before the body returns, so keep it short. On a `serial` gate no other caller is let in.
+    /// The calls are made on the caller's own thread, as C makes them: a function that blocks holds that thread, and no
+    /// deadline ends it. The gate cannot close before the body returns, so keep it short. On a `serial` gate no other
+    /// caller is let in.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
@@ -153,6 +140,9 @@ public struct GateClient: Sendable {
     }
 
     /// Makes an operation callable through its own C type, for a typed client of your own capability.
+    ///
+    /// The function runs on the caller's own thread, as in C: one that blocks holds that thread, and no deadline ends it.
+    /// Where that matters, call the operation by name.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.

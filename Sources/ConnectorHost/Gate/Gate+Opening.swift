@@ -73,15 +73,17 @@ extension Gate {
         let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
         let material = isRepeated ? renewedMaterial() : storage.withLock { $0.material }
         let generation = generation(material)
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isTrying(round: round) else { return false }
+        let (isWanted, isExhausted) = storage.withLock { storage in
+            guard storage.machine.isTrying(round: round) else { return (false, false) }
             storage.successor = generation
-            return true
+            storage.held.removeAll { !$0.isHeld }
+            return (true, storage.held.count >= Self.heldLimit)
         }
         guard isWanted else {
             await generation.end()
             return .nothing
         }
+        guard !isExhausted else { return finish(generation, .failure(Self.exhaustion), round, by: deadline) }
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
@@ -93,6 +95,19 @@ extension Gate {
         // End the failed generation before the next attempt begins, unless the plugin still holds its thread.
         if case .failure = result, !generation.isHeld { await generation.end() }
         return finish(generation, result, round, by: deadline)
+    }
+
+    /// The most threads that attempts to open a gate may lose in its plugin.
+    static let heldLimit = 8
+
+    /// The error of an attempt that would lose another thread.
+    private static var exhaustion: ConnectorError {
+        ConnectorError(
+            .unavailable,
+            "\(heldLimit) earlier attempts to open lost their threads in functions of the plugin that do not return",
+            fix: "mend the plugin, and restart the application",
+            isRetryable: true
+        )
     }
 
     /// Leads calls to an opened generation, if the gate still wants it.
@@ -126,6 +141,7 @@ extension Gate {
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
             case .failure(var error):
+                if generation.isHeld { storage.held.append(generation) }
                 if now >= deadline { error.isRetryable = false }
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content

@@ -35,6 +35,8 @@ final class Gate: CalledGate {
         var current: Generation?
         /// The generation being opened, which will replace the current one.
         var successor: Generation?
+        /// The generations of failed attempts whose plugin may still hold the thread it was opened on.
+        var held: [Generation] = []
         /// The plugin's configuration and secrets, as last read.
         var material: GatePlan.Material
         /// The evidence of the last proof.
@@ -112,23 +114,6 @@ final class Gate: CalledGate {
         var error = error
         error.connector = error.connector ?? plan.path
         return environment.screen.redact(error)
-    }
-
-    /// Calls an operation that answers at once, without waiting for anybody.
-    ///
-    /// - Parameter store: Puts the values in place.
-    /// - Returns: The answer; nil, and nothing was called, if the operation answers later, or another call has its turn.
-    func callNow(
-        _ name: String,
-        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        do throws(ConnectorError) {
-            if let answer = try door.callNow(name, store) { return answer }
-            guard door.isOpen else { throw refusal }
-            return nil
-        } catch {
-            throw described(error)
-        }
     }
 
     /// Counts and logs a broken rule of the ABI. Call it from any thread.

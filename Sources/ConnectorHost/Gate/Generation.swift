@@ -33,8 +33,10 @@ final class Generation: Sendable {
     private let ended = OneShot<Void>()
 
     private struct State {
-        /// Whether the plugin holds the thread on which it creates and opens the instance.
-        var isHeld = false
+        /// What runs on the thread that creates and opens the instance, as long as the plugin holds it.
+        var step: Step?
+        /// Whether the plugin still held that thread at the deadline.
+        var isOverdue = false
         /// Whether a thread loads the plugin and creates the instance.
         var isCreating = false
         /// The instance's channel; nil before `create` returned, and after it failed.
@@ -50,6 +52,14 @@ final class Generation: Sendable {
         var isEnding = false
         /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
+    }
+
+    /// What the plugin does on the thread that creates and opens its instance.
+    private enum Step {
+        /// The image's constructors run, or its entry function, or it waits for the dynamic linker.
+        case load
+        case create
+        case open
     }
 
     /// Prepares the services lent to the plugin, without running any of its code.
@@ -111,7 +121,12 @@ final class Generation: Sendable {
         case .success(let found): candidate = found
         }
         let start = environment.clock.now()
-        let outcome = await environment.calls.run("open", owner: context.owner, by: deadline, onDeadline: { _ in }) {
+        let outcome = await environment.calls.run(
+            overdue: { self.overdue(candidate) },
+            owner: context.owner,
+            by: deadline,
+            onDeadline: { _ in }
+        ) {
             self.create(candidate, opening: $0, by: deadline)
         }
         let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
@@ -128,7 +143,31 @@ final class Generation: Sendable {
     }
 
     /// Whether the plugin holds the thread it opens on, so that the end has to wait for it.
-    var isHeld: Bool { state.withLock(\.isHeld) }
+    var isHeld: Bool { state.withLock { $0.step != nil } }
+
+    /// What did not happen before the deadline of opening.
+    private func overdue(_ candidate: PluginCandidate) -> Overdue {
+        let step = state.withLock { state in
+            state.isOverdue = state.step != nil
+            return state.step
+        }
+        let overdue: Overdue
+        switch step {
+        case nil: return .completion(of: "open")
+        case .create: overdue = .returning(from: "create of \(candidate.path)")
+        case .open: overdue = .returning(from: "open of \(candidate.path)")
+        case .load:
+            let loaded = PluginImages.shared.pathBeingLoaded
+            if let loaded, loaded != candidate.path {
+                return .returning(from: "a constructor of \(loaded), for which every other plugin has to wait,")
+            }
+            overdue = .returning(
+                from: loaded == nil ? "loading of \(candidate.path)" : "a constructor of \(candidate.path)"
+            )
+        }
+        environment.calls.workers.run { self.context.misbehaved("holds a thread of the host: \(overdue.what)") }
+        return overdue
+    }
 
     /// Creates the instance, on a thread that the plugin may hold.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
@@ -136,16 +175,17 @@ final class Generation: Sendable {
             // The deadline may have passed, or the gate may have closed, before a thread was free.
             guard !state.isEnding else { return false }
             state.isCreating = true
-            state.isHeld = true
+            state.step = .load
             return true
         }
         guard begins else { return }
-        defer { state.withLock { $0.isHeld = false } }
+        defer { state.withLock { $0.step = nil } }
         do throws(ConnectorError) {
             let isWanted = environment.calls.operations.isPending(operation)
             let channel = isWanted ? try makeChannel(candidate) : nil
             let next = settle(channel, opening: operation)
             if next.isAbandoned { discard(channel) }
+            if next.hasBegun { state.withLock { $0.step = .open } }
             if next.hasBegun { channel?.begin(.open, operation: operation, deadline: deadline) }
         } catch {
             let next = settle(nil, opening: operation)
@@ -182,6 +222,8 @@ final class Generation: Sendable {
 
     private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
         let plugin = try environment.loader.load(candidate)
+        plugin.name(gate: plan.path)
+        state.withLock { $0.step = .create }
         return try PluginInstance(
             of: plugin,
             configuration: plan.material.configuration,
@@ -222,7 +264,10 @@ final class Generation: Sendable {
     private func run(_ phase: InstancePhase, on channel: any Channel) async -> OperationTable.Outcome {
         let deadline = environment.deadline(after: plan.timeout)
         return await environment.calls.run(
-            phase.rawValue,
+            overdue: {
+                let name = phase.rawValue
+                return channel.functionsInside.contains(name) ? .returning(from: name) : .completion(of: name)
+            },
             owner: context.owner,
             by: deadline,
             onDeadline: { channel.cancel($0) },
@@ -265,7 +310,8 @@ final class Generation: Sendable {
     ///
     /// - Parameter empty: Arrives when the last caller has left; nil if none is inside.
     private func finish(after empty: OneShot<Void>?) async {
-        if state.withLock(\.isCreating) { _ = await isOver(created) }
+        // A plugin that did not return in time to open is not given as much time again.
+        if state.withLock({ $0.isCreating && !$0.isOverdue }) { _ = await isOver(created) }
         let (channel, opening, hasOpened) = state.withLock { state in
             state.isAbandoned = state.isCreating
             return (state.channel, state.opening, state.hasOpened)
@@ -319,7 +365,22 @@ final class Generation: Sendable {
     }
 
     private func warnOfHeldThread() {
-        logger.warning("plugin holds a thread of the host, its instance stays in memory")
+        let (step, channel) = state.withLock { ($0.step, $0.channel) }
+        var functions = channel?.functionsInside ?? []
+        switch step {
+        case nil: break
+        case .load: functions.append("a constructor, or the entry function")
+        case .create: functions.append("create")
+        case .open: if !functions.contains("open") { functions.append("open") }
+        }
+        if functions.isEmpty { functions = ["a typed call, or a callback"] }
+        logger.warning(
+            "plugin holds a thread of the host, its instance stays in memory",
+            metadata: [
+                "function": "\(Set(functions).sorted().joined(separator: ", "))",
+                "plugin": "\((try? plan.plugin.get().path) ?? "")",
+            ]
+        )
     }
 
     /// Returns the services lent to a plugin that has no instance.

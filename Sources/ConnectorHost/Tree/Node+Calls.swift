@@ -40,27 +40,6 @@ extension Node {
         }
     }
 
-    /// Calls an operation that answers at once, without suspending, and counts the call if it happened.
-    ///
-    /// - Parameter store: Stores the arguments.
-    /// - Returns: The answer. Nil, without a call, if the operation answers later, another call has its turn, or the
-    ///   connector is a composite.
-    func callNow(
-        _ operation: String,
-        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        guard let gate else { return nil }
-        do throws(ConnectorError) {
-            guard let answer = try gate.callNow(operation, store) else { return nil }
-            tally.begin()
-            return answer
-        } catch {
-            tally.begin()
-            tally.fail(error, of: operation, isHidden: false)
-            throw error
-        }
-    }
-
     private func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
         do throws(ConnectorError) {
             return .success(try await self.call(call, isChild: true))

@@ -10,7 +10,8 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
-            Makes the attempts of "retry", and does not wait for a failed gate to heal.
+            Makes the attempts of "retry", and does not wait for a failed gate to heal. If a plugin ended the last command that
+            ran on the same file, says so once.
 
             Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
             usage. Ctrl-C and SIGTERM show the report of the moment, close every gate, and exit with 130 and 143; a second
@@ -40,6 +41,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func run() async throws {
+        let crash = CrashFile.path(for: file.file).flatMap(CrashNote.take)
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         let clock = ContinuousClock()
         let start = clock.now
@@ -51,7 +53,8 @@ struct StatusCommand: AsyncParsableCommand {
                 duration: duration,
                 file: session.resolved.configuration.file,
                 // The host keeps some of the time to end what has not opened.
-                isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false
+                isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false,
+                lastCrash: crash
             )
         )
         try await session.close()

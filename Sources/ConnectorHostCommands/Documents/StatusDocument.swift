@@ -14,9 +14,22 @@ struct StatusDocument: Document {
     var file = ""
     /// Whether the wait for all gates together ended before the gates did.
     var isCutShort = false
+    /// The note of the plugin that ended an earlier command, if one did.
+    var lastCrash: CrashNote?
 
-    /// The report's own document.
-    var json: JSONValue { report.json }
+    /// The report's own document, with the note.
+    var json: JSONValue {
+        guard let lastCrash, var object = report.json.object else { return report.json }
+        object["lastCrash"] = JSONValue.object([
+            "event": .string(lastCrash.event),
+            "plugin": .string(lastCrash.plugin),
+            "gates": lastCrash.gates.map(JSONValue.string) ?? .null,
+            "path": lastCrash.path.map(JSONValue.string) ?? .null,
+            "offset": lastCrash.offset.map(JSONValue.string) ?? .null,
+            "time": .string(lastCrash.time.description),
+        ])
+        return .object(object)
+    }
 
     func lines(_ style: TextStyle) -> [String] {
         let branches = Branch.all(of: report)
@@ -30,7 +43,10 @@ struct StatusDocument: Document {
                 table.append(note: style.paint(branch.continuation(style), .faint) + "  " + line)
             }
         }
-        return table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
+        let crash = lastCrash.map { crash in
+            style.paint("before, ", .warning) + style.shown("\(crash) (\(crash.time))")
+        }
+        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {

@@ -37,6 +37,7 @@ struct HostSession: Sendable {
         // Events of the simulators are none of the vendors'.
         if simulating { options.outbox = .memory }
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
+        CrashNote.install(file: CrashFile.path(for: file.file))
         let interruption = Interruption()
         let simulation: Simulation?
         do {

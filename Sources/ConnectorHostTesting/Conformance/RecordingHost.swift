@@ -120,7 +120,7 @@ final class RecordingHost: Sendable {
         if let violation { report(violation) }
         guard let answer else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
         if status != Int32(CONNECTOR_OK), let error = unsafe error {
-            unsafe ErrorObjectCheck.check(error.pointee, status: status, of: name, report)
+            unsafe ErrorObjectCheck.check(connector_error(covered: error), status: status, of: name, report)
         } else if status != Int32(CONNECTOR_OK) {
             ErrorObjectCheck.check(status: status, of: name, report)
         }

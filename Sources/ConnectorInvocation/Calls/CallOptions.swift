@@ -8,7 +8,8 @@ public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.
     ///
     /// It covers the whole call: the wait for a turn on a `serial` gate, and all the adapter's work, including retries.
-    /// A function that answers at once is not interrupted; only its wait for a turn is limited.
+    /// Calls by name end then whatever the plugin does. Typed and prepared calls run on the caller's own thread: a
+    /// function that blocks is not interrupted there.
     public var timeout: Duration {
         get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
         set { timeoutNanoseconds = newValue.nanoseconds }

@@ -13,21 +13,24 @@ package import ConnectorManifest
 @usableFromInline
 @safe
 package struct Admission: ~Copyable, @unchecked Sendable {
-    private let door: Unmanaged<Door>
+    private let unownedDoor: Unmanaged<Door>
     private let seat: Int
     private let occupant: UnsafePointer<Door.Occupant>
 
     /// Creates the admission of a caller that the door has just counted in.
     package init(_ door: Unmanaged<Door>, seat: Int, _ occupant: UnsafePointer<Door.Occupant>) {
-        unsafe self.door = door
+        unsafe unownedDoor = door
         self.seat = seat
         unsafe self.occupant = occupant
     }
 
     deinit {
         unsafe occupant.pointee.instance?._withUnsafeGuaranteedRef { $0.turn?.passOn() }
-        unsafe door._withUnsafeGuaranteedRef { $0.leave(seat) }
+        unsafe unownedDoor._withUnsafeGuaranteedRef { $0.leave(seat) }
     }
+
+    /// The door, for those who keep the admission for longer than their caller.
+    package var door: Door { unsafe unownedDoor.takeUnretainedValue() }
 
     /// The channel to the instance; valid as long as the caller keeps it, even beyond the admission.
     package var channel: any Channel { unsafe occupant.pointee.channel }

@@ -21,6 +21,9 @@ package protocol Channel: AnyObject, Sendable {
     /// Whether the instance must be closed before it is destroyed.
     var canClose: Bool { get }
 
+    /// The plugin's functions that hold a thread of the host.
+    var functionsInside: [String] { get }
+
     /// Starts a phase of the instance's life, which completes an operation.
     ///
     /// - Parameters:
@@ -35,8 +38,7 @@ package protocol Channel: AnyObject, Sendable {
     ///   - name: The operation; `capability/operation` where two capabilities share one.
     ///   - arguments: Checked against the signature before any plugin code runs.
     ///   - options: The observer of progress.
-    ///   - deadline: On the clock's monotonic time. Whatever the plugin does, the call returns by then, unless the
-    ///     operation answers at once.
+    ///   - deadline: On the clock's monotonic time. Whatever the plugin does, the call returns by then.
     ///   - admission: Held until nothing of the call is inside the plugin.
     func call(
         _ name: String,

@@ -1,7 +1,6 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
 package import ConnectorOneShot
 internal import Synchronization
 
@@ -112,27 +111,6 @@ package final class Door: @unchecked Sendable {
             return nil
         }
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
-    }
-
-    /// Calls an operation that answers at once, without waiting for anybody.
-    ///
-    /// - Parameter store: Puts the values in place.
-    /// - Returns: The answer; nil, and nothing was called, if no call may pass now, another one has its turn, the operation answers
-    ///   later, or the instance is not in this process.
-    package func callNow(
-        _ name: String,
-        _ store: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        guard let admission = admitNow() else { return nil }
-        return try admission.with { instance throws(ConnectorError) in
-            let operation = try instance.operation(named: name)
-            guard operation.answersAtOnce else { return nil }
-            return try PreparedCall.with(operation, on: instance) { call throws(ConnectorError) in
-                try store(call)
-                try call()
-                return try call.json()
-            }
-        }
     }
 
     /// The current instance, if calls may pass and it is in this process.

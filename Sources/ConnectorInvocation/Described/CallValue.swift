@@ -142,7 +142,13 @@ extension CallValue {
         case (.handle(let address), _):
             return address == 0 ? .null : .object(["handle": .integer(handles?.number(address) ?? 0)])
         case (.bytes(let bytes), .json):
-            guard !bytes.isEmpty else { return .null }
+            guard !bytes.isEmpty else {
+                throw ConnectorError(
+                    .misbehaved,
+                    "the plugin answered nothing where its signature says json",
+                    fix: "complete with null, or declare no result"
+                )
+            }
             do throws(ConnectorError) {
                 return try JSONValue(parsing: bytes, file: "result")
             } catch {

@@ -80,15 +80,15 @@ package final class HostContext: @unchecked Sendable {
         )
     }
 
-    /// Withdraws the services and forgets given-up calls, before the instance is destroyed.
+    /// Withdraws the services, before the instance is destroyed. Its `destroy` may still complete given-up calls.
     package func withdraw() {
         lent.withLock { $0?.services = nil }
-        operations.forget(owner: owner)
     }
 
     /// Returns the context after the instance is destroyed; call it once per loan.
     package func giveBack() {
         withdraw()
+        operations.forget(owner: owner)
         Self.givenBack.withLock { $0.append(self) }
     }
 
@@ -133,7 +133,7 @@ package final class HostContext: @unchecked Sendable {
     ) -> OperationTable.Outcome {
         guard status == Int32(CONNECTOR_OK) else {
             return .failure(
-                ConnectorError(status: status, error: unsafe error?.pointee, attempting: "the operation")
+                unsafe ConnectorError(status: status, reading: error, attempting: "the operation")
             )
         }
         guard length <= longestResult else {

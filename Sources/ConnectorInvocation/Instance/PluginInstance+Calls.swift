@@ -10,7 +10,11 @@ extension PluginInstance: Channel {
     /// This instance.
     package var instance: PluginInstance? { self }
 
-    /// Calls an operation: on this thread if its function does not block, on a worker thread if it is foreign.
+    /// Calls an operation on one of the instance's threads, which its function may hold.
+    ///
+    /// The caller waits until the deadline at most. Nothing stops a function that is still running then: its thread is
+    /// lost until it returns, which is the plugin's misbehaviour, and the gate stays occupied. A call that is given up
+    /// before a thread was free is never made.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -22,24 +26,64 @@ extension PluginInstance: Channel {
         if let objection = plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
         let signature = operation.operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        guard operation.foreign == nil else {
-            let outputs = try await callElsewhere(operation, values, by: deadline, admission)
-            return CallResult(outputs: outputs, handles: handles)
+        if let exhaustion = threads.exhaustion { throw exhaustion }
+        let visit = CallVisit(operation.operation.name, threads, lasts: signature.isAsync, admission)
+        guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
+            visit.functionLeaves()
+            throw OperationTable.isFull
         }
-        defer { extendLifetime(admission) }
-        guard signature.isAsync else { return CallResult(outputs: try callNow(operation, values), handles: handles) }
-        let text = try await perform(operation, values, options, by: deadline).get()
+        threads.run { [self] in
+            guard visit.enter(if: { operations.isPending(id) }) else { return visit.functionLeaves() }
+            guard !signature.isAsync else {
+                start(operation, values, id: id, deadline: deadline)
+                return visit.functionLeaves()
+            }
+            let outcome: OperationTable.Outcome
+            do throws(ConnectorError) {
+                visit.outputs = try callForeign(operation, values)
+                outcome = .success([])
+            } catch {
+                outcome = .failure(error)
+            }
+            visit.functionLeaves()
+            operations.complete(id, owner: context.owner, outcome)
+        }
+        defer { if signature.isAsync { visit.leave() } }
+        let text = try await awaitOutcome(of: id, visit, by: deadline).get()
+        guard signature.isAsync else { return CallResult(outputs: visit.outputs, handles: handles) }
         return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
     }
 
-    private func perform(
-        _ operation: ResolvedOperation,
-        _ values: [CallValue],
-        _ options: CallOptions,
-        by deadline: UInt64
-    ) async throws(ConnectorError) -> OperationTable.Outcome {
-        let id = try start(options.onProgress) { self.start(operation, values, id: $0, deadline: deadline) }
-        return await awaitOutcome(of: id, operation.operation.name, by: deadline)
+    /// Awaits the outcome of a call on one of the instance's threads.
+    private func awaitOutcome(of id: UInt64, _ visit: CallVisit, by deadline: UInt64) async -> OperationTable.Outcome {
+        if let outcome = operations.takeOutcome(of: id) { return outcome }
+        let owner = context.owner
+        let clock = environment.clock
+        let now = clock.now()
+        let wait = deadline > now ? deadline - now : 0
+        let timer = clock.schedule(after: wait) { [self] in atDeadline(of: id, visit, after: wait) }
+        let outcome = await withTaskCancellationHandler {
+            await operations.awaitOutcome(of: id)
+        } onCancel: {
+            let error = ConnectorError(.cancelled, "\(visit.name) was cancelled")
+            if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
+        }
+        // While the function runs, the timer still has to tell whether its thread is lost.
+        visit.stopWatching { clock.cancel(timer) }
+        return outcome
+    }
+
+    /// Gives a call up at its deadline, on the clock's thread.
+    private func atDeadline(of id: UInt64, _ visit: CallVisit, after wait: UInt64) {
+        let overdue: Overdue = visit.isInside ? .returning(from: visit.name) : .completion(of: visit.name)
+        let isGivenUp = operations.giveUp(id, owner: context.owner, overdue.error(after: wait))
+        let isLost = visit.isLostAtDeadline()
+        guard isLost || isGivenUp else { return }
+        // A plugin must not hold the clock's thread, nor must a log.
+        environment.workers.run { [self] in
+            if isLost { context.misbehaved("\(visit.name) holds a thread of the host beyond the deadline of its call") }
+            if isGivenUp { threads.run { self.cancel(id) } }
+        }
     }
 
     // MARK: Asynchronous calls
@@ -67,13 +111,16 @@ extension PluginInstance: Channel {
         let operations = operations
         if let outcome = operations.takeOutcome(of: id) { return outcome }
         let owner = context.owner
-        let timer = environment.giveUpAtDeadline(name, id, owner: owner, deadline: deadline) { self.cancel($0) }
+        let timer = environment.giveUpAtDeadline({ .completion(of: name) }, id, owner: owner, deadline: deadline) {
+            id in
+            self.threads.run { self.cancel(id) }
+        }
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
             let error = ConnectorError(.cancelled, "\(name) was cancelled")
-            if operations.giveUp(id, owner: owner, error) { environment.workers.run { self.cancel(id) } }
+            if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
         }
     }
 

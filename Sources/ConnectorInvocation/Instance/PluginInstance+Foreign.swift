@@ -3,7 +3,6 @@
 
 package import ConnectorManifest
 internal import ConnectorPlatform
-internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -12,52 +11,7 @@ internal import Synchronization
 #endif
 
 extension PluginInstance {
-    /// Calls a foreign function on a worker thread, which it may block.
-    ///
-    /// The caller waits until the deadline at most. The function runs on, since nothing can stop it, and leaves the
-    /// gate when it returns. A call whose caller gave up before a thread was free is never made.
-    package func callElsewhere(
-        _ operation: ResolvedOperation,
-        _ values: [CallValue],
-        by deadline: UInt64,
-        _ admission: consuming Admission
-    ) async throws(ConnectorError) -> [CallOutput] {
-        let answer = ForeignAnswer(admission)
-        let id = try start(nil) { id in
-            environment.workers.run { [self] in
-                defer { answer.leave() }
-                guard operations.isPending(id) else { return }
-                do throws(ConnectorError) {
-                    let outputs = try callForeign(operation, values)
-                    answer.outputs.withLock { $0 = outputs }
-                    answer.leave()
-                    operations.complete(id, owner: context.owner, .success([]))
-                } catch {
-                    answer.leave()
-                    operations.complete(id, owner: context.owner, .failure(error))
-                }
-            }
-        }
-        _ = try await awaitOutcome(of: id, operation.operation.name, by: deadline).get()
-        return answer.outputs.withLock(\.self)
-    }
-
-    /// Carries a foreign function's answer to the caller, and the admission to the function's thread.
-    private final class ForeignAnswer: Sendable {
-        let outputs = Mutex<[CallOutput]>([])
-        private let admission: Mutex<Admission?>
-
-        init(_ admission: consuming Admission) {
-            self.admission = Mutex(admission)
-        }
-
-        /// Gives up the admission: the function has returned, or will never be called.
-        func leave() {
-            _ = admission.withLock { $0.take() }
-        }
-    }
-
-    /// Calls a foreign function on this thread, which it may block.
+    /// Calls a synchronous function on this thread, which it may hold.
     package func callForeign(
         _ operation: ResolvedOperation,
         _ values: [CallValue]

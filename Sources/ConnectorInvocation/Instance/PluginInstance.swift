@@ -33,6 +33,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let handles = HandleTable()
 
     package let environment: CallEnvironment
+    /// The threads on which calls by name enter the plugin.
+    package let threads: CallThreads
     /// The table of pending calls.
     package var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>
@@ -47,7 +49,8 @@ package final class PluginInstance: @unchecked Sendable {
 
     /// The host's phases that are inside the plugin, and whether more may enter.
     private struct Life {
-        var inside = 0
+        /// The functions that run.
+        var inside: [String] = []
         var isEnding = false
     }
 
@@ -83,6 +86,7 @@ package final class PluginInstance: @unchecked Sendable {
         self.context = context
         self.services = services
         self.environment = environment
+        self.threads = CallThreads(environment.workers)
         let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
@@ -91,12 +95,12 @@ package final class PluginInstance: @unchecked Sendable {
     /// Starts a phase. The plugin completes its operation; the host does if the plugin refuses or has no function for
     /// it.
     package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
-        guard enter() else {
+        guard enter(phase.rawValue) else {
             let error = ConnectorError(.notOpen, "the gate is closing")
             operations.complete(operation, owner: context.owner, .failure(error))
             return
         }
-        defer { leave() }
+        defer { leave(phase.rawValue) }
         let function =
             switch phase {
             case .open: unsafe plugin.table?.open
@@ -169,10 +173,13 @@ package final class PluginInstance: @unchecked Sendable {
 
     /// Tells the plugin that the host gave up a call. Call it on a worker thread.
     package func cancel(_ operation: UInt64) {
-        guard enter() else { return }
-        defer { leave() }
+        guard enter("cancel") else { return }
+        defer { leave("cancel") }
         unsafe plugin.table?.cancel?(pointer, operation)
     }
+
+    /// The plugin's functions that hold a thread: those of the life cycle, and calls beyond their deadlines.
+    package var functionsInside: [String] { life.withLock(\.inside) + threads.lostNames }
 
     // MARK: The end
 
@@ -186,25 +193,25 @@ package final class PluginInstance: @unchecked Sendable {
         let isLast = life.withLock { life in
             guard !life.isEnding else { return false }
             life.isEnding = true
-            return life.inside == 0
+            return life.inside.isEmpty
         }
         if isLast { destroy() }
         return destroyed
     }
 
-    /// Counts a phase in; ``leave()`` counts it out. False once the instance is about to be destroyed.
-    private func enter() -> Bool {
+    /// Counts a phase in; ``leave(_:)`` counts it out. False once the instance is about to be destroyed.
+    private func enter(_ function: String) -> Bool {
         life.withLock { life in
             guard !life.isEnding else { return false }
-            life.inside += 1
+            life.inside.append(function)
             return true
         }
     }
 
-    private func leave() {
+    private func leave(_ function: String) {
         let isLast = life.withLock { life in
-            life.inside -= 1
-            return life.isEnding && life.inside == 0
+            if let place = life.inside.firstIndex(of: function) { life.inside.remove(at: place) }
+            return life.isEnding && life.inside.isEmpty
         }
         if isLast { destroy() }
     }
@@ -221,6 +228,7 @@ package final class PluginInstance: @unchecked Sendable {
     /// Runs the plugin's `destroy`, on a worker thread.
     private func destroyNow() {
         context.withdraw()
+        life.withLock { $0.inside = ["destroy"] }
         unsafe plugin.table?.destroy(pointer)
         services.invalidate()
         context.giveBack()

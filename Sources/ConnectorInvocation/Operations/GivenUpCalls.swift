@@ -1,11 +1,11 @@
-// This file is part of the connector-host project.
+// This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls of one instance that the host gave up and the plugin has not yet completed.
+/// The calls of one instance that the host gave up.
 ///
-/// The ABI lets a plugin complete such a call late, once, or never. A plugin that never does must not cost more memory
-/// with every call. So past a limit the host forgets further calls. It can then no longer tell a late completion from a
-/// second one, and blames the plugin for neither.
+/// The ABI calls a completion of such a call harmless, whether it acknowledges the cancellation, comes late, or both. So
+/// the host blames the plugin for none. Memory is bounded: past a limit the host forgets further calls, and then no longer
+/// tells their completions from a second completion of a call that had its outcome.
 package struct GivenUpCalls: Sendable {
     /// The most calls remembered for one instance.
     package static let limit = 4096
@@ -18,11 +18,6 @@ package struct GivenUpCalls: Sendable {
         if ids.count < Self.limit { ids.insert(id) } else { hasForgotten = true }
     }
 
-    /// Whether the plugin may still complete a call that was once begun.
+    /// Whether the host gave up a call that was once begun.
     package func contains(_ id: UInt64) -> Bool { hasForgotten || ids.contains(id) }
-
-    /// Forgets a call that the plugin completes.
-    ///
-    /// - Returns: Whether the plugin was still allowed to complete it.
-    package mutating func remove(_ id: UInt64) -> Bool { ids.remove(id) != nil || hasForgotten }
 }

@@ -40,7 +40,7 @@ package final class OperationTable: Sendable {
     private let slots: OperationSlots
     /// The observers of progress, by call id.
     private let observers = Mutex<[UInt64: Observer]>([:])
-    /// The given-up calls by owner, until the plugin completes them or its instance is destroyed.
+    /// The given-up calls by owner, until its instance is destroyed.
     private let givenUp = Mutex<[UInt64: GivenUpCalls]>([:])
 
     /// A table without calls.
@@ -140,7 +140,7 @@ package final class OperationTable: Sendable {
         case .foreign: return .foreign
         case .over:
             guard unsafe wasGivenOut(id, slot) else { return .unknown }
-            return givenUp.withLock { $0[owner]?.remove(id) } == true ? .givenUp : .unknown
+            return givenUp.withLock { $0[owner]?.contains(id) } == true ? .givenUp : .unknown
         }
     }
 

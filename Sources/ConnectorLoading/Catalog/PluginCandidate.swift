@@ -24,6 +24,9 @@ package final class PluginCandidate: Sendable {
         self.embeddedText = embeddedText
     }
 
+    /// The plugin's id and version, for people.
+    package var name: String { "\(manifest.id) \(manifest.version)" }
+
     /// What is to be loaded.
     package enum Image: Sendable {
         /// A file, whose bytes are checked and sealed.

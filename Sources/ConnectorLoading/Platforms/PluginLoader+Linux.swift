@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import ConnectorManifest
+    import ConnectorPlatform
 
     extension PluginLoader {
         /// Checks an image, seals what was checked, and loads that.
@@ -26,6 +27,8 @@
                             relatives: relatives,
                             storage: storage
                         )
+                        PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
+                        defer { PluginImages.shared.endLoading(candidate.path) }
                         return try sealed.load()
                     }
                 }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CFatalSignal
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -56,6 +58,9 @@ package enum HostThread {
         guard let argument = unsafe argument else { return nil }
         let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
         name(body.name)
+        // An overflow of this thread's stack leaves a note only from another stack.
+        fatal_signal_enter_thread()
+        defer { fatal_signal_leave_thread() }
         body.run()
         return nil
     }

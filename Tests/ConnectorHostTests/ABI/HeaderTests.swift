@@ -56,6 +56,24 @@ import Testing
         }
     }
 
+    @Test(.enabled("a compiler is not installed") { Fixtures.has("gcc") && Fixtures.has("clang") }, arguments: dialects)
+    func `every header defines the constants that it speaks of`(_ dialect: Dialect) throws {
+        try Fixtures.withDirectory { directory in
+            // A constant has a size; a macro with arguments, one that qualifies a type, and the start of a name have none.
+            let script = """
+                cd '\(Self.headers)' && for header in $(find . -name '*.h' | sed 's,^./,,'); do
+                    echo "#include <$header>" > '\(directory)/unit'
+                    grep -o 'CONNECTOR_[A-Z0-9_]*[A-Z0-9]\\b' "$header" | sort -u \
+                        | grep -v -E '_(H|NONNULL|NULLABLE|DECLS|EXPORT|HAS_FIELD|STATUSES|STATUS_CONSTANT|MANIFEST(_TEXT)?)$' \
+                        | sed 's/.*/int size_of_&(void); int size_of_&(void) { return (int)sizeof(&); }/' >> '\(directory)/unit'
+                    \(dialect.compiler) -std=\(dialect.standard) -Wall -Wextra -pedantic -Werror -fsyntax-only \
+                        -x \(dialect.language) -I. '\(directory)/unit' || exit 1
+                done
+                """
+            #expect(Fixtures.run(script) == 0)
+        }
+    }
+
     @Test func `the headers still describe the layout that was frozen`() throws {
         let layout = "\(Fixtures.sources)/frozen-v1/layout.c"
         for headers in ["\(Fixtures.sources)/frozen-v1", Self.headers] {

@@ -60,7 +60,7 @@ import Testing
         let test = try TestHost(TestHost.leaf("gate"))
         await test.host.open()
         async let answer = test.call("gate", "begin", ["name": .string(name)])
-        await test.clock.timers(atLeast: 1)
+        try await TestHost.taken(name)
         async let closing: Void = test.host.close()
         _ = await test.host.report { $0["gate"]?.state == .closing }
         let late = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
@@ -79,7 +79,7 @@ import Testing
         async let answer = failure { () throws(ConnectorError) in
             try await test.call("gate", "begin", ["name": .string(name)])
         }
-        await test.clock.timers(atLeast: 1)
+        try await TestHost.taken(name)
         async let closing: Void = test.host.close()
         // The deadline of the call, and that of the drain.
         await test.clock.timers(atLeast: 2)

@@ -40,7 +40,8 @@ struct TestHost: Sendable {
     }
 
     private static let plugins =
-        ["calls", "deliveries", "forms", "serial", "values"].map(Fixtures.contract)
+        ["blocks", "calls", "deliveries", "forms", "serial", "values"]
+        .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)
         + [
             "never-opens", "opens-late", "opens-twice", "garbage-evidence", "unknown-operation", "foreign-operation",
@@ -123,6 +124,11 @@ struct TestHost: Sendable {
                 await Task.yield()
             }
         }
+    }
+
+    /// Waits until no timer is left: the one of a call ends with its function, which may take longer than the answer.
+    func noTimers() async {
+        while clock.timerCount > 0 { await Task.yield() }
     }
 
     /// Waits until a gate's plugin has been told of a call, by reporting progress of it as long as there is none of the name.

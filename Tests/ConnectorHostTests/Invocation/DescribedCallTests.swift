@@ -247,9 +247,11 @@ import Testing
         #expect(error.connector == "gate")
     }
 
-    @Test func `no bytes of JSON are null`() async throws {
+    @Test func `no bytes of JSON are the plugin's misbehaviour`() async throws {
         let test = try await opened()
-        #expect(try await test.call("gate", "json", ["which": "nothing"]) == nil)
+        let error = try await error(test, "json", ["which": "nothing"])
+        #expect(error.code == .misbehaved)
+        #expect(error.message == "the plugin answered nothing where its signature says json")
     }
 
     @Test func `numbers that JSON cannot say are the plugin's misbehaviour`() async throws {

@@ -106,6 +106,7 @@ private final class StubChannel: Channel {
     var isForeign: Bool { false }
     var canProbe: Bool { false }
     var canClose: Bool { false }
+    var functionsInside: [String] { [] }
 
     func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {}
 

@@ -54,14 +54,14 @@ import Testing
         #expect(table.complete(id, owner: 1, .success([])) == .unknown)
     }
 
-    @Test func `a late answer to a call that was given up is harmless once, a second one is not`() throws {
+    @Test func `a late answer to a call that was given up is harmless, however often it comes`() throws {
         let id = try begin()
         #expect(table.giveUp(id, owner: 1, gone))
         #expect(!table.giveUp(id, owner: 1, gone))
         #expect(table.progress(id, owner: 1, true) == .givenUp)
         #expect(table.complete(id, owner: 1, .success([])) == .givenUp)
-        #expect(table.complete(id, owner: 1, .success([])) == .unknown)
-        #expect(table.progress(id, owner: 1, true) == .unknown)
+        #expect(table.complete(id, owner: 1, .success([])) == .givenUp)
+        #expect(table.progress(id, owner: 1, true) == .givenUp)
     }
 
     @Test func `late answers are harmless in any order, though the calls had one place after the other`() throws {
@@ -74,8 +74,9 @@ import Testing
         }
         #expect(Set(ids.map { $0 & 0xFFFFF }).count == 1)
         for id in ids { #expect(table.progress(id, owner: 1, true) == .givenUp) }
-        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
-        for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .unknown) }
+        for _ in 0..<2 {
+            for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
+        }
     }
 
     @Test func `what one owner gave up means nothing to another, and nothing once it is released`() throws {

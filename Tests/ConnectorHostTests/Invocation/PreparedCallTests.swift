@@ -65,7 +65,7 @@ import Testing
         let many = try await failure { () throws(ConnectorError) in try await forms.call("integers1", 1, 2) }
         #expect(many.message == "integers1 takes 1 values")
         let few = try await failure { () throws(ConnectorError) in try await forms.call("integers3", 1) }
-        #expect(few.message == "integers3 needs \"b\", \"c\"")
+        #expect(few.message == "integers3 needs \"b\"")
         let text = try await failure { () throws(ConnectorError) in try await forms.call("integers1", "1") }
         #expect(text.message == "integers1, a: expected i64, got a string")
         let fraction = try await failure { () throws(ConnectorError) in try await forms.call("integers1", 0.5) }

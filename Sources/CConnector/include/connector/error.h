@@ -36,10 +36,14 @@ CONNECTOR_BEGIN_DECLS
     X(101, FOREIGN_OPERATION, "the operation belongs to another gate")                                                 \
     X(102, MISUSE, "an argument breaks the rules of the ABI")
 
+/** The statuses as integer constants; functions return them as int32_t, which is their type in Swift, too. */
+#ifdef __swift__
+#define CONNECTOR_STATUS_CONSTANT(number, name, meaning) static const int32_t CONNECTOR_##name = number;
+CONNECTOR_STATUSES(CONNECTOR_STATUS_CONSTANT)
+#else
 #define CONNECTOR_STATUS_CONSTANT(number, name, meaning) CONNECTOR_##name = number,
-
-/** The statuses as integer constants; functions return them as int32_t. */
 enum { CONNECTOR_STATUSES(CONNECTOR_STATUS_CONSTANT) CONNECTOR_STATUS_END = -1 };
+#endif
 
 #undef CONNECTOR_STATUS_CONSTANT
 
@@ -48,7 +52,8 @@ enum { CONNECTOR_STATUSES(CONNECTOR_STATUS_CONSTANT) CONNECTOR_STATUS_END = -1 }
 
 /**
  * The reason a call failed. The caller owns the object, sets `struct_size`, and passes it in; the callee fills in the
- * rest only when it returns a status other than CONNECTOR_OK.
+ * rest only when it returns a status other than CONNECTOR_OK. An object passed to `complete` is the plugin's own: the host
+ * reads no byte beyond its `struct_size`, so an object without one explains nothing.
  *
  * 1024 bytes. `domain` and `message` are UTF-8 and end at the first NUL or at the end of the array.
  */

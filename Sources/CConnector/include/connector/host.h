@@ -40,7 +40,9 @@ typedef struct connector_host {
      * explanation). The host copies both before it returns.
      *
      * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is no longer pending (completed, cancelled, past its
-     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call. All are harmless. [any]
+     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call. All are harmless. The host logs
+     * a second completion, an unknown and a foreign operation as misbehaviour, and none of a call that was cancelled or timed
+     * out, as often as it comes, until `destroy` returns. [any]
      */
     int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
                                           const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,

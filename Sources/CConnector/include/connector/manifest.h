@@ -5,6 +5,16 @@
  *
  * The manifest is UTF-8 JSON in an ELF note (name "connector", type 1, section ".note.connector"; elf(5), "Notes").
  * On Apple platforms it is the plain text in the section "__DATA,__connector".
+ *
+ * A library without the note is described by a sidecar: the same JSON in the file NAME.connector.json beside libNAME.so. If
+ * there are both, they must say the same.
+ *
+ * A plugin need not have every operation of a standard capability. "analytics/1": {} stands for all of them,
+ * ["track", "flush"] for these, {"except": ["alias"]} for all others. An operation that the manifest leaves out is
+ * `unsupported` for its callers.
+ *
+ * In the configuration that `create` gets, a field of the type "duration" is the text of the file, such as "250ms", "5s" or
+ * "2m": a whole number and ms, s, m or h. A "url" is text, too.
  */
 #ifndef CONNECTOR_MANIFEST_H
 #define CONNECTOR_MANIFEST_H

@@ -21,10 +21,22 @@
  *                           exceeds the capacity (also x: out string, x: out json, with char *)
  *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
+ *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
+ *
+ * An asynchronous operation answers nothing, or one string, bytes or json: no scalar, no handle, no several results, and it has no
+ * out parameters. Put several values into json. One that declares json completes with JSON text, and be it `null`: to complete
+ * with nothing is misbehaviour.
+ *
+ * Two types exist for libraries that know nothing of connectors, whose functions a manifest in a file beside them describes (see
+ * manifest.h): `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such
+ * functions take neither instance, call nor error.
  *
  * An asynchronous operation returns CONNECTOR_OK once it has accepted the call, and then completes the call exactly once
  * through connector_host.complete, from any thread, even before it returns. If it returns any other status, the call is
- * over and must not be completed. The operation never blocks the calling thread.
+ * over and must not be completed.
+ *
+ * No operation blocks the calling thread. The host makes calls by name on threads that it can lose, and ends them at their
+ * deadlines; the thread of a function that is still running then counts as misbehaviour. Typed calls have no such protection.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H

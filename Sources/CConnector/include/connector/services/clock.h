@@ -6,7 +6,7 @@
 #ifndef CONNECTOR_SERVICES_CLOCK_H
 #define CONNECTOR_SERVICES_CLOCK_H
 
-#include "../base.h"
+#include "../error.h"
 
 CONNECTOR_BEGIN_DECLS
 

@@ -7,7 +7,7 @@
 #ifndef CONNECTOR_SERVICES_EVENTS_H
 #define CONNECTOR_SERVICES_EVENTS_H
 
-#include "../base.h"
+#include "../error.h"
 
 CONNECTOR_BEGIN_DECLS
 

@@ -29,7 +29,7 @@
 #ifndef CONNECTOR_SERVICES_HTTP_H
 #define CONNECTOR_SERVICES_HTTP_H
 
-#include "../error.h"
+#include "../operation.h"
 
 CONNECTOR_BEGIN_DECLS
 
@@ -88,7 +88,9 @@ typedef struct connector_http_response {
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
  * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects
  * without end, out of HTTP, to a host that is not allowed, or with a secret in the body to another origin),
- * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
+ * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block. It never
+ * runs inside `request` on the caller's thread, but may run on another thread before `request` has returned: hold no lock
+ * across `request` that `done` takes and needs for longer.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,

@@ -6,7 +6,7 @@
 #ifndef CONNECTOR_SERVICES_LOG_H
 #define CONNECTOR_SERVICES_LOG_H
 
-#include "../base.h"
+#include "../error.h"
 
 CONNECTOR_BEGIN_DECLS
 

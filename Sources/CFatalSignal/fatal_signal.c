@@ -1,0 +1,324 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+
+#include <fatal_signal.h>
+
+#include "images.h"
+#include "note.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/** A signal that ends the process. */
+typedef struct fatal {
+    int number;
+    const char *name;
+    /** What handled it before. */
+    struct sigaction previous;
+} fatal;
+
+static fatal fatals[] = {
+    {.number = SIGSEGV, .name = "SIGSEGV"}, {.number = SIGBUS, .name = "SIGBUS"},   {.number = SIGILL, .name = "SIGILL"},   {.number = SIGFPE, .name = "SIGFPE"},
+    {.number = SIGTRAP, .name = "SIGTRAP"}, {.number = SIGSYS, .name = "SIGSYS"}, {.number = SIGABRT, .name = "SIGABRT"},
+};
+#define FATAL_COUNT (sizeof fatals / sizeof *fatals)
+
+static char note_path[4096];
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int is_installed;
+
+/** The thread that writes the note; 0 before there is one. */
+static atomic_uintptr_t writer;
+
+/* In the static block of thread-local memory: a handler must not allocate. */
+#define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
+THREAD_LOCAL const char *loading;
+THREAD_LOCAL void *alternate;
+
+static const size_t alternate_size = 64 * 1024;
+
+void fatal_signal_set_loading(const char *plugin) { loading = plugin; }
+
+void fatal_signal_enter_thread(void) {
+    stack_t known, stack;
+    if (!atomic_load(&is_installed) || alternate != NULL) return;
+    if (sigaltstack(NULL, &known) != 0 || (known.ss_flags & SS_DISABLE) == 0) return;
+    void *memory = mmap(NULL, alternate_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    memset(&stack, 0, sizeof stack);
+    stack.ss_sp = memory;
+    stack.ss_size = alternate_size;
+    if (sigaltstack(&stack, NULL) == 0) {
+        alternate = memory;
+    } else {
+        munmap(memory, alternate_size);
+    }
+}
+
+void fatal_signal_leave_thread(void) {
+    stack_t none;
+    if (alternate == NULL) return;
+    memset(&none, 0, sizeof none);
+    none.ss_flags = SS_DISABLE;
+    none.ss_size = alternate_size;
+    if (sigaltstack(&none, NULL) == 0) munmap(alternate, alternate_size);
+    alternate = NULL;
+}
+
+/** The running instruction and the top of the stack. */
+static void registers(const void *context, uintptr_t *instruction, uintptr_t *top) {
+    const ucontext_t *machine = context;
+#if defined(__linux__) && defined(__x86_64__)
+    *instruction = (uintptr_t)machine->uc_mcontext.gregs[REG_RIP];
+    *top = (uintptr_t)machine->uc_mcontext.gregs[REG_RSP];
+#elif defined(__linux__) && defined(__aarch64__)
+    *instruction = (uintptr_t)machine->uc_mcontext.pc;
+    *top = (uintptr_t)machine->uc_mcontext.sp;
+#elif defined(__APPLE__) && defined(__x86_64__)
+    *instruction = (uintptr_t)machine->uc_mcontext->__ss.__rip;
+    *top = (uintptr_t)machine->uc_mcontext->__ss.__rsp;
+#elif defined(__APPLE__) && defined(__aarch64__)
+    *instruction = (uintptr_t)__darwin_arm_thread_state64_get_pc(machine->uc_mcontext->__ss);
+    *top = (uintptr_t)__darwin_arm_thread_state64_get_sp(machine->uc_mcontext->__ss);
+#else
+#error "where are the instruction pointer and the stack pointer?"
+#endif
+}
+
+/** The first line, for people. */
+static void say(const char *event, const char *plugin, image_place place) {
+    static note line;
+    line.length = 0;
+    note_text(&line, "connector-host: ");
+    note_text(&line, event);
+    if (plugin != NULL) {
+        note_text(&line, " while the plugin ");
+        note_text(&line, plugin);
+        note_text(&line, " was loaded (in one of its constructors)");
+    } else if (place.image != NULL) {
+        const char *gates = atomic_load_explicit(&place.image->gates, memory_order_acquire);
+        note_text(&line, place.is_running ? " in the plugin " : " below the plugin ");
+        note_text(&line, place.image->plugin);
+        if (gates != NULL) {
+            note_text(&line, " of ");
+            note_text(&line, gates);
+        }
+        note_text(&line, ", at ");
+        note_text(&line, place.image->path);
+        note_text(&line, "+0x");
+        note_number(&line, place.offset, 16);
+    } else {
+        note_text(&line, ": no plugin is on the stack of the thread");
+    }
+    note_text(&line, "\n");
+    note_write(&line, STDERR_FILENO);
+}
+
+/** Makes the directories of the note. */
+static void make_directories(void) {
+    for (char *end = note_path + 1; *end != 0; end++) {
+        if (*end != '/') continue;
+        *end = 0;
+        mkdir(note_path, 0700);
+        *end = '/';
+    }
+}
+
+/** The file, for the next process: a JSON object of one line. */
+static void keep(const char *event, const char *plugin, image_place place) {
+    static note document;
+    const char *gates = NULL;
+    struct timespec now = {0, 0};
+    if (note_path[0] == 0 || (plugin == NULL && place.image == NULL)) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    document.length = 0;
+    note_text(&document, "{\"version\": 1, \"event\": \"");
+    note_text(&document, event);
+    note_text(&document, "\", \"plugin\": \"");
+    note_text(&document, plugin != NULL ? plugin : place.image->plugin);
+    note_text(&document, "\", \"seconds\": ");
+    note_number(&document, (uint64_t)now.tv_sec, 10);
+    note_text(&document, ", \"process\": ");
+    note_number(&document, (uint64_t)getpid(), 10);
+    if (plugin != NULL) {
+        note_text(&document, ", \"loading\": true");
+    } else {
+        gates = atomic_load_explicit(&place.image->gates, memory_order_acquire);
+        note_text(&document, ", \"path\": \"");
+        note_text(&document, place.image->path);
+        note_text(&document, "\", \"offset\": \"0x");
+        note_number(&document, place.offset, 16);
+        note_text(&document, place.is_running ? "\", \"running\": true" : "\", \"running\": false");
+    }
+    if (gates != NULL) {
+        note_text(&document, ", \"gates\": \"");
+        note_text(&document, gates);
+        note_text(&document, "\"");
+    }
+    note_text(&document, "}\n");
+    make_directories();
+    /* A file of this user alone; never through a link. */
+    int file = open(note_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    note_write(&document, file);
+    close(file);
+}
+
+/**
+ * Claims the note for the calling thread: 1 if it is the first, 0 if it has the note already, which then is about a fault in
+ * the handler itself. Another thread waits until the first one has ended the process, or for a second.
+ */
+static int claim(void) {
+    uintptr_t none = 0, mine = (uintptr_t)pthread_self();
+    if (atomic_compare_exchange_strong(&writer, &none, mine)) return 1;
+    if (none == mine) return 0;
+    for (int tenth = 0; tenth < 10 && atomic_load(&writer) == none; tenth++) poll(NULL, 0, 100);
+    return 0;
+}
+
+/** Hands a signal on to what handled it before. */
+static void hand_on(fatal *fatal, siginfo_t *info, void *context) {
+    const struct sigaction *previous = &fatal->previous;
+    /* As the system would have called it: Swift's backtracer copies the process, and needs the signal there. */
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, fatal->number);
+    pthread_sigmask(SIG_BLOCK, &previous->sa_mask, NULL);
+    if ((previous->sa_flags & SA_NODEFER) != 0) pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    if ((previous->sa_flags & SA_SIGINFO) != 0) {
+        previous->sa_sigaction(fatal->number, info, context);
+    } else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
+        previous->sa_handler(fatal->number);
+    } else {
+        /* Pending until this handler returns; then it ends the process, with a core as it would have been. */
+        struct sigaction standard;
+        memset(&standard, 0, sizeof standard);
+        standard.sa_handler = SIG_DFL;
+        sigaction(fatal->number, &standard, NULL);
+        raise(fatal->number);
+    }
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+    int error = errno;
+    fatal *fatal = fatals;
+    while (fatal->number != number) fatal++;
+    int is_mine = claim();
+    if (is_mine) {
+        uintptr_t instruction = 0, top = 0;
+        const char *plugin = loading;
+        registers(context, &instruction, &top);
+        image_place place = image_on_stack(instruction, top);
+        say(fatal->name, plugin, place);
+        keep(fatal->name, plugin, place);
+    }
+    errno = error;
+    hand_on(fatal, info, context);
+    /* A handler that went before may let the process go on, and then the next signal is noted, too. */
+    if (is_mine) atomic_store(&writer, 0);
+}
+
+/** Runs when somebody calls `exit`: a plugin must not. The status is -1 where the system does not tell it. */
+static void exiting(int status, void *context) {
+    void *frames[128];
+    image_place place = {NULL, 0, 0};
+    const char *plugin = loading;
+    (void)context;
+    /* No signal has interrupted anything here: the unwinder is exact where a look at the stack may be deceived. */
+    int count = backtrace(frames, 128);
+    for (int index = 0; index < count && place.image == NULL; index++) {
+        place.image = image_at((uintptr_t)frames[index]);
+        if (place.image != NULL) place.offset = (uintptr_t)frames[index] - place.image->base;
+    }
+    if ((plugin == NULL && place.image == NULL) || !claim()) return;
+    say("exit", plugin, place);
+    keep("exit", plugin, place);
+    if (status <= 0) _exit(FATAL_SIGNAL_EXIT_STATUS);
+}
+
+#ifdef __linux__
+static void register_exit(void) { on_exit(exiting, NULL); }
+#else
+static void exiting_somehow(void) { exiting(-1, NULL); }
+static void register_exit(void) { atexit(exiting_somehow); }
+#endif
+
+int32_t fatal_signal_install(const char *path) {
+    int32_t error = 0;
+    pthread_mutex_lock(&installing);
+    note_path[0] = 0;
+    if (path != NULL && strlen(path) < sizeof note_path) strcpy(note_path, path);
+    if (!atomic_load(&is_installed) && (error = images_prepare()) == 0) {
+        /* The first use loads what it needs. */
+        void *frame[1];
+        (void)backtrace(frame, 1);
+        atomic_store(&is_installed, 1);
+        for (size_t index = 0; index < FATAL_COUNT; index++) {
+            struct sigaction action;
+            memset(&action, 0, sizeof action);
+            action.sa_sigaction = handle;
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+            sigemptyset(&action.sa_mask);
+            sigaction(fatals[index].number, NULL, &fatals[index].previous);
+            sigaction(fatals[index].number, &action, NULL);
+        }
+        register_exit();
+    }
+    pthread_mutex_unlock(&installing);
+    if (error == 0) fatal_signal_enter_thread();
+    return error;
+}
+
+/** The answer of an interrupted thread: 0 before it, 1 after it. */
+static atomic_int has_answered;
+static _Atomic(const char *) answer;
+
+static void look(int number, siginfo_t *info, void *context) {
+    int error = errno;
+    uintptr_t instruction = 0, top = 0;
+    (void)number, (void)info;
+    registers(context, &instruction, &top);
+    image_place place = image_on_stack(instruction, top);
+    atomic_store(&answer, place.image != NULL ? place.image->plugin : loading);
+    atomic_store(&has_answered, 1);
+    errno = error;
+}
+
+void fatal_signal_be_looked_at(void) {
+    sigset_t looked;
+    sigemptyset(&looked);
+    sigaddset(&looked, SIGURG);
+    /* Threads of the cooperative pool block it. */
+    pthread_sigmask(SIG_UNBLOCK, &looked, NULL);
+}
+
+const char *fatal_signal_plugin_of_thread(uintptr_t thread) {
+    struct sigaction action, previous;
+    if (images_prepare() != 0) return NULL;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = look;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    atomic_store(&has_answered, 0);
+    /* Of the signals that no process expects, SIGURG is the one that does nothing when nobody handles it. */
+    if (sigaction(SIGURG, &action, &previous) != 0) return NULL;
+    if (pthread_kill((pthread_t)thread, SIGURG) == 0) {
+        for (int turn = 0; turn < 100 && !atomic_load(&has_answered); turn++) poll(NULL, 0, 1);
+    }
+    sigaction(SIGURG, &previous, NULL);
+    return atomic_load(&has_answered) ? atomic_load(&answer) : NULL;
+}

@@ -1,0 +1,173 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+
+#include "images.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fatal_signal.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <link.h>
+#endif
+
+/** Images are never unloaded, so the table only grows. A reader sees the entries below the count. */
+static image images[4096];
+static atomic_int image_count;
+static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+
+/** A pipe through which memory is read that may not be there: write(2) fails where a load would be a fault. */
+static int probe[2] = {-1, -1};
+
+const image *image_at(uintptr_t address) {
+    int count = atomic_load_explicit(&image_count, memory_order_acquire);
+    for (int index = 0; index < count; index++) {
+        if (address >= images[index].start && address < images[index].end) return &images[index];
+    }
+    return NULL;
+}
+
+#ifdef __linux__
+typedef struct search {
+    uintptr_t address;
+    image *found;
+} search;
+
+static int visit(struct dl_phdr_info *info, size_t size, void *context) {
+    search *search = context;
+    (void)size;
+    for (int index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[index];
+        uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type != PT_LOAD || search->address < start || search->address - start >= header->p_memsz) continue;
+        search->found->base = info->dlpi_addr;
+        /* Every executable segment lies between the ends of all of them. */
+        for (int each = 0; each < info->dlpi_phnum; each++) {
+            const ElfW(Phdr) *code = &info->dlpi_phdr[each];
+            if (code->p_type != PT_LOAD || (code->p_flags & PF_X) == 0) continue;
+            start = info->dlpi_addr + code->p_vaddr;
+            if (search->found->start == 0 || start < search->found->start) search->found->start = start;
+            if (start + code->p_memsz > search->found->end) search->found->end = start + code->p_memsz;
+        }
+        return 1;
+    }
+    return 0;
+}
+
+static int find(uintptr_t address, image *found) {
+    search search = {address, found};
+    return dl_iterate_phdr(visit, &search) == 1 && found->start != 0;
+}
+#endif
+
+int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *path) {
+    image found;
+    int index = -1;
+    memset(&found, 0, sizeof found);
+#ifdef __linux__
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !find((uintptr_t)map->l_ld, &found)) return -1;
+#else
+    (void)handle;
+    return -1;
+#endif
+    pthread_mutex_lock(&growing);
+    int count = atomic_load_explicit(&image_count, memory_order_relaxed);
+    if (count < (int)(sizeof images / sizeof *images)) {
+        index = count;
+        images[index].start = found.start;
+        images[index].end = found.end;
+        images[index].base = found.base;
+        images[index].plugin = plugin;
+        images[index].path = path;
+        atomic_store_explicit(&image_count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&growing);
+    return index;
+}
+
+void fatal_signal_name_gates(int32_t index, const char *gates) {
+    if (index < 0 || index >= atomic_load(&image_count)) return;
+    atomic_store_explicit(&images[index].gates, gates, memory_order_release);
+}
+
+int32_t images_prepare(void) {
+    if (probe[0] >= 0) return 0;
+    if (pipe(probe) != 0) return errno;
+    for (int end = 0; end < 2; end++) {
+        fcntl(probe[end], F_SETFD, FD_CLOEXEC);
+        fcntl(probe[end], F_SETFL, O_NONBLOCK);
+    }
+    return 0;
+}
+
+/** Copies memory that may not be there; the number of bytes that were. */
+static size_t copy(uintptr_t from, void *to, size_t size) {
+    ssize_t written = write(probe[1], (const void *)from, size);
+    if (written <= 0) return 0;
+    ssize_t count = read(probe[0], to, (size_t)written);
+    return count > 0 ? (size_t)count : 0;
+}
+
+/** Whether an address follows a call instruction, as a return address does. */
+static int follows_call(uintptr_t address) {
+#if defined(__x86_64__)
+    uint8_t code[7];
+    if (copy(address - sizeof code, code, sizeof code) != sizeof code) return 0;
+    if (code[2] == 0xE8) return 1;
+    /* FF /2 with its addressing forms: two to seven bytes. */
+    for (int length = 2; length <= 7; length++) {
+        const uint8_t *call = code + sizeof code - length;
+        if (length != 5 && call[0] == 0xFF && (call[1] & 0x38) == 0x10) return 1;
+    }
+    return 0;
+#elif defined(__aarch64__)
+    uint32_t code;
+    if (address % 4 != 0 || copy(address - 4, &code, sizeof code) != sizeof code) return 0;
+    /* BL and BLR. */
+    return (code & 0xFC000000u) == 0x94000000u || (code & 0xFFFFFC1Fu) == 0xD63F0000u;
+#else
+    (void)address;
+    return 1;
+#endif
+}
+
+image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
+    static uintptr_t words[512];
+    const size_t page = sizeof words;
+    /* After an overflow the top lies in or below the guard page: look for the stack above it. */
+    unsigned absent = 0, present = 0;
+    image_place place = {image_at(instruction), 0, 1};
+    if (place.image != NULL) {
+        place.offset = instruction - place.image->base;
+        return place;
+    }
+    place.is_running = 0;
+    top &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
+    while (absent < 4096 && present < 4096) {
+        uintptr_t next = (top / page + 1) * page;
+        size_t count = copy(top, words, next - top) / sizeof *words;
+        if (count == 0) {
+            if (present > 0) break;
+            absent++;
+        } else {
+            present++;
+        }
+        for (size_t index = 0; index < count; index++) {
+            const image *found = image_at(words[index]);
+            if (found == NULL || !follows_call(words[index])) continue;
+            place.image = found;
+            place.offset = words[index] - found->base;
+            return place;
+        }
+        top = next;
+    }
+    return place;
+}

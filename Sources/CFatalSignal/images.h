@@ -1,0 +1,38 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * images.h: which plugin an address or a stack belongs to.
+ */
+#ifndef FATAL_SIGNAL_IMAGES_H
+#define FATAL_SIGNAL_IMAGES_H
+
+#include <stdint.h>
+
+/** An image of a plugin in this process, for ever. */
+typedef struct image {
+    /** Where its code is, and where the image begins. */
+    uintptr_t start, end, base;
+    const char *plugin;
+    const char *path;
+    _Atomic(const char *) gates;
+} image;
+
+/** A place in a plugin's code. */
+typedef struct image_place {
+    /** Null if there is none. */
+    const image *image;
+    uintptr_t offset;
+    /** Whether the code was running, not one that it had called. */
+    int is_running;
+} image_place;
+
+/** The image whose code contains an address; null if there is none. Async-signal-safe. */
+const image *image_at(uintptr_t address);
+
+/** Opens what image_on_stack needs; returns 0 or an errno. */
+int32_t images_prepare(void);
+
+/** The uppermost place of a plugin's code on a stack, given the running instruction and the top. Async-signal-safe. */
+image_place image_on_stack(uintptr_t instruction, uintptr_t top);
+
+#endif

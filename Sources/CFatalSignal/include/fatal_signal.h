@@ -1,0 +1,54 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * fatal_signal.h: a note about the plugin whose code is on the stack when a signal or `exit` ends the process.
+ *
+ * In C, because a signal handler may call async-signal-safe functions alone (signal-safety(7)), and Swift promises none.
+ * What the handler needs is prepared before: images and their names in static tables, texts escaped for JSON by the
+ * caller, descriptors, alternate stacks. Calls into plugins pay nothing: the handler looks for addresses of images on the
+ * stack, from the top, and the first one that follows a call instruction names the plugin.
+ */
+#ifndef FATAL_SIGNAL_H
+#define FATAL_SIGNAL_H
+
+#include <stdint.h>
+
+/** The exit status of a process that a plugin ended by `exit(0)`: EX_SOFTWARE of sysexits.h. */
+#define FATAL_SIGNAL_EXIT_STATUS 70
+
+/**
+ * Installs the handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS and SIGABRT in front of those that are there,
+ * which run next, and the handler of `exit`. Gives the calling thread an alternate stack. Call it again to change the file.
+ *
+ * `path` is the file to write the note to, in directories that are made when needed; null for none. Returns 0 or an errno.
+ */
+int32_t fatal_signal_install(const char *_Nullable path);
+
+/** Gives the calling thread an alternate stack, without which an overflow of its stack leaves no note. */
+void fatal_signal_enter_thread(void);
+
+/** Takes the calling thread's alternate stack away again. */
+void fatal_signal_leave_thread(void);
+
+/**
+ * Names the code of an image, by its handle of dlopen. `plugin` and `path` are kept, and must stay valid for ever; they are
+ * escaped for JSON. Returns the image's index, or -1 if the table is full, and on systems other than Linux.
+ */
+int32_t fatal_signal_add_image(void *_Nonnull handle, const char *_Nonnull plugin, const char *_Nonnull path);
+
+/** Names the gates that use an image, escaped for JSON and joined by commas; kept as above. */
+void fatal_signal_name_gates(int32_t image, const char *_Nonnull gates);
+
+/** Names the plugin whose constructors run on the calling thread; null when they have run. Kept as above. */
+void fatal_signal_set_loading(const char *_Nullable plugin);
+
+/** Lets others look at the calling thread's stack: see fatal_signal_plugin_of_thread. */
+void fatal_signal_be_looked_at(void);
+
+/**
+ * The plugin whose code is on the stack of another thread: that one is interrupted to look. Null if it is none's, or if
+ * the thread does not answer within a tenth of a second. `thread` is a pthread_t.
+ */
+const char *_Nullable fatal_signal_plugin_of_thread(uintptr_t thread);
+
+#endif

@@ -1,0 +1,95 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFatalSignal
+public import ConnectorManifest
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A note about the plugin that ended a process.
+///
+/// A plugin shares the process, and a fault of its code ends it. ``install(file:)`` makes the process say whose code that
+/// was: one line on standard error, and a note in a file for the next process, which ``take(from:)`` reads.
+///
+/// ```swift
+/// let file = "/var/lib/shop/connector.crash"
+/// if let crash = CrashNote.take(from: file) { logger.error("\(crash)") }
+/// CrashNote.install(file: file)
+/// ```
+///
+/// The handlers look for addresses of plugins' images on the stack of the thread that had the signal. The uppermost names
+/// the plugin, with every gate that uses its image. Calls into plugins pay nothing for it. Handlers that were installed
+/// before run next, such as Swift's backtracer and a sanitizer; install those that you add later in the same way.
+///
+/// What it does not see: `_exit`, `SIGKILL`, an overflow of the stack of a thread that the host did not start, and images on
+/// systems other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
+public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
+    /// The signal, such as `SIGSEGV`; `exit` if the plugin called it.
+    public var event: String
+    /// The plugin's id and version.
+    public var plugin: String
+    /// The paths of the gates that used the plugin's image, joined by commas; nil if there was none yet.
+    public var gates: String?
+    /// The plugin's file; nil if one of its constructors was running.
+    public var path: String?
+    /// The place in the file's code, in hexadecimal, for `addr2line`.
+    public var offset: String?
+    /// Whether that code was running, instead of something that it had called.
+    public var isRunning: Bool
+    /// The time of the end.
+    public var time: Timestamp
+
+    /// One sentence for a person.
+    public var description: String {
+        let verb = event == "exit" ? "called exit in" : "ended with \(event) in"
+        guard let path else { return "the process \(verb) a constructor of the plugin \(plugin)" }
+        let owner = gates.map { " of \($0)" } ?? ""
+        let place = isRunning || event == "exit" ? "" : "code called by "
+        return "the process \(verb) \(place)the plugin \(plugin)\(owner), at \(path)+\(offset ?? "0x0")"
+    }
+
+    /// Makes a fatal signal, and a plugin that calls `exit`, leave a note.
+    ///
+    /// Call it once, early, and before an application's own handlers of fatal signals. A process that a plugin ends by
+    /// `exit(0)` ends with the status 70.
+    ///
+    /// - Parameter file: Where the note goes, besides standard error; its directories are made when there is one.
+    /// - Returns: Whether the handlers are installed; false if the process can have no more descriptors.
+    @discardableResult
+    public static func install(file: String? = nil) -> Bool {
+        unsafe fatal_signal_install(file) == 0
+    }
+
+    /// Reads the note that an earlier process left, and removes the file.
+    ///
+    /// - Returns: Nil if there is none, or no note in the file.
+    public static func take(from file: String) -> CrashNote? {
+        let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        guard let note = (try? JSONValue(parsing: bytes)).flatMap(CrashNote.init) else { return nil }
+        unsafe unlink(file)
+        return note
+    }
+
+    private init?(_ json: JSONValue) {
+        guard json["version"]?.integer == 1, let event = json["event"]?.string, let plugin = json["plugin"]?.string
+        else { return nil }
+        self.event = event
+        self.plugin = plugin
+        gates = json["gates"]?.string
+        path = json["path"]?.string
+        offset = json["offset"]?.string
+        isRunning = json["running"]?.bool ?? false
+        time = Timestamp(
+            nanoseconds: UInt64(clamping: json["seconds"]?.integer ?? 0).multipliedFullWidth(by: 1_000_000_000).low
+        )
+    }
+}

@@ -1,0 +1,69 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// The program ends whatever function of a plugin never returns, and says which one.
+@Suite(.timeLimit(.minutes(5))) struct BlockingPluginTests {
+    private func program(_ plugin: String, _ config: JSONObject = [:]) throws -> Program {
+        let workspace = try Workspace()
+        try workspace.configure([
+            [
+                "name": "bad", "plugin": .string(FixturePlugins.misbehaving(plugin)), "config": .object(config),
+                "timeout": "300ms", "probe": "off",
+            ],
+            ["name": "good", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"],
+        ])
+        return workspace.program
+    }
+
+    @Test func `a constructor that blocks is named, the report is printed, and the program ends`() async throws {
+        let result = try await program("blocks-in-constructor").run("status")
+        #expect(result.status == 1)
+        #expect(result.output.contains("a constructor of /"))
+        #expect(result.output.contains("libblocks-in-constructor.so did not return within "))
+        #expect(!result.output.contains("the server is slow"))
+        #expect(result.error.contains("libblocks-in-constructor.so does not return, and is left behind"))
+    }
+
+    @Test func `a destructor that blocks is named, and the program ends with its status`() async throws {
+        let result = try await program("blocks-in-destructor").run("status")
+        #expect(result.status == 0)
+        #expect(result.error.contains("a destructor of the plugin blocks-in-destructor 1.0.0 does not return"))
+    }
+
+    @Test(arguments: ["create", "open"])
+    func `a function that blocks while the gate opens is named, and not taken for a slow server`(
+        _ function: String
+    ) async throws {
+        let result = try await program("blocks-in-life", ["where": .string(function)]).run("status")
+        #expect(result.status == 1)
+        #expect(result.output.contains("\(function) of /"))
+        #expect(result.output.contains("libblocks-in-life.so did not return within "))
+        #expect(result.output.contains("mend the plugin"))
+        #expect(!result.output.contains("the server is slow"))
+        #expect(result.lines.contains { $0.contains("good") && $0.contains("configured") })
+    }
+
+    @Test(arguments: ["close", "destroy"])
+    func `a function that blocks while the gate closes is named, and the program ends`(
+        _ function: String
+    ) async throws {
+        let result = try await program("blocks-in-life", ["where": .string(function)]).run("status")
+        #expect(result.status == 0)
+        #expect(result.error.contains("function=\(function)"), "\(result.error)")
+    }
+
+    @Test(arguments: ["hold", "begin"])
+    func `an operation that blocks ends at the timeout, and so does the program`(_ operation: String) async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "bad", "plugin": .string(FixturePlugins.contract("blocks")), "timeout": "300ms", "probe": "off"]
+        ])
+        let result = try await workspace.program.run("call", "bad", operation, "--timeout", "200ms")
+        #expect(result.status == 1)
+        #expect(result.error.contains("\(operation) did not return within "))
+        #expect(result.error.contains("mend the plugin"))
+    }
+}

@@ -1,0 +1,83 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// A plugin that ends the process is named, at once and by the next `status`.
+@Suite struct CrashNoteTests {
+    private func program(_ plugin: String) throws -> Program {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "bad", "plugin": .string(FixturePlugins.misbehaving(plugin)), "probe": "off"]
+        ])
+        var program = workspace.program
+        program.environment["XDG_STATE_HOME"] = workspace.path + "/state"
+        return program
+    }
+
+    @Test(arguments: [
+        ("write", 11, "SIGSEGV in"), ("jump", 11, "SIGSEGV below"), ("abort", 6, "SIGABRT below"),
+        ("overflow", 11, "SIGSEGV in"), ("later", 4, "SIGILL in"),
+    ])
+    func `a fatal signal in an operation names the plugin and the gate`(
+        _ operation: String,
+        _ signal: Int32,
+        _ event: String
+    ) async throws {
+        let program = try program("ends-the-process")
+        let crash = try await program.run("call", "bad", operation)
+        #expect(crash.status == 128 + signal)
+        #expect(
+            crash.error.contains("connector-host: \(event) the plugin ends-the-process 1.2.3 of bad, at /"),
+            "\(crash.error)"
+        )
+        #expect(crash.output.isEmpty)
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("before, the process ended with SIG") == true, "\(next.output)")
+        #expect(next.lines.first?.contains("the plugin ends-the-process 1.2.3 of bad, at /") == true)
+        #expect(next.status == 0)
+        let after = try await program.run("status")
+        #expect(!after.output.contains("before, "))
+    }
+
+    @Test func `the note is in the document of status, too`() async throws {
+        let program = try program("ends-the-process")
+        _ = try await program.run("call", "bad", "abort")
+        let document = try JSONValue(parsing: try await program.run("status", "--json").output)
+        #expect(document["lastCrash"]?["event"] == "SIGABRT")
+        #expect(document["lastCrash"]?["plugin"] == "ends-the-process 1.2.3")
+        #expect(document["lastCrash"]?["gates"] == "bad")
+        #expect(document["version"] == 1)
+    }
+
+    @Test(arguments: [(0, 70), (3, 3)] as [(Int, Int32)])
+    func `a plugin that calls exit does not end the program as if it had succeeded`(
+        _ status: Int,
+        _ expected: Int32
+    ) async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", "exit", "\(status)")
+        #expect(result.status == expected)
+        #expect(result.error.contains("connector-host: exit below the plugin ends-the-process 1.2.3 of bad"))
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("before, the process called exit in the plugin ends-the-process") == true)
+    }
+
+    @Test(arguments: [
+        ("crashes-in-constructor", "SIGABRT while the plugin crashes-in-constructor 1.0.0 was loaded"),
+        ("crashes-in-open", "SIGABRT below the plugin crashes-in-open 1.0.0 of bad"),
+    ])
+    func `a plugin that crashes while it opens is named`(_ plugin: String, _ note: String) async throws {
+        let program = try program(plugin)
+        let result = try await program.run("status")
+        #expect(result.status == 134)
+        #expect(result.error.contains("connector-host: \(note)"), "\(result.error)")
+    }
+
+    @Test func `a program that ends as it should leaves no note`() async throws {
+        let program = try program("ends-the-process")
+        #expect(try await program.run("status").status == 0)
+        #expect(try await program.run("status").error.isEmpty)
+    }
+}

@@ -1,0 +1,143 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+/// Calls by name keep their deadline, and the cooperative pool its threads, whatever the plugin's functions do.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BlockingCallTests {
+    private func opened(_ tree: String...) async throws -> TestHost {
+        let test = try TestHost(tree.isEmpty ? TestHost.leaf("gate", plugin: "blocks") : tree.joined(separator: ","))
+        #expect(await test.host.open().isReady)
+        return test
+    }
+
+    /// Waits until so many functions hold their threads.
+    private func holds(_ test: TestHost, _ count: Int64, _ path: String = "gate") async throws {
+        while try await number("held", test, path) != count { await Task.yield() }
+    }
+
+    /// Lets go of every function, and waits until all have returned.
+    private func release(_ test: TestHost, _ path: String = "gate") async throws {
+        while try await number("release", test, path) != 0 { await Task.yield() }
+    }
+
+    /// Calls an operation on the caller's thread, because the gate may have no thread left.
+    private func number(_ name: String, _ test: TestHost, _ path: String) async throws -> Int64 {
+        try await test.host.gate(path).withPrepared(name) { call throws(ConnectorError) in
+            try call()
+            return try call.integer()
+        }
+    }
+
+    @Test(arguments: ["hold", "begin"])
+    func `a function that blocks loses its thread, and the caller has its answer at the deadline`(
+        _ operation: String
+    ) async throws {
+        let test = try await opened()
+        async let answer = failure { () throws(ConnectorError) in
+            try await test.call("gate", operation, options: CallOptions(timeout: .seconds(2)))
+        }
+        try await holds(test, 1)
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(2))
+        let error = try await answer
+        #expect(error.code == .timedOut)
+        #expect(error.message == "\(operation) did not return within 2.0 s")
+        #expect(error.isRetryable)
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        #expect(try await test.call("gate", "pass") == 2)
+        try await release(test)
+    }
+
+    @Test func `a function that completes its call and then blocks is found out at the deadline`() async throws {
+        let test = try await opened()
+        #expect(try await test.call("gate", "linger") == 1)
+        try await holds(test, 1)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        test.clock.advance(by: .seconds(30))
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        try await release(test)
+    }
+
+    @Test func `a cancelled caller does not wait for the function, whose thread is lost at the deadline`() async throws
+    {
+        let test = try await opened()
+        let task = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "hold") } }
+        try await holds(test, 1)
+        await test.clock.timers(atLeast: 1)
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        test.clock.advance(by: .seconds(30))
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        try await release(test)
+    }
+
+    @Test func `more calls than threads wait for one, and fail at once while all are lost`() async throws {
+        let test = try await opened()
+        let limit = CallThreads.limit
+        let options = CallOptions(timeout: .seconds(1))
+        await withTaskGroup(of: ConnectorError.Code?.self) { group in
+            for _ in 0..<limit + 3 {
+                group.addTask {
+                    try? await failure { () throws(ConnectorError) in
+                        try await test.call("gate", "hold", options: options)
+                    }.code
+                }
+            }
+            try? await holds(test, Int64(limit))
+            await test.clock.timers(atLeast: limit + 3)
+            test.clock.advance(by: .seconds(1))
+            for await code in group { #expect(code == .timedOut) }
+        }
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == limit }
+        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "pass") }
+        #expect(error.code == .unavailable)
+        #expect(error.message == "all 32 threads for calls of the plugin are lost in functions that do not return")
+        #expect(test.clock.timerCount == 0)
+        try await release(test)
+        while (try? await test.call("gate", "pass")) != 2 { await Task.yield() }
+        #expect(try test.gate("gate").misbehaviourCount == limit)
+    }
+
+    @Test(arguments: ["all", "first", "fastest"])
+    func `a leaf that blocks does not hang the composite`(_ policy: String) async throws {
+        let test = try await opened(
+            TestHost.composite(
+                "group",
+                policy,
+                TestHost.leaf("a", plugin: "blocks"),
+                TestHost.leaf("b", plugin: "blocks")
+            )
+        )
+        async let answer = failure { () throws(ConnectorError) in
+            try await test.call("group", "hold", options: CallOptions(timeout: .seconds(1)))
+        }
+        // `first` asks the second child only after the first one's deadline.
+        for round in 1...(policy == "first" ? 2 : 1) {
+            try await holds(test, policy == "first" ? Int64(round) : 2, "group/a")
+            await test.clock.timers(atLeast: policy == "first" ? 1 : 2)
+            test.clock.advance(by: .seconds(1))
+        }
+        #expect(try await answer.code == .timedOut)
+        try await release(test, "group/a")
+    }
+
+    @Test func `functions that block hold no thread of the cooperative pool`() async throws {
+        let test = try await opened()
+        // More than the pool has on any machine that runs the tests with fewer processors than this.
+        let calls = (0..<CallThreads.limit).map { _ in
+            Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "hold") } }
+        }
+        try await holds(test, Int64(calls.count))
+        for call in calls { call.cancel() }
+        for call in calls { #expect(try await call.value.code == .cancelled) }
+        try await release(test)
+    }
+}
