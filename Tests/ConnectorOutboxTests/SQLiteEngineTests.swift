@@ -67,9 +67,10 @@ import Testing
 
     @Test func `a damaged file is set aside, and a new one begun`() async throws {
         let path = "\(folder.path)/outbox.sqlite"
-        let file = try #require(unsafe fopen(path, "w"))
-        _ = unsafe fputs(String(repeating: "this is no database ", count: 1000), file)
-        _ = unsafe fclose(file)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT, 0o600)
+        let text = Array(String(repeating: "this is no database ", count: 1000).utf8)
+        #expect(unsafe write(descriptor, text, text.count) == text.count)
+        close(descriptor)
         let engine = try await engine()
         _ = try await engine.append([.numbered(1)], to: ["a"])
         #expect(folder.names.contains { $0.hasPrefix("outbox.sqlite.damaged-") })
