@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 package import ConnectorOutbox
-internal import ConnectorPlatform
+package import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
@@ -20,9 +20,16 @@ package struct OutboxInspection: Sendable {
 
     /// Opens the outbox of a configuration, if there is one.
     ///
+    /// - Parameters:
+    ///   - state: The directory for the state of this user's hosts; nil for the usual one.
+    ///   - clock: Tells the time of day.
     /// - Throws: `storage` if it cannot be used.
-    package init(_ configuration: Configuration, options: ConnectorHost.Options) async throws(ConnectorError) {
-        switch HostOutbox.place(of: configuration, state: options.stateDirectory) {
+    package init(
+        _ configuration: Configuration,
+        state: String?,
+        clock: any HostClock
+    ) async throws(ConnectorError) {
+        switch HostOutbox.place(of: configuration, state: state) {
         case .memory:
             directory = ""
             engine = nil
@@ -33,7 +40,7 @@ package struct OutboxInspection: Sendable {
                 engine = nil
                 return
             }
-            engine = try await SQLiteEngine(directory: path, now: { options.clock.wallTime() }) { _, _ in }
+            engine = try await SQLiteEngine(directory: path, now: { clock.wallTime() }) { _, _ in }
         }
     }
 }

@@ -46,7 +46,11 @@ struct OutboxOptions: ParsableArguments {
             try Configuration.read(file: file.file, environment: options.environment)
         }
         do throws(ConnectorError) {
-            let inspection = try await OutboxInspection(configuration, options: options)
+            let inspection = try await OutboxInspection(
+                configuration,
+                state: options.stateDirectory,
+                clock: options.clock
+            )
             let targets = try await targets(inspection.engine, configuration)
             let document = try await body(inspection.engine, targets)
             await inspection.engine?.close()

@@ -1,0 +1,156 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorInvocation
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import ConnectorOneShot
+internal import ConnectorPlatform
+internal import ConnectorServices
+internal import Synchronization
+
+/// How an instance is made and opened, on a thread that the plugin may hold.
+extension Generation {
+    /// Loads the plugin, creates an instance, opens it, and reads its evidence. Call it once.
+    ///
+    /// Fails as soon as the deadline passes, even while the plugin holds the thread.
+    ///
+    /// - Parameter deadline: In the clock's monotonic time.
+    func open(by deadline: UInt64) async -> Result<[Evidence], ConnectorError> {
+        let candidate: PluginCandidate
+        switch plan.plugin {
+        case .failure(let error): return .failure(error)
+        case .success(let found): candidate = found
+        }
+        let start = environment.clock.now()
+        let outcome = await environment.calls.run(
+            overdue: { self.overdue(candidate) },
+            owner: context.owner,
+            by: deadline,
+            onDeadline: { _ in }
+        ) {
+            self.create(candidate, opening: $0, by: deadline)
+        }
+        let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
+        guard case .success = result else { return result }
+        let hasBegun = state.withLock { state in
+            state.hasOpened = state.hasBegun
+            return state.hasOpened
+        }
+        guard hasBegun else {
+            context.misbehaved("completed open inside create, before there was an instance")
+            return .failure(ConnectorError(.misbehaved, "the plugin completed open before it was created"))
+        }
+        return result
+    }
+
+    /// Whether the plugin holds the thread it opens on, so that the end has to wait for it.
+    var isHeld: Bool { state.withLock { $0.step != nil } }
+
+    /// What did not happen before the deadline of opening.
+    private func overdue(_ candidate: PluginCandidate) -> Overdue {
+        let step = state.withLock { state in
+            state.isOverdue = state.step != nil
+            return state.step
+        }
+        let overdue: Overdue
+        switch step {
+        case nil: return .completion(of: "open")
+        case .create: overdue = .returning(from: "create of \(candidate.path)")
+        case .open: overdue = .returning(from: "open of \(candidate.path)")
+        case .load:
+            let loaded = PluginImages.shared.pathBeingLoaded
+            if let loaded, loaded != candidate.path {
+                return .returning(from: "a constructor of \(loaded), for which every other plugin has to wait,")
+            }
+            overdue = .returning(
+                from: loaded == nil ? "loading of \(candidate.path)" : "a constructor of \(candidate.path)"
+            )
+        }
+        environment.calls.workers.run { self.context.misbehaved("holds a thread of the host: \(overdue.what)") }
+        return overdue
+    }
+
+    /// Creates the instance, on a thread that the plugin may hold.
+    private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
+        let begins = state.withLock { state in
+            // The deadline may have passed, or the gate may have closed, before a thread was free.
+            guard !state.isEnding else { return false }
+            state.isCreating = true
+            state.step = .load
+            return true
+        }
+        guard begins else { return }
+        defer { state.withLock { $0.step = nil } }
+        do throws(ConnectorError) {
+            let isWanted = environment.calls.operations.isPending(operation)
+            let channel = isWanted ? try makeChannel(candidate) : nil
+            let next = settle(channel, opening: operation)
+            if next.isAbandoned { discard(channel) }
+            if next.hasBegun { state.withLock { $0.step = .open } }
+            if next.hasBegun { channel?.begin(.open, operation: operation, deadline: deadline) }
+        } catch {
+            let next = settle(nil, opening: operation)
+            environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
+            if next.isAbandoned { discard(nil) }
+        }
+    }
+
+    /// Records the instance, and decides who destroys it.
+    private func settle(
+        _ channel: (any Channel)?,
+        opening operation: UInt64
+    ) -> (hasBegun: Bool, isAbandoned: Bool) {
+        defer { created.send() }
+        // What is not pending any more was given up, or the plugin has guessed the operation.
+        let isPending = environment.calls.operations.isPending(operation)
+        return state.withLock { state in
+            state.isCreating = false
+            state.channel = channel
+            state.opening = operation
+            state.hasBegun = isPending && channel != nil && !state.isEnding
+            return (state.hasBegun, state.isAbandoned)
+        }
+    }
+
+    /// Destroys an instance that is no longer awaited.
+    private func discard(_ channel: (any Channel)?) {
+        if let channel {
+            _ = channel.dispose()
+            return
+        }
+        Task(executorPreference: environment.calls.gateThreads) { [self] in await release() }
+    }
+
+    private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
+        let plugin = try environment.loader.load(candidate)
+        plugin.name(gate: plan.path)
+        state.withLock { $0.step = .create }
+        return try PluginInstance(
+            of: plugin,
+            configuration: plan.material.configuration,
+            environment: environment.calls,
+            context: context,
+            services: services
+        )
+    }
+
+    /// Ends the opening in progress with an error.
+    func giveUp(_ error: ConnectorError) {
+        _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
+    }
+
+    /// Takes calls from now on, in place of the generation before.
+    ///
+    /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
+    func takeCalls() throws(ConnectorError) {
+        guard let channel = state.withLock(\.channel), let seat = door.lead(to: channel) else {
+            throw ConnectorError(
+                .unavailable,
+                "calls that never return hold \(Door.seatCount) earlier instances of the plugin",
+                fix: "restart the application, and mend the plugin"
+            )
+        }
+        state.withLock { $0.seat = seat }
+    }
+}
