@@ -19,6 +19,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -48,6 +51,12 @@ static atomic_uintptr_t writer;
 #define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
 THREAD_LOCAL const char *loading;
 THREAD_LOCAL void *alternate;
+
+#ifdef __linux__
+#define THREAD_NUMBER ((uint64_t)syscall(SYS_gettid))
+#else
+#define THREAD_NUMBER ((uint64_t)(uintptr_t)pthread_self())
+#endif
 
 static const size_t alternate_size = 64 * 1024;
 
@@ -79,19 +88,31 @@ void fatal_signal_leave_thread(void) {
     alternate = NULL;
 }
 
-/** The running instruction and the top of the stack. */
-static void registers(const void *context, uintptr_t *instruction, uintptr_t *top) {
+/** What the signal interrupted. */
+typedef struct interrupted {
+    int number;
+    /** The address that a memory access failed at. */
+    uintptr_t address;
+    uintptr_t instruction, top, frame;
+} interrupted;
+
+/** The running instruction, the top of the stack and the frame pointer. */
+static void registers(const void *context, uintptr_t *instruction, uintptr_t *top, uintptr_t *frame) {
     const ucontext_t *machine = context;
 #if defined(__linux__) && defined(__x86_64__)
+    *frame = (uintptr_t)machine->uc_mcontext.gregs[REG_RBP];
     *instruction = (uintptr_t)machine->uc_mcontext.gregs[REG_RIP];
     *top = (uintptr_t)machine->uc_mcontext.gregs[REG_RSP];
 #elif defined(__linux__) && defined(__aarch64__)
+    *frame = (uintptr_t)machine->uc_mcontext.regs[29];
     *instruction = (uintptr_t)machine->uc_mcontext.pc;
     *top = (uintptr_t)machine->uc_mcontext.sp;
 #elif defined(__APPLE__) && defined(__x86_64__)
+    *frame = (uintptr_t)machine->uc_mcontext->__ss.__rbp;
     *instruction = (uintptr_t)machine->uc_mcontext->__ss.__rip;
     *top = (uintptr_t)machine->uc_mcontext->__ss.__rsp;
 #elif defined(__APPLE__) && defined(__aarch64__)
+    *frame = (uintptr_t)__darwin_arm_thread_state64_get_fp(machine->uc_mcontext->__ss);
     *instruction = (uintptr_t)__darwin_arm_thread_state64_get_pc(machine->uc_mcontext->__ss);
     *top = (uintptr_t)__darwin_arm_thread_state64_get_sp(machine->uc_mcontext->__ss);
 #else
@@ -138,25 +159,49 @@ static void make_directories(void) {
     }
 }
 
+/** The signal, the thread and its calls, each by its file and the place in it. */
+static void add_frames(note *document, const interrupted *interrupted) {
+    static uintptr_t frames[64];
+    int count = frames_of(interrupted->instruction, interrupted->top, interrupted->frame, frames, 64);
+    note_text(document, ", \"signal\": ");
+    note_number(document, (uint64_t)interrupted->number, 10);
+    note_text(document, ", \"address\": \"0x");
+    note_number(document, interrupted->address, 16);
+    note_text(document, "\", \"thread\": ");
+    note_number(document, THREAD_NUMBER, 10);
+    note_text(document, ", \"frames\": [");
+    for (int index = 0; index < count; index++) {
+        const module *module = module_at(frames[index]);
+        note_text(document, index == 0 ? "[\"" : ", [\"");
+        note_text(document, module == NULL ? "?" : module->path);
+        note_text(document, "\", \"0x");
+        note_number(document, frames[index] - (module == NULL ? 0 : module->base), 16);
+        note_text(document, "\"]");
+    }
+    note_text(document, "]");
+}
+
 /** The file, for the next process: a JSON object of one line. */
-static void keep(const char *event, const char *plugin, image_place place) {
+static void keep(const char *event, const char *plugin, image_place place, const interrupted *interrupted) {
     static note document;
     const char *gates = NULL;
     struct timespec now = {0, 0};
-    if (note_path[0] == 0 || (plugin == NULL && place.image == NULL)) return;
+    if (note_path[0] == 0) return;
     clock_gettime(CLOCK_REALTIME, &now);
     document.length = 0;
     note_text(&document, "{\"version\": 1, \"event\": \"");
     note_text(&document, event);
-    note_text(&document, "\", \"plugin\": \"");
-    note_text(&document, plugin != NULL ? plugin : place.image->plugin);
+    if (plugin != NULL || place.image != NULL) {
+        note_text(&document, "\", \"plugin\": \"");
+        note_text(&document, plugin != NULL ? plugin : place.image->plugin);
+    }
     note_text(&document, "\", \"seconds\": ");
     note_number(&document, (uint64_t)now.tv_sec, 10);
     note_text(&document, ", \"process\": ");
     note_number(&document, (uint64_t)getpid(), 10);
     if (plugin != NULL) {
         note_text(&document, ", \"loading\": true");
-    } else {
+    } else if (place.image != NULL) {
         gates = atomic_load_explicit(&place.image->gates, memory_order_acquire);
         note_text(&document, ", \"path\": \"");
         note_text(&document, place.image->path);
@@ -169,6 +214,7 @@ static void keep(const char *event, const char *plugin, image_place place) {
         note_text(&document, gates);
         note_text(&document, "\"");
     }
+    if (interrupted != NULL) add_frames(&document, interrupted);
     note_text(&document, "}\n");
     make_directories();
     /* A file of this user alone; never through a link. */
@@ -219,12 +265,12 @@ static void handle(int number, siginfo_t *info, void *context) {
     while (fatal->number != number) fatal++;
     int is_mine = claim();
     if (is_mine) {
-        uintptr_t instruction = 0, top = 0;
+        interrupted interrupted = {.number = number, .address = (uintptr_t)info->si_addr};
         const char *plugin = loading;
-        registers(context, &instruction, &top);
-        image_place place = image_on_stack(instruction, top);
+        registers(context, &interrupted.instruction, &interrupted.top, &interrupted.frame);
+        image_place place = image_on_stack(interrupted.instruction, interrupted.top);
         say(fatal->name, plugin, place);
-        keep(fatal->name, plugin, place);
+        keep(fatal->name, plugin, place, &interrupted);
     }
     errno = error;
     hand_on(fatal, info, context);
@@ -246,7 +292,7 @@ static void exiting(int status, void *context) {
     }
     if ((plugin == NULL && place.image == NULL) || !claim()) return;
     say("exit", plugin, place);
-    keep("exit", plugin, place);
+    keep("exit", plugin, place, NULL);
     if (status <= 0) _exit(FATAL_SIGNAL_EXIT_STATUS);
 }
 
@@ -279,6 +325,7 @@ int32_t fatal_signal_install(const char *path) {
         register_exit();
     }
     pthread_mutex_unlock(&installing);
+    if (error == 0) modules_refresh();
     if (error == 0) fatal_signal_enter_thread();
     return error;
 }
@@ -289,9 +336,9 @@ static _Atomic(const char *) answer;
 
 static void look(int number, siginfo_t *info, void *context) {
     int error = errno;
-    uintptr_t instruction = 0, top = 0;
+    uintptr_t instruction = 0, top = 0, frame = 0;
     (void)number, (void)info;
-    registers(context, &instruction, &top);
+    registers(context, &instruction, &top, &frame);
     image_place place = image_on_stack(instruction, top);
     atomic_store(&answer, place.image != NULL ? place.image->plugin : loading);
     atomic_store(&has_answered, 1);

@@ -90,6 +90,7 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
         atomic_store_explicit(&image_count, count + 1, memory_order_release);
     }
     pthread_mutex_unlock(&growing);
+    modules_refresh();
     return index;
 }
 
@@ -170,4 +171,76 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
         top = next;
     }
     return place;
+}
+
+/* Appended to only, like the images. */
+static module modules[512];
+static atomic_int module_count;
+
+const module *module_at(uintptr_t address) {
+    int count = atomic_load_explicit(&module_count, memory_order_acquire);
+    /* The youngest first: an address may have been another module's before. */
+    for (int index = count - 1; index >= 0; index--) {
+        if (address >= modules[index].start && address < modules[index].end) return &modules[index];
+    }
+    return NULL;
+}
+
+#ifdef __linux__
+static int append_module(struct dl_phdr_info *info, size_t size, void *context) {
+    int count = atomic_load_explicit(&module_count, memory_order_relaxed);
+    module *next = &modules[count];
+    (void)size, (void)context;
+    if (count == (int)(sizeof modules / sizeof *modules)) return 1;
+    memset(next, 0, sizeof *next);
+    next->base = info->dlpi_addr;
+    for (int index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *code = &info->dlpi_phdr[index];
+        if (code->p_type != PT_LOAD || (code->p_flags & PF_X) == 0) continue;
+        uintptr_t start = info->dlpi_addr + code->p_vaddr;
+        if (next->start == 0 || start < next->start) next->start = start;
+        if (start + code->p_memsz > next->end) next->end = start + code->p_memsz;
+    }
+    if (next->start == 0) return 0;
+    for (int index = 0; index < count; index++) {
+        if (modules[index].start == next->start && modules[index].end == next->end) return 0;
+    }
+    const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
+    for (size_t index = 0; name[index] != 0 && index < sizeof next->path - 1; index++) {
+        int isPlain = (unsigned char)name[index] >= 0x20 && name[index] != '"' && name[index] != '\\';
+        next->path[index] = isPlain ? name[index] : '?';
+    }
+    atomic_store_explicit(&module_count, count + 1, memory_order_release);
+    return 0;
+}
+#endif
+
+void modules_refresh(void) {
+#ifdef __linux__
+    pthread_mutex_lock(&growing);
+    dl_iterate_phdr(append_module, NULL);
+    pthread_mutex_unlock(&growing);
+#endif
+}
+
+int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *frames, int limit) {
+    int count = 0;
+    uintptr_t pair[2];
+    frames[count++] = instruction;
+    /* Each frame holds the address of the next one, further up, and after that the return address. */
+    while (count < limit && frame >= top && frame % sizeof frame == 0 && copy(frame, pair, sizeof pair) == sizeof pair) {
+        if (module_at(pair[1]) == NULL || !follows_call(pair[1])) break;
+        frames[count++] = pair[1];
+        top = frame + sizeof pair;
+        if (pair[0] <= frame) return count;
+        frame = pair[0];
+    }
+    /* A few hundred words, no more: what lies further up is the outermost callers. */
+    top &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
+    for (int word = 0; word < 2048 && count < limit; word++, top += sizeof top) {
+        uintptr_t value;
+        if (copy(top, &value, sizeof value) != sizeof value) break;
+        if (module_at(value) != NULL && follows_call(value)) frames[count++] = value;
+    }
+    return count;
 }

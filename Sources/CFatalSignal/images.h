@@ -32,6 +32,26 @@ const image *image_at(uintptr_t address);
 /** Opens what image_on_stack needs; returns 0 or an errno. */
 int32_t images_prepare(void);
 
+/** Code of any file in the process: the program, a library, a plugin. */
+typedef struct module {
+    /** Where its code is, and where the file's image begins. */
+    uintptr_t start, end, base;
+    /** Escaped for JSON; empty for the program itself. */
+    char path[256];
+} module;
+
+/** Takes note of the modules that are there now. Not for a signal handler. */
+void modules_refresh(void);
+
+/** The module that holds an address; null for none. For a signal handler. */
+const module *module_at(uintptr_t address);
+
+/**
+ * The calls that led to an instruction, outermost last: by frame pointers, and from where code keeps none by looking for
+ * return addresses, which may also find some of calls that have returned. For a signal handler. Returns how many there are.
+ */
+int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *frames, int limit);
+
 /** The uppermost place of a plugin's code on a stack, given the running instruction and the top. Async-signal-safe. */
 image_place image_on_stack(uintptr_t instruction, uintptr_t top);
 

@@ -14,7 +14,7 @@
 /** A text; what does not fit is left out. */
 typedef struct note {
     size_t length;
-    char text[2048];
+    char text[16384];
 } note;
 
 static inline void note_text(note *note, const char *text) {

@@ -51,6 +51,19 @@ import Testing
         #expect(document["version"] == 1)
     }
 
+    @Test func `the note tells the calls that led to the end, each by its file`() async throws {
+        let program = try program("ends-the-process")
+        _ = try await program.run("call", "bad", "write")
+        let document = try JSONValue(parsing: try await program.run("status", "--json").output)
+        let crash = try #require(document["lastCrash"])
+        let frames = try #require(crash["frames"]?.array)
+        #expect(frames.count > 3)
+        #expect(frames.first?["offset"] == crash["offset"])
+        #expect(frames.contains { $0["file"]?.string?.contains("libffi") == true })
+        #expect(crash["thread"]?.integer != nil)
+        #expect(crash["address"]?.string?.hasPrefix("0x") == true)
+    }
+
     @Test(arguments: [(0, 70), (3, 3)] as [(Int, Int32)])
     func `a plugin that calls exit does not end the program as if it had succeeded`(
         _ status: Int,

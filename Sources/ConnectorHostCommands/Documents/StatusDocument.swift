@@ -22,11 +22,16 @@ struct StatusDocument: Document {
         guard let lastCrash, var object = report.json.object else { return report.json }
         object["lastCrash"] = JSONValue.object([
             "event": .string(lastCrash.event),
-            "plugin": .string(lastCrash.plugin),
+            "plugin": lastCrash.plugin.map(JSONValue.string) ?? .null,
             "gates": lastCrash.gates.map(JSONValue.string) ?? .null,
             "path": lastCrash.path.map(JSONValue.string) ?? .null,
             "offset": lastCrash.offset.map(JSONValue.string) ?? .null,
             "time": .string(lastCrash.time.description),
+            "address": lastCrash.address.map(JSONValue.string) ?? .null,
+            "thread": lastCrash.thread.map(JSONValue.integer) ?? .null,
+            "frames": .array(
+                lastCrash.frames.map { ["file": .string($0.file), "offset": .string($0.offset)] }
+            ),
         ])
         return .object(object)
     }

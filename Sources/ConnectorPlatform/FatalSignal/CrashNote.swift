@@ -10,10 +10,11 @@ public import ConnectorManifest
     import Darwin
 #endif
 
-/// A note about the plugin that ended a process.
+/// A note about how a process ended: by which signal, where, and in whose plugin.
 ///
 /// A plugin shares the process, and a fault of its code ends it. ``install(file:)`` makes the process say whose code that
-/// was: one line on standard error, and a note in a file for the next process, which ``take(from:)`` reads.
+/// was: one line on standard error, and a note in a file for the next process, which ``take(from:)`` reads. A fault of the
+/// application itself leaves a note, too. `CrashClient.report(_:)` sends it to the vendor of crash reports.
 ///
 /// ```swift
 /// let file = "/var/lib/shop/connector.crash"
@@ -30,8 +31,8 @@ public import ConnectorManifest
 public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     /// The signal, such as `SIGSEGV`; `exit` if the plugin called it.
     public var event: String
-    /// The plugin's id and version.
-    public var plugin: String
+    /// The plugin's id and version; nil if none was on the stack.
+    public var plugin: String?
     /// The paths of the gates that used the plugin's image, joined by commas; nil if there was none yet.
     public var gates: String?
     /// The plugin's file; nil if one of its constructors was running.
@@ -42,9 +43,27 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     public var isRunning: Bool
     /// The time of the end.
     public var time: Timestamp
+    /// The address that a memory access failed at, in hexadecimal; nil for `exit`.
+    public var address: String?
+    /// The system's number of the thread; nil for `exit`.
+    public var thread: Int64?
+    /// The calls that led to the end, outermost last; none for `exit`, and on systems other than Linux.
+    ///
+    /// They are found by frame pointers. From where code keeps none, they are whatever on the stack looks like a return
+    /// address, which can name calls that have returned.
+    public var frames: [Frame]
+
+    /// One call.
+    public struct Frame: Sendable, Hashable {
+        /// The file of the code; empty for the program itself, `?` for code that belongs to no file.
+        public var file: String
+        /// The place in the file's image, in hexadecimal, for `addr2line`.
+        public var offset: String
+    }
 
     /// One sentence for a person.
     public var description: String {
+        guard let plugin else { return "the process ended with \(event)" }
         let verb = event == "exit" ? "called exit in" : "ended with \(event) in"
         guard let path else { return "the process \(verb) a constructor of the plugin \(plugin)" }
         let owner = gates.map { " of \($0)" } ?? ""
@@ -68,22 +87,39 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Returns: Nil if there is none, or no note in the file.
     public static func take(from file: String) -> CrashNote? {
-        let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        guard let note = (try? JSONValue(parsing: bytes)).flatMap(CrashNote.init) else { return nil }
-        unsafe unlink(file)
+        guard let note = note(in: file) else { return nil }
+        remove(file)
         return note
     }
 
+    /// Removes a note that is dealt with.
+    package static func remove(_ file: String) { unsafe unlink(file) }
+
+    /// Reads the note that an earlier process left.
+    ///
+    /// - Returns: Nil if there is none, or no note in the file.
+    public static func note(in file: String) -> CrashNote? {
+        let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 32_768) { buffer, count in
+            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return (try? JSONValue(parsing: bytes)).flatMap(CrashNote.init)
+    }
+
     private init?(_ json: JSONValue) {
-        guard json["version"]?.integer == 1, let event = json["event"]?.string, let plugin = json["plugin"]?.string
-        else { return nil }
+        guard json["version"]?.integer == 1, let event = json["event"]?.string else { return nil }
         self.event = event
-        self.plugin = plugin
+        plugin = json["plugin"]?.string
+        address = json["address"]?.string
+        thread = json["thread"]?.integer
+        frames = (json["frames"]?.array ?? []).compactMap { pair in
+            guard let pair = pair.array, pair.count == 2, let file = pair[0].string, let offset = pair[1].string else {
+                return nil
+            }
+            return Frame(file: file, offset: offset)
+        }
         gates = json["gates"]?.string
         path = json["path"]?.string
         offset = json["offset"]?.string

@@ -1,0 +1,58 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorInvocation
+public import ConnectorManifest
+public import ConnectorOutbox
+public import ConnectorPlatform
+
+extension CrashClient {
+    /// Reports how an earlier process ended, if it left a note, and removes the note once the report is safe.
+    ///
+    /// ```swift
+    /// CrashNote.install(file: "/var/lib/shop/crash")
+    /// let host = try ConnectorHost(file: "connectors.json")
+    /// try await host.crash("crash").reportLastCrash(in: "/var/lib/shop/crash")
+    /// ```
+    ///
+    /// - Parameter file: What `CrashNote.install(file:)` was given.
+    /// - Returns: Nil if there is no note.
+    /// - Throws: `storage` if the report could not be stored; the note then stays for the next start.
+    @discardableResult
+    public func reportLastCrash(
+        in file: String,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Receipt? {
+        guard let note = CrashNote.note(in: file) else { return nil }
+        let receipt = try await exception(CrashReport(of: note), options: options)
+        CrashNote.remove(file)
+        return receipt
+    }
+}
+
+extension CrashReport {
+    /// The report of a process that a signal, or a plugin's call of `exit`, ended.
+    public init(of note: CrashNote) {
+        self.init(level: .fatal)
+        isHandled = false
+        timestamp = note.time
+        exceptions = [
+            CrashException(
+                type: note.event,
+                message: note.description,
+                frames: note.frames.map { frame in
+                    CrashFrame(
+                        module: frame.file.isEmpty ? nil : frame.file,
+                        address: frame.offset,
+                        isInApplication: frame.file.isEmpty
+                    )
+                }
+            )
+        ]
+        tags["signal"] = note.event
+        tags["plugin"] = note.plugin
+        tags["gates"] = note.gates
+        tags["address"] = note.address
+        tags["thread"] = note.thread.map { "\($0)" }
+    }
+}

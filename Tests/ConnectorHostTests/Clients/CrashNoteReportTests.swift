@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorPlatform
+
+/// How an earlier process ended becomes a report at the vendor of crash reports.
+@Suite(.timeLimit(.minutes(5))) struct CrashNoteReportTests {
+    private let note = #"""
+        {"version": 1, "event": "SIGSEGV", "seconds": 1767225600, "process": 7, "signal": 11, "address": "0x10",
+        "thread": 8, "frames": [["", "0x1a2b"], ["/usr/lib/libc.so.6", "0x3c4d"]]}
+        """#
+
+    @Test func `a note is sent once, and goes when it is safe`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("crash", note)
+        let file = "\(directory.path)/crash"
+        let test = try TestHost(TestHost.leaf("a", plugin: "deliveries", settings: #""delivery": "direct""#))
+        await test.host.open()
+        let crash = try test.host.crash("a")
+        let receipt = try #require(try await crash.reportLastCrash(in: file))
+        let sent = try JSONValue(parsing: #require(try await test.call("a", "last").string))
+        #expect(sent["id"]?.string == receipt.id)
+        #expect(sent["level"] == "fatal")
+        #expect(sent["timestamp"] == "2026-01-01T00:00:00.000Z")
+        let exception = try #require(sent["exceptions"]?.array?.first)
+        #expect(exception["type"] == "SIGSEGV")
+        #expect(exception["frames"]?.array?.compactMap { $0["address"]?.string } == ["0x1a2b", "0x3c4d"])
+        #expect(sent["tags"]?["thread"] == "8")
+        #expect(try await crash.reportLastCrash(in: file) == nil)
+        await test.host.close()
+    }
+
+    @Test func `a note that could not be sent stays`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("crash", note)
+        let file = "\(directory.path)/crash"
+        let test = try TestHost(TestHost.leaf("a", plugin: "deliveries", settings: #""delivery": "direct""#))
+        let crash = try test.host.crash("a")
+        await #expect(throws: ConnectorError.self) { try await crash.reportLastCrash(in: file) }
+        #expect(CrashNote.note(in: file)?.event == "SIGSEGV")
+        #expect(CrashNote.note(in: file)?.plugin == nil)
+        await test.host.close()
+    }
+
+    @Test func `a file that is no note is none`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("crash", #"{"version": 2, "event": "SIGSEGV"}"#)
+        #expect(CrashNote.note(in: "\(directory.path)/crash") == nil)
+        #expect(CrashNote.note(in: "\(directory.path)/absent") == nil)
+    }
+}
