@@ -121,24 +121,30 @@ extension ServiceFailure {
     /// The failure of a TLS handshake. A wrong certificate stays wrong, so it is not retryable.
     private static func untrusted(_ error: any Error, _ place: String) -> Self {
         let reason = reason(of: error)
-        var failure = unavailable("no TLS connection to \(place): \(reason)")
-        if (error as? NIOSSLExtraError) == .failedToValidateHostname {
-            failure.message = "the certificate of \(place) is for another host"
+        let words = reason.map { " (\($0))" } ?? ""
+        var failure: ServiceFailure
+        switch reason {
+        case _ where (error as? NIOSSLExtraError) == .failedToValidateHostname:
+            failure = unavailable("the certificate of \(place) is for another host")
             failure.isRetryable = false
-        } else if reason.hasPrefix("CERTIFICATE_VERIFY_FAILED") {
-            failure.message =
-                "the certificate of \(place) is not valid or its authority not trusted (\(reason)); "
-                + "the file of a private authority can be named by SSL_CERT_FILE"
+        case "CERTIFICATE_VERIFY_FAILED":
+            failure = unavailable(
+                "the certificate of \(place) is not valid or its authority not trusted\(words); "
+                    + "the file of a private authority can be named by SSL_CERT_FILE"
+            )
             failure.isRetryable = false
+        case "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE":
+            failure = unavailable("\(place) does not answer in TLS\(words); its URL may have to begin with http://")
+        case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not speak TLS there")
+        default: failure = unavailable("the TLS handshake with \(place) failed\(words)")
         }
         return failure
     }
 
-    /// The reason of a TLS failure, such as CERTIFICATE_VERIFY_FAILED, without the source location in the library; the
-    /// whole text if it has another form.
-    private static func reason(of error: any Error) -> String {
+    /// The reason of a TLS failure in the library's list, such as CERTIFICATE_VERIFY_FAILED; nil if it has none.
+    private static func reason(of error: any Error) -> String? {
         let text = String(describing: error)
-        guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
-        return String(text[start.upperBound...].prefix { $0 != " " })
+        guard let start = text.firstRange(of: "OPENSSL_internal:") else { return nil }
+        return String(text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" })
     }
 }
