@@ -68,7 +68,10 @@ import Testing
         defer { server.stop() }
         let end = await PluginSide().request("GET", "https://127.0.0.1:\(server.port)/")
         #expect(end.status == CONNECTOR_UNAVAILABLE)
-        #expect(end.message == "127.0.0.1:\(server.port) does not answer in TLS (WRONG_VERSION_NUMBER); its URL may have to begin with http://")
+        #expect(
+            end.message
+                == "127.0.0.1:\(server.port) does not answer in TLS (WRONG_VERSION_NUMBER); its URL may have to begin with http://"
+        )
     }
 
     @Test func `a stalled server times out at the deadline`() async {
