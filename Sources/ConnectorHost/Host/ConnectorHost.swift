@@ -258,9 +258,7 @@ public final class ConnectorHost: Sendable {
     public var report: Report { Self.report(current, outbox) }
 
     private static func report(_ current: CurrentTree, _ outbox: HostOutbox) -> Report {
-        var report = current.tree.report
-        outbox.complete(&report)
-        return report
+        current.tree.report { outbox.add(to: &$0) }
     }
 
     /// The report now, and again after every change. Changes that arrive faster than they are read become one.

@@ -171,21 +171,20 @@ extension HostOutbox {
         return report
     }
 
-    /// Adds to a report what the outboxes know: deliveries as evidence, and a gate whose vendor takes no events as
-    /// degraded.
-    func complete(_ report: inout Report) {
-        for index in report.gates.indices {
-            guard let outbox = self.report(of: report.gates[index].path) else { continue }
-            report.gates[index].outbox = outbox
-            if let last = outbox.lastDelivered {
-                report.gates[index].evidence.append(
-                    Evidence(kind: .delivered, detail: "took \(outbox.delivered) events", at: last, duration: .zero)
-                )
-            }
-            if let code = outbox.code, let failure = outbox.failure, report.gates[index].state == .open {
-                report.gates[index].state = .degraded
-                report.gates[index].error = ConnectorError(code, failure, connector: report.gates[index].path)
-            }
+    /// Adds to the report of a connector what its outbox knows: deliveries as evidence, and a vendor that takes no events
+    /// as a reason to call it degraded. It stays ready: the events are safe.
+    func add(to report: inout GateReport) {
+        guard let outbox = self.report(of: report.path) else { return }
+        report.outbox = outbox
+        if let last = outbox.lastDelivered {
+            let events = outbox.delivered == 1 ? "event" : "events"
+            report.evidence.append(
+                Evidence(kind: .delivered, detail: "took \(outbox.delivered) \(events)", at: last, duration: .zero)
+            )
+        }
+        if let code = outbox.code, let failure = outbox.failure, report.state == .open {
+            report.state = .degraded
+            report.error = ConnectorError(code, failure, connector: report.path)
         }
     }
 }

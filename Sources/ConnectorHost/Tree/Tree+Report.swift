@@ -5,10 +5,18 @@ internal import ConnectorManifest
 
 extension Tree {
     /// The current report; asks each gate once.
-    var report: Report {
+    var report: Report { report { _ in } }
+
+    /// The current report, with what somebody else knows of each connector.
+    ///
+    /// - Parameter adding: Adds to the report of one connector, before the composite above it is judged by it.
+    func report(_ adding: (inout GateReport) -> Void) -> Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
         // Children follow their parents, so going backwards each composite finds its children's reports.
-        for node in nodes.reversed() { node.complete(&reports) }
+        for node in nodes.reversed() {
+            node.complete(&reports)
+            adding(&reports[node.index])
+        }
         return Report(
             gates: reports,
             state: CompositePolicy.all(quorum: nil).state(of: Node.standings(of: roots, reports))
