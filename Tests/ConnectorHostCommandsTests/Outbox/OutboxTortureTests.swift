@@ -35,6 +35,8 @@ import Testing
         print("CONNECTOR_TORTURE_SEED=\(seed) CONNECTOR_TORTURE_KILLS=\(kills)")
         var random = SeededGenerator(seed: seed)
         let bench = try await OutboxWorkspace()
+        let settings: JSONValue = ["batch": ["count": 20], "retry": ["initial": "10ms", "max": "100ms"]]
+        try bench.configure(bench.leaf("segment", ["outbox": settings]))
         let sink = bench.sink
         let faults = SeededChoice(seed: seed)
         // A wrong key, too, is a fault that no event is dropped for. Half of the answers are good.
@@ -48,7 +50,8 @@ import Testing
             let text = ids.map { OutboxWorkspace.line($0, isPoison: bad.contains($0)) }.joined()
             try bench.workspace.write(text, to: "events-\(round).jsonl")
             let moment = Sink.Moment.allCases.randomElement(using: &random) ?? .read
-            let count = Int.random(in: 1...12, using: &random)
+            // Batches of 20 make at least so many requests.
+            let count = Int.random(in: 1...max(1, min(30, ids.count / 20)), using: &random)
             async let reached: Void = sink.wait(for: moment, of: count)
             let host = try bench.run()
             let sender = try bench.send("segment", file: "events-\(round).jsonl")
