@@ -14,13 +14,14 @@ BUILD := .build/$(CONFIGURATION)
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test fuzz sanitize acceptance examples bench schema format lint clean
+.PHONY: help status plugins build packages fixtures test fuzz torture sanitize acceptance examples bench schema format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
+	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
@@ -80,6 +81,17 @@ fuzz: packages fixtures
 	        scripts/run-tests scripts/swift test --skip-build --no-parallel --filter MutationTests || exit 1; \
 	    seed=$$((seed + 1)); \
 	done
+
+# What `make test` does in a short form: hosts that are killed at random moments before a vendor that misbehaves, and an outbox with
+# a million events. The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
+CONNECTOR_TORTURE_KILLS ?= 100
+CONNECTOR_TORTURE_EVENTS ?= 1000000
+CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
+torture: packages fixtures
+	scripts/swift build --build-tests
+	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
+	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) \
+	    scripts/run-tests scripts/swift test --skip-build --no-parallel --filter TortureTests
 
 # Each builds everything once more, in a scratch directory of its own: some eight minutes on two processors, once.
 sanitize: packages fixtures

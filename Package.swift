@@ -220,7 +220,12 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorHostCommandsTests",
-            dependencies: ["ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "connector-host"],
+            dependencies: [
+                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorServices", "connector-host",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

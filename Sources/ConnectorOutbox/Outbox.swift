@@ -160,6 +160,8 @@ package final class Outbox: Sendable {
             let deliveries = taking.compactMap { state.deliveries[$0] }
             return (deliveries, taking.compactMap { begin($0, engine, &state) })
         }
+        // Which connectors a known event is new for, the engine alone knows.
+        if new.count < events.count { try? await refresh(engine) }
         run(started)
         for delivery in deliveries { delivery.arrived() }
         environment.onChange()
@@ -293,6 +295,8 @@ package final class Outbox: Sendable {
             state.timer = nil
             guard !state.isClosing else { return false }
             watch(&state)
+            // The file of the lock may have been removed with the directory; the right is taken anew.
+            if state.lock?.isInPlace == false { state.lock = (try? environment.lock()) ?? state.lock }
             return true
         }
         guard isWanted, let engine = try? await engine(), let version = try? await engine.version() else { return }

@@ -211,4 +211,62 @@ import Testing
         #expect(try await batch(engine, "b").entries.count == 100)
         await engine.close()
     }
+
+    @Test(arguments: Kind.allCases, [Fate.delivered, .retry(at: OutboxEvent.start), .dead])
+    func `what is dropped while it is under way stays dropped`(_ kind: Kind, _ fate: Fate) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...10), to: ["a"])
+        let fresh = try await batch(engine)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-1", "event-5"])) == 2)
+        try await settle(engine, fresh, .retry(at: now))
+        let retried = try await batch(engine)
+        #expect(retried.entries.count == 8)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-2", "event-6"])) == 2)
+        try await settle(engine, retried, fate)
+        var standing = try #require(try await engine.standings()["a"])
+        #expect(standing.queued + standing.dead + standing.delivered == 6)
+        #expect(standing.dropped == 4)
+        #expect(try await engine.drop(RecordSelection()) == standing.queued + standing.dead)
+        standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.dead, standing.bytes) == (0, 0, 0))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...2), to: ["a"])
+        try await settle(engine, try await batch(engine), .delivered)
+        for _ in 1...2 { #expect(try await engine.append(events(1...1), to: ["a", "b"]) == [false]) }
+        #expect(try await batch(engine).isEmpty)
+        let second = try await batch(engine, "b")
+        #expect(second.entries.map(\.event) == events(1...1))
+        #expect(try await engine.standings()["b"]?.queued == 1)
+        try await settle(engine, second, .delivered)
+        _ = try await engine.append(events(1...1), to: ["b"])
+        #expect(try await engine.standings()["b"]?.queued == 0)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an outbox that drops the oldest neither grows nor slows down`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        let tables = try #require(engine as? SQLiteEngine)
+        var costs: [Int] = []
+        for round in 0..<100 {
+            _ = try await engine.append(events((round * 500 + 1)...(round * 500 + 500), bytes: 100), to: ["a"])
+            let before = try await tables.steps()
+            #expect(try await engine.dropOldest(50_000, of: "a") == 500)
+            costs.append(try await tables.steps() - before)
+        }
+        // From the 21st round on, each also deletes what the 10,000 remembered events are not.
+        let (early, late) = (costs[20..<60].reduce(0, +), costs[60..<100].reduce(0, +))
+        #expect(late * 10 < early * 11)
+        #expect(try await batch(engine).isEmpty)
+        let size = try await tables.pages()
+        _ = try await engine.append(events(60_001...60_001), to: ["a"])
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-60001"])
+        #expect(size < 2000, "ten thousand events are remembered, not fifty thousand")
+        await engine.close()
+    }
 }

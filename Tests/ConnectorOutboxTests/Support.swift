@@ -197,4 +197,9 @@ final class Bench: Sendable {
         await clock.timers(atLeast: 2)  // the attempt, and the look for other processes
         clock.advance(by: .nanoseconds(Int64(end.nanoseconds - clock.wallTime().nanoseconds)))
     }
+
+    /// Waits until the outbox has done what is due: its look for other processes waits again, and its delivery.
+    func looked() async {
+        while standing().queued > 0, clock.timerCount < 2 { await Task.yield() }
+    }
 }

@@ -91,7 +91,7 @@ struct HostOutbox: Sendable {
                     return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
                         damages.add("\(aside): \(reason)")
                         logger.error(
-                            "the outbox was damaged; it was set aside, and a new one begun",
+                            "the outbox was damaged or replaced; what was in it is kept aside",
                             metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
                         )
                         onChange()

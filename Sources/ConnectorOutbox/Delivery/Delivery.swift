@@ -137,6 +137,10 @@ package final class Delivery: Sendable {
         var failures = 0
         /// The monotonic time before which the pace allows no batch.
         var start: UInt64 = 0
+        /// The time of day less the monotonic time, in nanoseconds, when they were last compared.
+        var offset: Int64?
+        /// The event that waits for others to share its batch, and the monotonic time at which it was found.
+        var gathering: (position: Int64, since: UInt64)?
     }
 
     /// Delivers until it is stopped. Call it once.
@@ -162,6 +166,7 @@ package final class Delivery: Sendable {
         }
         let limit = BatchLimits(count: progress.count, bytes: limits.bytes)
         let now = line.clock.wallTime()
+        try await compareClocks(&progress, now)
         let batch = try await line.engine.batch(for: target, upTo: limit, now: now)
         if try await expire(batch, now) { return }
         guard isUsable else {
@@ -172,7 +177,7 @@ package final class Delivery: Sendable {
             set(.idle)
             return await wait(batch.nextDue.map { $0.nanoseconds(after: now) }, endsOnArrival: true)
         }
-        let age = now.nanoseconds(after: oldest.createdAt)
+        let age = max(now.nanoseconds(after: oldest.createdAt), gathered(batch.entries[0].position, &progress))
         if batch.entries.count < limit.count, batch.entries[0].attempts == 0, age < policy.batchAge.nanoseconds {
             set(.idle)
             return await wait(policy.batchAge.nanoseconds - age)
@@ -183,6 +188,25 @@ package final class Delivery: Sendable {
             progress.start = monotonic.saturatingAdding(UInt64(Double(batch.entries.count) / pace * 1e9))
         }
         try await deliver(batch, &progress)
+    }
+
+    /// Tells the engine when the time of day was set back, also before this process began.
+    private func compareClocks(_ progress: inout Progress, _ now: Timestamp) async throws(ConnectorError) {
+        let offset = Int64(clamping: now.nanoseconds) - Int64(clamping: line.clock.now())
+        if let last = progress.offset, last - offset < 1_000_000_000 {
+            progress.offset = max(last, offset)
+            return
+        }
+        try await line.engine.rewind(target, now: now)
+        progress.offset = offset
+    }
+
+    /// How long the first event of a batch has been waiting for others, whatever the time of day.
+    private func gathered(_ position: Int64, _ progress: inout Progress) -> UInt64 {
+        let now = line.clock.now()
+        if let gathering = progress.gathering, gathering.position == position { return now - gathering.since }
+        progress.gathering = (position, now)
+        return 0
     }
 
     /// Delivers a batch and records what became of it.
@@ -224,7 +248,9 @@ package final class Delivery: Sendable {
     /// - Returns: Whether there were any.
     private func expire(_ batch: OutboxBatch, _ now: Timestamp) async throws(ConnectorError) -> Bool {
         guard let age = policy.maximumAge else { return false }
-        let isOld = batch.entries.map { now.nanoseconds(after: $0.event.createdAt) > age.nanoseconds }
+        let isOld = batch.entries.map { entry in
+            now.nanoseconds(after: entry.renewedAt ?? entry.event.createdAt) > age.nanoseconds
+        }
         guard isOld.contains(true) else { return false }
         // New events leave in the order of their arrival, so the others wait for the next look.
         let failure = DeliveryFailure(.timedOut, "older than \(age.brief) before the vendor took it")

@@ -13,12 +13,13 @@ internal import ConnectorPlatform
 /// The right of one process to deliver what is in a directory; given back at the end of its life, or of the process.
 package final class DeliveryLock: Sendable {
     private let descriptor: Int32
+    private let path: String
 
     /// Takes the right.
     ///
     /// - Throws: `conflict` if another process has it, `storage` if the lock cannot be made.
     package init(_ directory: String) throws(ConnectorError) {
-        let path = "\(directory)/lock"
+        path = "\(directory)/lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(SystemError())")
@@ -40,8 +41,11 @@ package final class DeliveryLock: Sendable {
 
     /// A right that nobody else can have, for an outbox in memory.
     package init() {
-        descriptor = -1
+        (descriptor, path) = (-1, "")
     }
+
+    /// Whether the file of the lock still lies where others look for it.
+    package var isInPlace: Bool { descriptor < 0 || FileIdentity(descriptor) == FileIdentity(path) }
 
     deinit {
         if descriptor >= 0 { _ = close(descriptor) }

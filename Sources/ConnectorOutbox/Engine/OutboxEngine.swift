@@ -16,7 +16,7 @@ package protocol OutboxEngine: Sendable {
 
     /// Stores events for connectors in one step, and returns once they are stable.
     ///
-    /// An event whose id is stored already changes nothing.
+    /// An event whose id is stored already is stored for those connectors alone that it was not stored for before.
     ///
     /// - Returns: For each event, whether it is new.
     func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> [Bool]
@@ -31,6 +31,9 @@ package protocol OutboxEngine: Sendable {
     /// - Parameter fates: One for each event, in the order of the batch; those of an unfinished attempt are all
     ///   ``Fate/waiting``.
     func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError)
+
+    /// Makes no retry of a connector wait longer than it was to wait in the first place: the time of day was set back.
+    func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
 
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
     ///
@@ -58,6 +61,11 @@ package protocol OutboxEngine: Sendable {
 
     /// Finishes what has begun, and releases the store. Nothing may be called afterwards.
     func close() async
+}
+
+extension OutboxEngine {
+    /// Does nothing: right for engines that keep the time themselves.
+    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
 }
 
 /// The most that one batch may hold.
@@ -94,6 +102,8 @@ package struct OutboxBatch: Sendable {
         package var attempts: Int
         /// The event.
         package var event: OutboxEvent
+        /// When the event was put back in the queue, which makes it young again; nil if it never was.
+        package var renewedAt: Timestamp?
     }
 }
 

@@ -13,7 +13,7 @@ public final class ManualHostClock: HostClock {
         /// The monotonic time.
         var now: UInt64
         /// The time of day at monotonic 0.
-        let epoch: UInt64
+        var epoch: UInt64
         /// The timers.
         var queue = TimerQueue()
         /// The tests that wait until so many timers exist.
@@ -70,6 +70,11 @@ public final class ManualHostClock: HostClock {
         let span = nanoseconds.overflow ? .max : nanoseconds.partialValue
         let end = now().saturatingAdding(span.saturatingAdding(UInt64(clamping: attoseconds / 1_000_000_000)))
         while let action = nextAction(until: end) { action() }
+    }
+
+    /// Sets the time of day, as an operator or a time server does; timers wait as long as before.
+    public func setWallTime(_ time: Timestamp) {
+        state.withLock { $0.epoch = time.nanoseconds - min(time.nanoseconds, $0.now) }
     }
 
     /// The number of waiting timers.

@@ -26,7 +26,7 @@ final class Child: Sendable {
         var number: Int32
     }
 
-    /// Starts a program with nothing on its standard input.
+    /// Starts a program.
     init(start path: String, _ arguments: [String], _ program: Program) throws {
         workspace = program.workspace
         (identifier, output, error) = try Self.starting.withLock { _ in try Self.spawn(path, arguments, program) }
@@ -45,7 +45,7 @@ final class Child: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, program.input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
         var identifier: pid_t = 0

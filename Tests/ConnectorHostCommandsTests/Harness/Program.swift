@@ -17,6 +17,8 @@ struct Program: Sendable {
     /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
     var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
 
+    /// The file that is the child's standard input.
+    var input = "/dev/null"
     /// Whether standard output is a terminal.
     var isOnTerminal = false
     /// Kept while the child may run.

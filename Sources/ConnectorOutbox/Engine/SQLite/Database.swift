@@ -7,6 +7,9 @@ internal import ConnectorManifest
 /// A connection to an SQLite file, for one thread at a time. It closes at the end of its life.
 @safe final class Database {
     private let handle: OpaquePointer
+    private let path: String
+    /// The file that was opened; nil for none.
+    private let file: FileIdentity?
 
     /// A failure of SQLite.
     struct Failure: Error, CustomStringConvertible {
@@ -17,6 +20,9 @@ internal import ConnectorManifest
 
         /// Whether the file is no database, or a damaged one.
         var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+        /// Whether another process holds the file.
+        var isBusy: Bool { code == SQLITE_BUSY }
     }
 
     /// Opens a file, and makes it if it does not exist.
@@ -30,12 +36,20 @@ internal import ConnectorManifest
             throw failure
         }
         unsafe handle = database
+        self.path = path
+        file = path == ":memory:" ? nil : FileIdentity(path)
         unsafe sqlite3_busy_timeout(database, 10_000)
     }
 
     deinit {
+        // The last connection to a file deletes its write-ahead log by name, which is another file's by now.
+        if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
         unsafe sqlite3_close_v2(handle)
     }
+
+    /// Whether the file still lies where it was opened. SQLite goes on with one that was removed or replaced, and nobody
+    /// else would ever see what it writes.
+    var isInPlace: Bool { file == nil || FileIdentity(path) == file }
 
     /// Runs statements without parameters or results.
     func run(_ statements: String) throws(Failure) {
@@ -72,6 +86,9 @@ internal import ConnectorManifest
     deinit {
         unsafe sqlite3_finalize(handle)
     }
+
+    /// How many steps of SQLite's virtual machine it has taken.
+    var steps: Int { unsafe Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
     /// A parameter's value.
     enum Value {

@@ -166,8 +166,11 @@ extension OutboxTables {
         for letter in found {
             let place: [Statement.Value] = [.integer(letter.target), .integer(letter.position)]
             try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(place)
-            try statement("INSERT OR REPLACE INTO retries(target, position, due, attempts) VALUES(?, ?, ?, 1)")
-                .run(place + [.time(now)])
+            try statement(
+                """
+                INSERT OR REPLACE INTO retries(target, position, due, attempts, since, renewed) VALUES(?1, ?2, ?3, 1, ?3, ?3)
+                """
+            ).run(place + [.time(now)])
         }
         return found.count
     }
@@ -178,6 +181,7 @@ extension OutboxTables {
         selection.states = (selection.states ?? [.queued, .dead]).intersection([.queued, .dead])
         let found = try found(selection)
         for event in found { try drop(event.target, event.position, bytes: event.event.payload.count) }
+        for target in Set(found.map(\.target)) { try passDropped(target) }
         return found.count
     }
 
@@ -193,6 +197,7 @@ extension OutboxTables {
                 freed += entry.event.payload.count
                 count += 1
             }
+            try passDropped(target)
         }
         return count
     }

@@ -14,6 +14,13 @@ extension OutboxTables {
     func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) throws(Database.Failure) {
         guard let target = try target(batch.target), let first = batch.entries.first else { return }
         let isRetry = first.attempts > 0
+        let isWaiting = try isWaiting(batch.entries, target, isRetry: isRetry)
+        guard !isWaiting.contains(false) else {
+            let left = batch.entries.indices.filter { isWaiting[$0] }
+            let part = OutboxBatch(target: batch.target, entries: left.map { batch.entries[$0] })
+            let failures = left.map { attempt.failures[$0] }
+            return try settle(part, left.map { fates[$0] }, Attempt(at: attempt.at, failures: failures))
+        }
         try record(attempt, of: batch, target)
         guard fates.contains(where: { $0 != .waiting }) else { return }
         for (entry, fate) in zip(batch.entries, fates) {
@@ -24,8 +31,14 @@ extension OutboxTables {
             switch fate {
             case .waiting, .delivered, .dropped: break
             case .retry(let due):
-                try statement("INSERT INTO retries(target, position, due, attempts) VALUES(?, ?, ?, ?)")
-                    .run(place + [.time(due), .integer(Int64(entry.attempts + 1))])
+                try statement(
+                    "INSERT INTO retries(target, position, due, attempts, since, renewed) VALUES(?, ?, ?, ?, ?, ?)"
+                ).run(
+                    place + [
+                        .time(due), .integer(Int64(entry.attempts + 1)), .time(attempt.at),
+                        entry.renewedAt.map(Statement.Value.time) ?? .null,
+                    ]
+                )
             case .dead: try statement("INSERT OR IGNORE INTO dead(target, position) VALUES(?, ?)").run(place)
             }
         }
@@ -46,6 +59,64 @@ extension OutboxTables {
             // New events leave in the order of their arrival: those before the first that waits.
             try advance(target, past: zip(batch.entries, fates).prefix { $1 != .waiting }.map(\.0))
         }
+    }
+
+    /// Which events of a batch still wait: an operator may have dropped some while they were under way.
+    private func isWaiting(
+        _ entries: [OutboxBatch.Entry],
+        _ target: Int64,
+        isRetry: Bool
+    ) throws(Database.Failure) -> [Bool] {
+        var result: [Bool] = []
+        if isRetry {
+            let select = try statement("SELECT 1 FROM retries WHERE target = ? AND position = ?")
+            for entry in entries {
+                result.append(try select.integer(.integer(target), .integer(entry.position)) != nil)
+            }
+            return result
+        }
+        var cursors: [Int64: Int64] = [:]
+        for cursor in try self.cursors(of: target) { cursors[cursor.route] = cursor.position }
+        var dropped: Set<Int64> = []
+        for (route, part) in Dictionary(grouping: entries, by: { $0.position >> Schema.sequenceBits }) {
+            try statement("SELECT position FROM skipped WHERE target = ? AND position BETWEEN ? AND ?").run(
+                .integer(target),
+                .integer(part.first?.position ?? route),
+                .integer(part.last?.position ?? route)
+            ) { row in
+                dropped.insert(row.integer(0))
+            }
+        }
+        return entries.map { entry in
+            entry.position > cursors[entry.position >> Schema.sequenceBits] ?? 0 && !dropped.contains(entry.position)
+        }
+    }
+
+    /// Moves the cursors of a connector past events that were dropped, so that they are collected, and nobody reads over
+    /// them again.
+    func passDropped(_ target: Int64) throws(Database.Failure) {
+        for cursor in try cursors(of: target) {
+            let first = try statement(
+                """
+                SELECT position FROM events WHERE position > ? AND position < ?
+                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+                ORDER BY position LIMIT 1
+                """
+            ).integer(.integer(cursor.position), .integer(cursor.end), .integer(target))
+            let last = try statement("SELECT max(position) FROM events WHERE position > ? AND position < ?")
+                .integer(.integer(cursor.position), .integer(first ?? cursor.end))
+            guard let last else { continue }
+            try statement("UPDATE cursors SET position = ? WHERE target = ? AND route = ?")
+                .run(.integer(last), .integer(target), .integer(cursor.route))
+            try collect(cursor.route)
+        }
+    }
+
+    /// Makes the waits of retries that begin in the future begin now: the time of day was set back.
+    func rewind(_ path: String, now: Timestamp) throws(Database.Failure) {
+        guard let target = try target(path) else { return }
+        try statement("UPDATE retries SET due = due - (since - ?1), since = ?1 WHERE target = ?2 AND since > ?1")
+            .run(.time(now), .integer(target))
     }
 
     /// Moves the cursors of a connector past events.

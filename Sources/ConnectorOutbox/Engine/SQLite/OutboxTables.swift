@@ -25,6 +25,14 @@ final class OutboxTables {
         return made
     }
 
+    /// How many steps of SQLite's virtual machine everything took so far: the cost, whatever the machine.
+    var steps: Int { statements.values.reduce(0) { $0 + $1.steps } }
+
+    /// Writes everything into a new file.
+    func copy(to path: String) throws(Database.Failure) {
+        try database.statement("VACUUM INTO ?").run(.text(path))
+    }
+
     /// Does work in one transaction, which ends stable or not at all.
     func transaction(_ body: (OutboxTables) throws(Database.Failure) -> Void) throws(Database.Failure) {
         try statement("BEGIN IMMEDIATE").run()
@@ -78,7 +86,7 @@ final class OutboxTables {
 
     // MARK: Appending
 
-    /// Stores events, and skips those whose id is known.
+    /// Stores events. One whose id is known is stored for those connectors alone that it was not stored for before.
     ///
     /// - Returns: Which are new.
     func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
@@ -99,7 +107,10 @@ final class OutboxTables {
                 .blob(event.payload)
             )
             isNew.append(database.changes == 1)
-            guard isNew[isNew.count - 1] else { continue }
+            guard isNew[isNew.count - 1] else {
+                try add(event.id, to: targets)
+                continue
+            }
             count += 1
             bytes += Int64(event.payload.count)
         }
@@ -108,6 +119,25 @@ final class OutboxTables {
         try statement("UPDATE routes SET count = count + ?, bytes = bytes + ? WHERE route = ?")
             .run(.integer(count), .integer(bytes), .integer(route))
         return isNew
+    }
+
+    /// Queues an event that is stored already for connectors that it was not stored for.
+    private func add(_ id: String, to targets: [String]) throws(Database.Failure) {
+        let found = try statement("SELECT position FROM events WHERE id = ?").integer(.text(id))
+        guard let position = found else { return }
+        for path in targets {
+            try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
+            try statement(
+                """
+                INSERT OR IGNORE INTO retries(target, position, due, attempts)
+                SELECT target, ?1, 0, 1 FROM targets WHERE path = ?2
+                AND NOT EXISTS(SELECT 1 FROM cursors WHERE target = targets.target AND route = ?1 >> \(Schema.sequenceBits))
+                AND NOT EXISTS(SELECT 1 FROM dead WHERE target = targets.target AND position = ?1)
+                AND NOT EXISTS(
+                    SELECT 1 FROM attempts WHERE target = targets.target AND last >= ?1 AND first <= ?1 AND code IS NULL)
+                """
+            ).run(.integer(position), .text(path))
+        }
     }
 
     // MARK: Reading
@@ -136,11 +166,13 @@ final class OutboxTables {
         var filling = Filling(limits: limits)
         try statement(
             """
-            SELECT events.position, id, lane, created, payload, attempts FROM retries JOIN events USING(position)
+            SELECT events.position, id, lane, created, payload, attempts, renewed FROM retries JOIN events USING(position)
             WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
             """
         ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row in
-            filling.add(row.entry(attempts: Int(row.integer(5))))
+            var entry = row.entry(attempts: Int(row.integer(5)))
+            entry.renewedAt = row.optionalInteger(6) == nil ? nil : row.time(6)
+            filling.add(entry)
         }
         batch.entries = filling.entries
         if batch.isEmpty { batch.entries = try fresh(target, limits) }

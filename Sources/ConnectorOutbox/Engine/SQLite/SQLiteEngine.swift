@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CSQLite
 package import ConnectorManifest
 internal import ConnectorPlatform
 
@@ -37,7 +38,10 @@ package final class SQLiteEngine: OutboxEngine {
             try OutboxTables(":memory:")
         }
         do throws(Database.Failure) {
-            thread = try await SQLiteThread(open: open) { failure throws(Database.Failure) in throw failure }
+            thread = try await SQLiteThread(open: open) { failure throws(Database.Failure) in
+                throw failure
+            } restore: { _ in
+            }
         } catch {
             throw Self.error(error, path)
         }
@@ -58,27 +62,18 @@ package final class SQLiteEngine: OutboxEngine {
         try Self.prepare(directory)
         stability = "SQLite, synchronised to the disk of this machine; survives a crash and a loss of power"
         let path = "\(directory)/\(Self.fileName)"
-        Self.touch(path)
         self.path = path
         self.now = now
-        let replace: @Sendable (Database.Failure) throws(Database.Failure) -> OutboxTables = {
-            failure throws(Database.Failure) in
-            let aside = try Self.setAside(path, now())
-            Self.touch(path)
-            onDamage(aside, failure.description)
-            return try OutboxTables(path)
-        }
         do throws(Database.Failure) {
-            thread = try await SQLiteThread {
-                () throws(Database.Failure) in
-                do throws(Database.Failure) {
-                    return try OutboxTables(path)
-                } catch {
-                    guard error.isDamage else { throw error }
-                    return try replace(error)
-                }
-            } replace: { failure throws(Database.Failure) in
-                try replace(failure)
+            thread = try await SQLiteThread { () throws(Database.Failure) in
+                Self.touch(path)
+                return try OutboxTables(path)
+            } setAside: { failure throws(Database.Failure) in
+                onDamage(try Self.setAside(path, now()), failure.description)
+            } restore: { tables throws(Database.Failure) in
+                try? Self.prepare(directory)
+                guard let aside = try Self.restore(path, from: tables, now()) else { return }
+                onDamage(aside, "another file was put in its place")
             }
         } catch {
             throw Self.error(error, path)
@@ -99,6 +94,10 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError) {
         try await perform { tables throws(Database.Failure) in try tables.settle(batch, fates, attempt) }
+    }
+
+    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.rewind(target, now: now) }
     }
 
     package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
@@ -177,13 +176,40 @@ package final class SQLiteEngine: OutboxEngine {
 
     /// Renames a damaged file and what belongs to it, so that nothing of it is lost.
     private static func setAside(_ path: String, _ now: Timestamp) throws(Database.Failure) -> String {
-        let time = "\(now)".replacing(":", with: "")
-        let aside = "\(path).damaged-\(time)"
+        let aside = aside(path, "damaged", now)
         for suffix in ["-wal", "-shm", ""] {
             guard unsafe rename(path + suffix, aside + suffix) != 0, errno != ENOENT else { continue }
             throw Database.Failure(code: 0, description: "the damaged file cannot be set aside: \(SystemError())")
         }
         return aside
+    }
+
+    /// Writes what is in a file anew that was removed while it was open.
+    ///
+    /// - Returns: Where it is, if another file has its name by now.
+    private static func restore(
+        _ path: String,
+        from tables: OutboxTables,
+        _ now: Timestamp
+    ) throws(Database.Failure) -> String? {
+        let copy = aside(path, "kept", now)
+        try tables.copy(to: copy)
+        let descriptor = unsafe open(copy, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
+            throw Database.Failure(
+                code: SQLITE_IOERR,
+                description: "the outbox cannot be written anew: \(SystemError())"
+            )
+        }
+        _ = closeDescriptor(descriptor)
+        // A link fails where a renaming would replace what another process has begun.
+        guard unsafe link(copy, path) == 0 else { return copy }
+        unsafe unlink(copy)
+        return nil
+    }
+
+    private static func aside(_ path: String, _ word: String, _ now: Timestamp) -> String {
+        "\(path).\(word)-\("\(now)".replacing(":", with: ""))"
     }
 
     private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {
@@ -203,5 +229,17 @@ extension SQLiteEngine {
         try await perform { tables throws(Database.Failure) in
             try tables.database.run("PRAGMA max_page_count = \(pages)")
         }
+    }
+
+    /// The size of the file.
+    func pages() async throws(ConnectorError) -> Int {
+        try await perform { tables throws(Database.Failure) in
+            Int(try tables.statement("PRAGMA page_count").integer() ?? 0)
+        }
+    }
+
+    /// How many steps of SQLite's virtual machine everything took so far; tests compare costs by it.
+    func steps() async throws(ConnectorError) -> Int {
+        try await perform { tables throws(Database.Failure) in tables.steps }
     }
 }

@@ -25,8 +25,11 @@ final class SQLiteThread: Sendable {
     }
 
     private let monitor = Monitor(State())
-    /// Runs on the thread when the file turns out to be damaged; opens a new one.
-    private let replace: @Sendable (Database.Failure) throws(Database.Failure) -> OutboxTables
+    private let open: @Sendable () throws(Database.Failure) -> OutboxTables
+    /// Sets a damaged file aside.
+    private let setAside: @Sendable (Database.Failure) throws(Database.Failure) -> Void
+    /// Writes what is in a file anew that was removed or replaced while it was open.
+    private let restore: @Sendable (OutboxTables) throws(Database.Failure) -> Void
     /// The most pieces of work in one transaction, so that the first of them does not wait for long.
     private static let limit = 1000
 
@@ -34,21 +37,24 @@ final class SQLiteThread: Sendable {
     ///
     /// - Parameters:
     ///   - open: Opens the file, on the thread.
-    ///   - replace: Sets a damaged file aside and opens a new one, on the thread.
+    ///   - setAside: Sets a damaged file aside, on the thread, once it is closed.
+    ///   - restore: Writes what is in a file anew that was removed or replaced while it was open, on the thread.
     init(
         open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables,
-        replace: @escaping @Sendable (Database.Failure) throws(Database.Failure) -> OutboxTables
+        setAside: @escaping @Sendable (Database.Failure) throws(Database.Failure) -> Void,
+        restore: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Void
     ) async throws(Database.Failure) {
-        self.replace = replace
+        (self.open, self.setAside, self.restore) = (open, setAside, restore)
         let opened: Result<Void, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
             let isStarted = HostThread.start("outbox") { [self] in
+                var tables: OutboxTables?
                 do throws(Database.Failure) {
-                    let tables = try open()
-                    unsafe continuation.resume(returning: .success(()))
-                    work(tables)
+                    tables = try openSound()
                 } catch {
-                    unsafe continuation.resume(returning: .failure(error))
+                    return unsafe continuation.resume(returning: .failure(error))
                 }
+                unsafe continuation.resume(returning: .success(()))
+                work(&tables)
             }
             if !isStarted {
                 let failure = Database.Failure(code: 0, description: "the system has no thread to give")
@@ -100,8 +106,7 @@ final class SQLiteThread: Sendable {
 
     private static let closed = Database.Failure(code: 0, description: "the outbox has closed")
 
-    private func work(_ opened: OutboxTables) {
-        var tables = opened
+    private func work(_ tables: inout OutboxTables?) {
         while true {
             let group: [Waiting]? = monitor.wait { state in
                 guard !state.waiting.isEmpty else { return state.isClosing ? .proceed(nil) : .wait(until: nil) }
@@ -114,21 +119,48 @@ final class SQLiteThread: Sendable {
         }
     }
 
+    /// Opens the file, or a new one if it is damaged.
+    private func openSound() throws(Database.Failure) -> OutboxTables {
+        do throws(Database.Failure) {
+            return try open()
+        } catch {
+            guard error.isDamage else { throw error }
+            try setAside(error)
+            return try open()
+        }
+    }
+
+    /// Keeps what is in a file that was removed or replaced, unless it is damaged as well.
+    private func keep(_ moved: OutboxTables) throws(Database.Failure) {
+        do throws(Database.Failure) {
+            try restore(moved)
+        } catch {
+            guard error.isDamage else { throw error }
+        }
+    }
+
     /// Does work in one transaction; if that fails, each piece in its own, so that nobody fails for another's fault.
-    private func commit(_ group: [Waiting], to tables: inout OutboxTables, mayReplace: Bool = true) {
+    private func commit(_ group: [Waiting], to tables: inout OutboxTables?, mayReplace: Bool = true) {
         do throws(Database.Failure) {
             var ends: [@Sendable (Database.Failure?) -> Void] = []
             ends.reserveCapacity(group.count)
-            try tables.transaction { tables throws(Database.Failure) in
+            if let moved = tables, !moved.database.isInPlace {
+                try keep(moved)
+                tables = nil
+            }
+            // The file is closed before its name is another's.
+            if tables == nil { tables = try openSound() }
+            try tables?.transaction { tables throws(Database.Failure) in
                 for waiting in group { ends.append(try waiting.job(tables)) }
             }
             for end in ends { end(nil) }
         } catch {
-            if error.isDamage, mayReplace, let replaced = try? replace(error) {
-                tables = replaced
-                return commit(group, to: &tables, mayReplace: false)
+            if error.isDamage, mayReplace {
+                tables = nil
+                if (try? setAside(error)) != nil { return commit(group, to: &tables, mayReplace: false) }
             }
-            guard group.count > 1 else { return group.forEach { $0.fail(error) } }
+            // Whoever holds the file holds it for each of them.
+            guard group.count > 1, !error.isBusy else { return group.forEach { $0.fail(error) } }
             for waiting in group { commit([waiting], to: &tables, mayReplace: mayReplace) }
         }
     }

@@ -10,7 +10,7 @@
 /// `skipped` lists beyond it was dropped.
 enum Schema {
     /// The version that this code reads and writes.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// The bits of a position that number the event.
     static let sequenceBits: Int64 = 40
@@ -46,7 +46,12 @@ enum Schema {
         CREATE INDEX attempts_by_position ON attempts(target, last);
         CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO counters VALUES('next', 1);
+        """,
+        // When the wait for a retry began, and from when on the age of a replayed event counts.
         """
+        ALTER TABLE retries ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE retries ADD COLUMN renewed INTEGER;
+        """,
     ]
 
     /// Brings a file to the current version.

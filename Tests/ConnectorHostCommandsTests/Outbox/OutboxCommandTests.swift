@@ -1,0 +1,178 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `connector-host send`, `outbox` and `run`, alone and beside each other.
+@Suite(.timeLimit(.minutes(10))) struct OutboxCommandTests {
+    /// Sends one event.
+    private func send(_ bench: OutboxWorkspace, _ id: String) async throws {
+        let sent = try await bench.json("send", "segment", "track", "event=event \(id)", "messageId=\(id)", "userId=u")
+        #expect(sent == ["version": 1, "path": "segment", "operation": "track", "sent": 1, "id": .string(id)])
+    }
+
+    /// Ends a host as a service manager does.
+    private func end(_ host: Child) async throws -> JSONValue {
+        host.signal(SIGTERM)
+        let result = try await host.finish()
+        #expect(result.status == 0, "\(result.error)")
+        return try JSONValue(parsing: result.output)
+    }
+
+    @Test func `without a host, events are stored, shown and dropped`() async throws {
+        let bench = try await OutboxWorkspace()
+        #expect(try await bench.program.run("outbox").output == "nothing was sent yet\n")
+        #expect(try await bench.json("outbox") == ["version": 1, "outboxes": []])
+        try await send(bench, "m1")
+        let listed = try await bench.json("outbox", "list")["outboxes"]?.array?.first
+        #expect(listed?["connector"] == "segment")
+        #expect(listed?["queued"] == 1)
+        #expect(try await bench.program.run("outbox", "list").output.contains("segment"))
+        let shown = try await bench.json("outbox", "show", "m1")
+        #expect(shown["event"]?["messageId"] == "m1")
+        #expect(shown["operation"] == "track")
+        #expect(try await bench.program.run("outbox", "show", "m1").output.contains("\"event m1\""))
+        let explained = try await bench.json("outbox", "explain", "m1")
+        #expect(explained["connectors"] == [["connector": "segment", "state": "queued", "attempts": []]])
+        #expect(explained["event"] == nil)
+        #expect(try await bench.program.run("outbox", "explain", "m1").output.contains("no attempt yet"))
+        for command in [["show"], ["explain"], ["replay"], ["drop"]] {
+            let unknown = try await bench.program.start(["outbox"] + command + ["m2"]).finish()
+            #expect(unknown.status == 1 && unknown.output == "", "\(command)")
+        }
+        #expect(try await bench.program.run("outbox", "list", "--gate", "segmnt").error.contains("segment"))
+        #expect(try await bench.json("outbox", "drop", "m1", "--queued") == ["version": 1, "dropped": 1])
+        let after = try await bench.json("outbox", "list")["outboxes"]?.array?.first
+        #expect(after?["queued"] == 0 && after?["dropped"] == 1)
+        #expect(try await bench.program.run("outbox", "dead").output == "no dead letters\n")
+        try await bench.sink.stop()
+    }
+
+    @Test func `a line that is no event is an error with its number, and the lines before it are stored`() async throws
+    {
+        let bench = try await OutboxWorkspace()
+        let good = (1...300).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(good + "[1]\n", to: "events.jsonl")
+        let result = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(result.status == 1)
+        #expect(result.output.contains("line 301 of standard input"))
+        #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 300)
+        try await bench.sink.stop()
+    }
+
+    @Test func `beside a host, what it does can be seen, dead letters replayed, and no second one runs`() async throws {
+        let bench = try await OutboxWorkspace()
+        let sink = bench.sink
+        sink.answers { _ in .away }
+        let host = try bench.run()
+        async let triedTwice: Void = sink.wait(for: .began, of: 2)
+        try await send(bench, "m1")
+        await triedTwice
+        let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
+            .first
+        #expect(attempt?["code"] == "unavailable")
+        let second = try await bench.program.run("run")
+        #expect(second.status == 1)
+        #expect(second.error.contains("another process delivers the events"))
+        sink.answers { _ in .refuses }
+        var letters: [JSONValue] = []
+        while letters.isEmpty { letters = try await bench.json("outbox", "dead")["dead"]?.array ?? [] }
+        #expect(letters.first?["id"] == "m1" && letters.first?["code"] == "invalid")
+        #expect(letters.first?["reason"]?.string?.contains("bad event") == true)
+        sink.answers { _ in .takes }
+        async let replayed: Void = sink.wait(for: .answered, of: 1)
+        #expect(try await bench.json("outbox", "replay", "--all") == ["version": 1, "replayed": 1])
+        await replayed
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(sink.taken == ["m1": 1])
+        #expect(try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["state"] == "delivered")
+        try await sink.stop()
+    }
+
+    @Test func `a host that is told to stop exits with 0 within its grace, and says what is left`() async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .away }
+        async let tried: Void = bench.sink.wait(for: .answered, of: 1)
+        let host = try bench.run("--grace", "100ms")
+        try await send(bench, "m1")
+        await tried
+        #expect(try await end(host) == ["version": 1, "queued": 1])
+        bench.sink.answers { _ in .takes }
+        async let arrives: Void = bench.sink.wait(for: .read, of: 1)
+        let next = try bench.run("--grace", "1m")
+        await arrives
+        #expect(try await end(next) == ["version": 1, "queued": 0])
+        #expect(bench.sink.taken == ["m1": 1])
+        try await bench.sink.stop()
+    }
+
+    @Test func `while a key is wrong the events wait, and a new one in its file delivers them`() async throws {
+        let bench = try await OutboxWorkspace()
+        try bench.configure(
+            bench.leaf(
+                "segment",
+                ["config": ["endpoint": .string(bench.sink.url), "writeKey": ["secret": "file:key"]]]
+            )
+        )
+        try bench.workspace.write("old", to: "key")
+        bench.sink.answers { key in key == "Basic bmV3Og==" ? .takes : .unauthorized }
+        let host = try bench.run("--grace", "1m")
+        async let refused: Void = bench.sink.wait(for: .answered, of: 2)
+        try await send(bench, "m1")
+        await refused
+        let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
+            .first
+        #expect(attempt?["code"] == "unauthorized")
+        try bench.workspace.write("new", to: "key")
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(bench.sink.taken == ["m1": 1])
+        #expect(Set(bench.sink.keys) == ["Basic b2xkOg==", "Basic bmV3Og=="])
+        try await bench.sink.stop()
+    }
+
+    // MARK: Disks
+
+    private static let mounts = geteuid() == 0 && shell("unshare -m true 2>/dev/null") == 0
+
+    /// Runs commands of the shell with a file system of their own as the directory of the outbox.
+    private func run(_ bench: OutboxWorkspace, mount: String, _ commands: String) async throws -> Program.Result {
+        let script = "mkdir -p state && mount -t tmpfs -o \(mount) none state && \(commands)"
+        let words = ["-m", "sh", "-c", script, Program.path]
+        return try await Child(start: "/usr/bin/unshare", words, bench.program).finish()
+    }
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `a disk that cannot be written is an error with a remedy`() async throws {
+        let bench = try await OutboxWorkspace()
+        for command in ["send segment track event=e userId=u", "run"] {
+            let result = try await run(bench, mount: "ro,mode=700", "\"$0\" \(command)")
+            #expect(result.status == 1, "\(result.output)")
+            #expect(result.error.contains("state"), "\(result.error)")
+        }
+        try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `a full disk is an error, and the outbox can still be looked into`() async throws {
+        let bench = try await OutboxWorkspace()
+        let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let result = try await run(
+            bench,
+            mount: "size=400k,mode=700",
+            "\"$0\" send segment track - < events.jsonl; echo $? && \"$0\" outbox --json"
+        )
+        #expect(result.lines.first == "1")
+        #expect(result.error.contains("make room on the disk"), "\(result.error)")
+        // Looking needs no room.
+        #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
+        try await bench.sink.stop()
+    }
+}

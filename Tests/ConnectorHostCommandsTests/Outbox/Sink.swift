@@ -1,0 +1,129 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A vendor that speaks Segment's API, answers as a test says, and counts every event by its id.
+final class Sink: Sendable {
+    /// What it does with a batch.
+    enum Answer: CaseIterable {
+        /// Takes it.
+        case takes
+        /// Takes it, and answers late.
+        case slow
+        /// Takes it, and ends the connection without an answer.
+        case lost
+        /// Answers 503.
+        case away
+        /// Answers 429 with Retry-After.
+        case limits
+        /// Answers 400.
+        case refuses
+        /// Answers 401.
+        case unauthorized
+        /// Resets the connection.
+        case reset
+        /// Answers what is not HTTP.
+        case garbage
+        /// Answers a page of HTML with 200, as captive portals do.
+        case page
+
+        /// Whether the vendor has the events.
+        var isTaking: Bool { self == .takes || self == .slow || self == .lost }
+    }
+
+    /// A moment of a request.
+    enum Moment: CaseIterable { case began, read, answered }
+
+    private struct State {
+        /// How often each id was taken.
+        var taken: [String: Int] = [:]
+        /// Ids that came with an event that is not theirs.
+        var mixed: Set<String> = []
+        /// The credentials that came with each batch.
+        var keys: [String] = []
+        var answer: @Sendable (_ key: String) -> Answer = { _ in .takes }
+        /// Who waits for a moment, and for the how many next.
+        var waiting: [(moment: Moment, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    /// Starts one on the loopback interface.
+    static func start() async throws -> Sink {
+        let sink = Sink()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+                    try channel.pipeline.syncOperations.addHandler(SinkConnection(sink))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        sink.channel.withLock { $0 = channel }
+        return sink
+    }
+
+    /// Stops listening.
+    func stop() async throws { try await channel.withLock(\.self)?.close() }
+
+    /// Where it is.
+    var url: String { "http://127.0.0.1:\(channel.withLock(\.self)?.localAddress?.port ?? 0)" }
+
+    /// How often each id was taken.
+    var taken: [String: Int] { state.withLock(\.taken) }
+
+    /// The credentials that came with each batch.
+    var keys: [String] { state.withLock(\.keys) }
+
+    /// Ids that came with an event that is not theirs.
+    var mixed: Set<String> { state.withLock(\.mixed) }
+
+    /// Says what it does from now on.
+    func answers(_ answer: @escaping @Sendable (_ key: String) -> Answer) {
+        state.withLock { $0.answer = answer }
+    }
+
+    /// Waits for a moment of a batch.
+    func wait(for moment: Moment, of count: Int) async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiting.append((moment, count, continuation)) }
+        }
+    }
+
+    /// Tells those who wait that a batch has come so far.
+    func reached(_ moment: Moment) {
+        let due = state.withLock { state in
+            for index in state.waiting.indices where state.waiting[index].moment == moment {
+                state.waiting[index].count -= 1
+            }
+            let due = state.waiting.filter { $0.count == 0 }
+            state.waiting.removeAll { $0.count == 0 }
+            return due
+        }
+        for waiting in due { waiting.continuation.resume() }
+    }
+
+    /// Takes the events of a batch, or does not. A batch with an event whose property `poison` is true is refused.
+    func take(_ events: [JSONValue], key: String) -> Answer {
+        let isPoisoned = events.contains { $0["properties"]?["poison"] == true }
+        return state.withLock { state in
+            state.keys.append(key)
+            let answer = state.answer(key)
+            guard answer.isTaking else { return answer }
+            guard !isPoisoned else { return .refuses }
+            for event in events {
+                let id = event["messageId"]?.string ?? ""
+                state.taken[id, default: 0] += 1
+                if event["event"]?.string != "event \(id)" { state.mixed.insert(id) }
+            }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// The outbox as an application meets it: clients, composites, receipts and the report.
+@Suite(.timeLimit(.minutes(5))) struct OutboxHostTests {
+    /// The fixture answers for one event at a time.
+    private static let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+
+    private func leaf(_ name: String, away: Int64 = 0, settings: String = queued) -> String {
+        TestHost.leaf(name, plugin: "deliveries", ["away": .integer(away)], settings: settings)
+    }
+
+    @Test func `one vendor that is away slows no other, and the report says which and why`() async throws {
+        let test = try TestHost(
+            TestHost.composite(
+                "vendors",
+                "all",
+                leaf("a"),
+                leaf("b", away: 1_000_000),
+                leaf("c", settings: #""probe": "off", "delivery": "direct""#)
+            )
+        )
+        await test.host.open()
+        let analytics = try test.host.analytics("vendors")
+        for _ in 1...5 {
+            let receipt = try await analytics.track("Seen")
+            #expect(receipt.connectors == ["vendors/a", "vendors/b"])
+            #expect(receipt.outcomes.map(\.connector) == ["vendors/c"])
+        }
+        let report = await test.host.report {
+            $0["vendors/a"]?.outbox?.delivered == 5 && $0["vendors/b"]?.outbox?.code != nil
+        }
+        let (good, bad) = (try #require(report["vendors/a"]), try #require(report["vendors/b"]))
+        #expect(good.state == .open && good.outbox?.queued == 0 && good.outbox?.lastDelivered != nil)
+        #expect(good.evidence.contains { $0.kind == .delivered && $0.detail == "took 5 events" })
+        #expect(bad.state == .degraded && bad.error?.connector == "vendors/b")
+        #expect(bad.outbox?.queued == 5 && bad.outbox?.oldest != nil && bad.outbox?.failure == "the vendor is away")
+        #expect(report["vendors/c"]?.outbox == nil)
+        #expect(try await test.host.flush("vendors/a"))
+        await test.host.close()
+        #expect(test.host.outbox(of: "vendors/b")?.queued == 5, "what is left stays")
+    }
+
+    @Test(arguments: ["first", "fastest"])
+    func `a composite of one recipient has one outbox, and decides who takes the event`(_ policy: String) async throws {
+        let test = try TestHost(
+            TestHost.composite("vendors", policy, leaf("a"), leaf("b"))
+        )
+        await test.host.open()
+        try await test.host.close("vendors/a")
+        let receipt = try await test.host.analytics("vendors").track("Seen")
+        #expect(receipt.connectors == ["vendors"])
+        try await receipt.delivered()
+        let last = try await test.call("vendors/b", "last")
+        #expect(try JSONValue(parsing: #require(last.string)).array?.first?["messageId"]?.string == receipt.id)
+        #expect(test.host.outbox(of: "vendors/a") == nil)
+        await test.host.close()
+    }
+
+    @Test func `what a host leaves is delivered by the next one, with the same id`() async throws {
+        let scratch = ScratchDirectory()
+        func host(away: Int64) throws -> ConnectorHost {
+            try ConnectorHost.testing(
+                "[\(leaf("a", away: away))]",
+                plugins: [Fixtures.contract("deliveries")],
+                stateDirectory: scratch.path + "/state"
+            )
+        }
+        let first = try host(away: 1_000_000)
+        await first.open()
+        let receipt = try await first.analytics("a").track("Seen")
+        _ = await first.report { $0["a"]?.outbox?.code != nil }
+        await first.close()
+        let second = try host(away: 0)
+        await second.open()
+        _ = await second.report { $0["a"]?.outbox?.delivered == 1 }
+        let last = try await second.gate("a").call("last")
+        #expect(try JSONValue(parsing: #require(last.string)).array?.first?["messageId"]?.string == receipt.id)
+        await second.close()
+    }
+
+    @Test func `a receipt of an event that nobody can deliver ends when the host closes`() async throws {
+        let test = try TestHost(leaf("a", away: 1_000_000))
+        await test.host.open()
+        let receipt = try await test.host.analytics("a").track("Seen")
+        async let error = #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        _ = await test.host.report { $0["a"]?.outbox?.code != nil }
+        await test.host.close()
+        #expect(await error?.code == .notOpen)
+    }
+
+    @Test func `only operations that are delivered are sent`() async throws {
+        let test = try TestHost(TestHost.leaf("a", plugin: "deliveries"))
+        let error = await #expect(throws: ConnectorError.self) { try await test.host.gate("a").send("last") }
+        #expect(error?.code == .unsupported)
+        #expect(error?.fix?.contains("\"delivered\": true") == true)
+    }
+}

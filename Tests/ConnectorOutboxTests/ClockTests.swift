@@ -1,0 +1,109 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Testing
+
+@testable import ConnectorOutbox
+
+/// What the outbox does when the time of day jumps.
+@Suite(.timeLimit(.minutes(5))) struct ClockTests {
+    /// Answers that the first event is to be tried again, and takes the others.
+    private static let retriesFirst: Vendor.Answer = { events in
+        .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(60)) : .accepted })
+    }
+
+    /// Sets the time of day forward or back.
+    private func shift(_ clock: ManualHostClock, by hours: Int64) {
+        clock.setWallTime(
+            Timestamp(nanoseconds: UInt64(Int64(clock.wallTime().nanoseconds) + hours * 3_600_000_000_000))
+        )
+    }
+
+    @Test(arguments: [-24, 24, -1, 1] as [Int64])
+    func `a retry comes at its time although the time of day was set`(_ hours: Int64) async throws {
+        let bench = Bench()
+        bench.vendor.answers(Self.retriesFirst)
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        await bench.until { bench.standing().delivered == 1 }
+        await bench.clock.timers(atLeast: 2)
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        shift(bench.clock, by: hours)
+        let end = bench.clock.now() + 125_000_000_000
+        while bench.standing().queued > 0, bench.clock.now() < end {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(1))
+        }
+        #expect(bench.vendor.batches.last == ["event-1"])
+        #expect(bench.standing().queued == 0)
+        await bench.outbox.close()
+    }
+
+    @Test func `a retry does not wait for hours if the time of day was set back between two processes`() async throws {
+        let folder = try Folder()
+        let first = Bench(folder: folder)
+        first.vendor.answers(Self.retriesFirst)
+        try await first.outbox.start(isStored: true)
+        _ = try await first.outbox.append(first.events(1...2), to: ["a"])
+        await first.until { first.standing().delivered == 1 }
+        await first.outbox.close()
+        let second = Bench(folder: folder)
+        shift(second.clock, by: -24)
+        try await second.outbox.start(isStored: true)
+        let end = second.clock.now() + 125_000_000_000
+        while second.standing().queued > 0, second.clock.now() < end {
+            await second.looked()
+            second.clock.advance(by: .seconds(1))
+        }
+        #expect(second.vendor.batches == [["event-1"]])
+        await second.outbox.close()
+    }
+
+    @Test func `an event does not wait for others until the time of day is what it was`() async throws {
+        var policy = DeliveryPolicy()
+        policy.batchAge = .seconds(5)
+        let bench = Bench(policy: policy)
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        shift(bench.clock, by: -24)
+        let end = bench.clock.now() + 20_000_000_000
+        while bench.standing().queued > 0, bench.clock.now() < end {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(1))
+        }
+        #expect(bench.vendor.batches == [["event-1"]])
+        await bench.outbox.close()
+    }
+
+    @Test func `a letter that died of its age lives as long again when it is replayed`() async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        while bench.standing().dead == 0 {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(60))
+        }
+        bench.vendor.answers { .success($0.map { _ in .retry("not yet", after: .seconds(60)) }) }
+        let engine = try await bench.outbox.engine()
+        #expect(try await engine.replay(RecordSelection()) == 1)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // known already: the standing is read anew
+        bench.outbox.urge()
+        for _ in 1...30 {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(60))
+        }
+        #expect(try await engine.records(RecordSelection()).map(\.state) == [.queued])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        while bench.standing().delivered == 0 {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(60))
+        }
+        #expect(bench.vendor.batches.last == ["event-1"])
+        await bench.outbox.close()
+    }
+}

@@ -1,0 +1,163 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What happens to stored events when the file is damaged, removed or replaced while it is open.
+@Suite(.timeLimit(.minutes(5))) struct FileFaultTests {
+    private let folder: Folder
+    private let aside = Aside()
+    private var path: String { "\(folder.path)/outbox.sqlite" }
+
+    /// The files that were set aside.
+    private final class Aside: Sendable {
+        private let found = Mutex<[String]>([])
+
+        var paths: [String] { found.withLock(\.self) }
+
+        func add(_ path: String) { found.withLock { $0.append(path) } }
+    }
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func engine() async throws(ConnectorError) -> SQLiteEngine {
+        try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { [aside] path, _ in
+            aside.add(path)
+        }
+    }
+
+    private func ids(_ engine: SQLiteEngine) async throws -> [String] {
+        try await engine.records(RecordSelection()).map(\.event.id)
+    }
+
+    private func bytes(_ path: String) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY)
+        defer { close(descriptor) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: 10_000_000) { buffer, count in
+            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+        }
+    }
+
+    private func write(_ bytes: some Collection<UInt8>, to path: String, at offset: Int = 0) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT, 0o600)
+        let bytes = Array(bytes)
+        #expect(unsafe pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count)
+        close(descriptor)
+    }
+
+    @Test func `what is stored after a damage is stable, although the damaged file was open`() async throws {
+        let first = try await engine()
+        for number in 1...2000 { _ = try await first.append([.numbered(number, bytes: 2000)], to: ["a"]) }
+        let beside = try await engine()
+        #expect(try await beside.standings()["a"]?.queued == 2000)
+        write([UInt8](repeating: 0xA5, count: bytes(path).count - 4096), to: path, at: 4096)
+        // Reads pages that are not in SQLite's memory any more.
+        #expect(try await ids(first) == [])
+        #expect(try await first.append([.numbered(5001)], to: ["a"]) == [true])
+        #expect(try await beside.append([.numbered(5002)], to: ["a"]) == [true])
+        // A process that has the damaged file open ends: it must not take the new file's log with it.
+        await beside.close()
+        #expect(folder.names.contains("outbox.sqlite-wal"))
+        let after = try await engine()
+        #expect(try await ids(after) == ["event-5001", "event-5002"])
+        await after.close()
+        await first.close()
+        #expect(aside.paths.count == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `events outlive the file and its directory`(isWithDirectory: Bool) async throws {
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1), .numbered(2)], to: ["a", "b"])
+        let batch = try await engine.batch(for: "b", upTo: BatchLimits(count: 1), now: OutboxEvent.start)
+        try await engine.settle(
+            batch,
+            [.dead],
+            Attempt(at: OutboxEvent.start, failures: [DeliveryFailure(.invalid, "no")])
+        )
+        for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+        if isWithDirectory { unsafe rmdir(folder.path) }
+        _ = try await engine.append([.numbered(3)], to: ["a"])
+        let beside = try await self.engine()
+        #expect(try await ids(beside).count == 6 - 1)
+        #expect(try await beside.standings()["a"]?.queued == 3)
+        #expect(try await beside.standings()["b"]?.dead == 1)
+        _ = try await beside.append([.numbered(4)], to: ["a"])
+        #expect(try await engine.standings()["a"]?.queued == 4)
+        await beside.close()
+        await engine.close()
+        var status = stat()
+        #expect(unsafe lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(unsafe lstat(folder.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        #expect(!folder.names.contains { $0.contains("kept") })
+    }
+
+    @Test func `a file that was put in another's place is used, and what was in that one is kept`() async throws {
+        let first = try await engine()
+        _ = try await first.append([.numbered(1)], to: ["a"])
+        for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+        let second = try await engine()
+        _ = try await second.append([.numbered(2)], to: ["a"])
+        _ = try await first.append([.numbered(3)], to: ["a"])
+        #expect(try await ids(second) == ["event-2", "event-3"])
+        let kept = try #require(aside.paths.first)
+        let database = try Database(kept)
+        #expect(try database.statement("SELECT count(*) FROM events WHERE id = 'event-1'").integer() == 1)
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `a log that ends within a record loses that record alone`() async throws {
+        let engine = try await engine()
+        var sizes: [Int] = []
+        for number in 1...20 {
+            _ = try await engine.append([.numbered(number, bytes: 500)], to: ["a"])
+            sizes.append(bytes(path + "-wal").count)
+        }
+        let (file, log) = (bytes(path), bytes(path + "-wal"))
+        await engine.close()
+        for length in [log.count - 1, log.count - 4000, sizes[9] + 100, sizes[4] - 30, sizes[0]] {
+            for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+            write(file, to: path)
+            write(log[..<length], to: path + "-wal")
+            let torn = try await self.engine()
+            let whole = sizes.prefix { $0 <= length }.count
+            #expect(try await ids(torn) == (0..<whole).map { "event-\($0 + 1)" })
+            _ = try await torn.append([.numbered(100)], to: ["a"])
+            #expect(try await torn.standings()["a"]?.queued == whole + 1)
+            await torn.close()
+        }
+        #expect(aside.paths.isEmpty)
+    }
+
+    @Test func `a file of the first version is brought to the current one with what is in it`() async throws {
+        var database: Database? = try Database(path)
+        try database?.run("BEGIN; \(Schema.steps[0]) PRAGMA user_version = 1; COMMIT")
+        try database?.run(
+            """
+            INSERT INTO routes VALUES(1, '["a"]', 1, 2, 1 << 40); INSERT INTO targets(path) VALUES('a');
+            INSERT INTO cursors VALUES(1, 1, 1 << 40 | 1, 1, 2);
+            INSERT INTO events VALUES(1 << 40 | 1, 'event-1', 'analytics/1 track', 0, '{}');
+            INSERT INTO retries VALUES(1, 1 << 40 | 1, 0, 3); UPDATE counters SET value = 2;
+            """
+        )
+        database = nil
+        let engine = try await engine()
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.attempts) == [3])
+        #expect(batch.entries.map(\.event.id) == ["event-1"])
+        await engine.close()
+    }
+}
