@@ -64,6 +64,8 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        // Opens the client of NATS at run time, if it is asked for.
+        .target(name: "CNATS"),
         // What a signal handler may do, it does in C.
         .target(name: "CFatalSignal"),
         .target(name: "ConnectorManifest", swiftSettings: strict),
@@ -77,7 +79,7 @@ let package = Package(
         ),
         .target(
             name: "ConnectorOutbox",
-            dependencies: ["CSQLite", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", deque],
+            dependencies: ["CNATS", "CSQLite", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", deque],
             swiftSettings: strict
         ),
         .target(

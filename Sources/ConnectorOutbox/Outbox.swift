@@ -231,7 +231,15 @@ package final class Outbox: Sendable {
     /// - Parameter isStored: Whether an earlier process may have left events.
     package func start(isStored: Bool) async throws(ConnectorError) {
         state.withLock { $0.isDraining = true }
-        if isOpen { await deliver() } else if isStored { _ = try await engine() }
+        guard !isOpen else { return await deliver() }
+        guard isStored else { return }
+        do throws(ConnectorError) {
+            _ = try await engine()
+        } catch {
+            // Servers that are away now may be back in a while.
+            state.withLock { watch(&$0) }
+            throw error
+        }
     }
 
     /// Starts the deliveries, unless another process has the right to deliver.

@@ -2,16 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
 
 /// What every engine promises.
-@Suite(.timeLimit(.minutes(5))) struct EngineTests {
+@Suite(.timeLimit(.minutes(5))) final class EngineTests {
     /// The engines, each made anew for a test.
-    enum Kind: CaseIterable { case memory, sqlite }
+    enum Kind: CaseIterable {
+        case memory, sqlite, nats
+
+        /// The engines that this machine can run.
+        static let usable = NATSServers.areInstalled ? allCases : [.memory, .sqlite]
+
+        /// Whether it remembers every attempt, and the last events that were delivered.
+        var remembers: Bool { self != .nats }
+        /// Whether it counts the bytes of each connector, instead of taking the average.
+        var countsBytes: Bool { self != .nats }
+    }
 
     private let folder: Folder
+    /// The server of a test of that engine.
+    private let servers = Mutex<NATSServers?>(nil)
     private let now = OutboxEvent.start
 
     init() throws {
@@ -22,7 +35,15 @@ import Testing
         switch kind {
         case .memory: try await SQLiteEngine(now: { OutboxEvent.start })
         case .sqlite: try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { _, _ in }
+        case .nats: try await natsEngine()
         }
+    }
+
+    private func natsEngine() async throws -> NATSEngine {
+        let servers = try await NATSServers()
+        self.servers.withLock { $0 = servers }
+        _ = try await servers.migrate(["a", "b", "c"])
+        return try await NATSEngine(servers.settings(), targets: ["a", "b", "c"], now: { OutboxEvent.start })
     }
 
     private func events(_ numbers: ClosedRange<Int>, bytes: Int = 20) -> [OutboxEvent] {
@@ -45,7 +66,7 @@ import Testing
         )
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `events come in the order of their arrival, to each connector at its own pace`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         #expect(try await engine.append(events(1...3), to: ["a", "b"]) == [true, true, true])
@@ -69,7 +90,7 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `an id that is stored is not stored again`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...2), to: ["a"])
@@ -81,7 +102,7 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `a batch keeps to its limits and to one capability`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...10, bytes: 100), to: ["a"])
@@ -96,11 +117,11 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `an event that is retried comes again at its time, and others overtake it`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...3), to: ["a"])
-        let later = Timestamp(nanoseconds: now.nanoseconds + 5_000_000_000)
+        let later = Timestamp(nanoseconds: now.nanoseconds + 1_000_000_000)
         let first = try await batch(engine)
         let failure = DeliveryFailure(.rateLimited, "slow down")
         try await engine.settle(
@@ -120,25 +141,34 @@ import Testing
         let standing = try #require(try await engine.standings()["a"])
         #expect((standing.queued, standing.delivered, standing.dead) == (1, 2, 1))
         let records = try await engine.records(RecordSelection())
-        #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
-        #expect(records[1].attempts.map(\.failure) == [failure, nil])
-        #expect(records[3].attempts.isEmpty)
+        if kind.remembers {
+            #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
+            #expect(records[1].attempts.map(\.failure) == [failure, nil])
+        } else {
+            #expect(records.map(\.state) == [.dead, .queued])
+        }
+        let dead = try #require(records.first { $0.state == .dead })
+        #expect(dead.attempts.map(\.failure) == [DeliveryFailure(.invalid, "bad")])
+        #expect(dead.event == .numbered(3))
+        #expect(records.last?.attempts.isEmpty == true)
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `equal failures one after the other are one, with a count`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...2), to: ["a"])
         for _ in 1...1000 { try await settle(engine, try await batch(engine), .waiting) }
         let record = try #require(try await engine.records(RecordSelection(ids: ["event-2"])).first)
         #expect(record.state == .queued)
-        #expect(record.attempts.map(\.count) == [1000])
-        #expect(record.attempts.map(\.failure?.code) == [.unavailable])
+        if kind.remembers {
+            #expect(record.attempts.map(\.count) == [1000])
+            #expect(record.attempts.map(\.failure?.code) == [.unavailable])
+        }
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `dead letters are replayed and dropped, some or all`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...4), to: ["a", "b"])
@@ -159,7 +189,7 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...5, bytes: 100), to: ["a", "b"])
@@ -167,7 +197,8 @@ import Testing
         #expect(try await engine.dropOldest(150, of: "a") == 2)
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
         var standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.bytes, standing.dropped) == (2, 200, 3))
+        #expect((standing.queued, standing.dropped) == (2, 3))
+        #expect(kind.countsBytes ? standing.bytes == 200 : standing.bytes >= 200)
         try await settle(engine, try await batch(engine), .delivered)
         standing = try #require(try await engine.standings()["a"])
         #expect((standing.queued, standing.bytes, standing.delivered) == (0, 0, 2))
@@ -175,7 +206,7 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `what everybody has is forgotten in time, but for dead letters`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...12_500), to: ["a"])
@@ -187,7 +218,7 @@ import Testing
             try await settle(engine, next, .delivered)
         }
         let records = try await engine.records(RecordSelection())
-        #expect((10_001...11_001).contains(records.count))
+        #expect((kind.remembers ? 10_001...11_001 : 1...1).contains(records.count))
         #expect(records.first?.event.id == "event-1")
         #expect(records.first?.state == .dead)
         #expect(try await engine.replay(RecordSelection()) == 1)
@@ -197,7 +228,7 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: Kind.usable)
     func `callers that come together are all stored`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         await withTaskGroup { group in

@@ -59,6 +59,7 @@ extension Configuration {
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
             stateDirectory: read.stateDirectory,
+            servers: read.servers,
             requiresTrust: read.requiresTrust,
             connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
             text: []

@@ -17,6 +17,8 @@ public struct Configuration: Sendable {
     public let pluginDirectories: [String]
     /// The directory of the outbox, as the file names it; nil for the usual one.
     public let stateDirectory: String?
+    /// The servers that keep the events, as the file names them; nil for the directory.
+    package var servers: NATSReference?
     /// Whether a plugin that others could change is refused: `"trust": "strict"`. Otherwise it is a warning in the report.
     public let requiresTrust: Bool
     /// The roots of the tree, in the order of the file.

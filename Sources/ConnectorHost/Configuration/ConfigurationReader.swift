@@ -8,7 +8,7 @@ struct ConfigurationReader {
     /// Collects faults.
     var json: JSONReader
     let base: BaseDirectory
-    private var variables: VariableExpansion
+    private(set) var variables: VariableExpansion
     /// The longest path, in bytes: PATH_MAX of Linux.
     private static let pathLimit = 4096
     /// The most directories with plugins.
@@ -28,7 +28,7 @@ struct ConfigurationReader {
     /// Reads the root; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        let keys = ["version", "name", "plugins", "state", "trust", "connectors"]
+        let keys = ["version", "name", "plugins", "state", "outbox", "trust", "connectors"]
         guard let object = json.members(of: value, at: root, allowed: keys)
         else {
             return nil
@@ -36,6 +36,7 @@ struct ConfigurationReader {
         checkVersion(in: object)
         let directories = pluginDirectories(in: object)
         let state = stateDirectory(in: object)
+        let servers = servers(in: object)
         let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
         var connectors = connectors(array, at: root.appending("connectors"), under: nil)
         json.origin = JSONPath()
@@ -48,6 +49,7 @@ struct ConfigurationReader {
             directory: base.path,
             pluginDirectories: directories,
             stateDirectory: state,
+            servers: servers,
             requiresTrust: requiresTrust(in: object),
             connectors: connectors,
             text: json.text

@@ -190,6 +190,37 @@ extension ConfigurationSchema {
         "description": "The plugin's requests.",
     ]
 
+    /// Where the outbox keeps its events.
+    static let outboxServers: JSONValue = [
+        "type": "object",
+        "properties": [
+            "engine": ["enum": ["sqlite", "nats"], "description": "A file of this machine, or NATS JetStream."],
+            "url": [
+                "type": "string", "minLength": 1,
+                "description": "The NATS servers, separated by commas: nats://a:4222,nats://b:4222.",
+            ],
+            "stream": [
+                "type": "string", "minLength": 1, "default": "OUTBOX", "description": "The name of the stream.",
+            ],
+            "replicas": ["enum": [1, 3, 5], "default": 1, "description": "How many servers keep each event."],
+            "credentials": ["type": "string", "minLength": 1, "description": "A file with the user's credentials."],
+            "token": reference("secret"),
+            "tls": [
+                "type": "object",
+                "properties": [
+                    "ca": [
+                        "type": "string", "minLength": 1, "description": "A file with the authorities' certificates.",
+                    ]
+                ],
+                "additionalProperties": false,
+                "description": "Encrypts the connection.",
+            ],
+        ],
+        "required": ["engine"],
+        "additionalProperties": false,
+        "description": "Where the outbox keeps its events; by default in a file below state.",
+    ]
+
     /// Definitions that other parts refer to.
     static let commonDefinitions: JSONObject = [
         "duration": ["type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h)$"],

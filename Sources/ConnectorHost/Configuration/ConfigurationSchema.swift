@@ -49,6 +49,7 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "The directory of the outbox, relative to this file; by default one below the user's own.",
                 ],
+                "outbox": Self.outboxServers,
                 "trust": [
                     "enum": ["warn", "strict"], "default": "warn",
                     "description":

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorManifest
+internal import ConnectorOutbox
 
 /// The outbox, as an application sees it: see <doc:Outbox>.
 extension ConnectorHost {
@@ -28,5 +29,14 @@ extension ConnectorHost {
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
         let nodes = if let path { [try current.node(path).node] } else { current.tree.roots }
         return await outbox.outbox.flush(nodes.flatMap(\.allRecipients).map(\.path), within: limit)
+    }
+
+    /// Makes the streams and consumers of an outbox in NATS that are missing; an outbox in a directory needs nothing.
+    ///
+    /// - Returns: What was done, one sentence for each.
+    /// - Throws: `storage` if the servers cannot be used, `conflict` if something there is otherwise than it must be.
+    public func migrateOutbox() async throws(ConnectorError) -> [String] {
+        guard case .servers(let servers) = outbox.place else { return [] }
+        return try await NATSEngine.migrate(try servers.resolved(), targets: outbox.paths)
     }
 }

@@ -20,6 +20,8 @@ struct HostOutbox: Sendable {
     let outbox: Outbox
     /// Where the events lie.
     let place: Place
+    /// The connectors that get events from it.
+    let paths: [String]
     /// Files that were damaged and set aside, and why.
     let damages = Damages()
 
@@ -29,6 +31,8 @@ struct HostOutbox: Sendable {
         case memory
         /// In a directory.
         case directory(String)
+        /// On servers, which any number of hosts share.
+        case servers(NATSReference)
         /// Nowhere.
         case none(ConnectorError)
     }
@@ -78,6 +82,8 @@ struct HostOutbox: Sendable {
                 }
             )
         }
+        let paths = targets.map(\.path)
+        self.paths = paths
         outbox = Outbox(
             targets,
             Outbox.Environment(
@@ -86,6 +92,9 @@ struct HostOutbox: Sendable {
                     switch place {
                     case .memory: return try await SQLiteEngine(now: { clock.wallTime() })
                     case .directory(let path): directory = path
+                    case .servers(let servers):
+                        let settings = try servers.resolved()
+                        return try await NATSEngine(settings, targets: paths, now: { clock.wallTime() })
                     case .none(let error): throw error
                     }
                     return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
@@ -111,6 +120,7 @@ struct HostOutbox: Sendable {
 
     /// Whether an earlier process may have left events.
     private var isStored: Bool {
+        if case .servers = place { return true }
         guard case .directory(let directory) = place else { return false }
         return unsafe access("\(directory)/\(SQLiteEngine.fileName)", F_OK) == 0
     }
@@ -131,11 +141,12 @@ struct HostOutbox: Sendable {
 
     /// Where the events of a configuration lie.
     ///
-    /// What the file names as `state`; otherwise the application's folder below the user's own, where `storage/1` keeps
+    /// The servers or what the file names as `state`; otherwise the application's folder below the user's own, where `storage/1` keeps
     /// its values, too.
     ///
     /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
     static func place(of configuration: Configuration, state: String?) -> Place {
+        if let servers = configuration.servers { return .servers(servers) }
         if let directory = configuration.stateDirectory { return .directory(directory) }
         guard let state = StateDirectory(state).path else {
             return .none(

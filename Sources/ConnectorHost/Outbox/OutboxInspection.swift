@@ -33,6 +33,10 @@ package struct OutboxInspection: Sendable {
         case .memory:
             directory = ""
             engine = nil
+        case .servers(let servers):
+            directory = ""
+            let now = { @Sendable in options.clock.wallTime() }
+            engine = try await NATSEngine(try servers.resolved(), targets: [], now: now)
         case .none(let error): throw error
         case .directory(let path):
             directory = path

@@ -19,7 +19,7 @@ struct OutboxCommand: AsyncParsableCommand {
             """,
         subcommands: [
             OutboxListCommand.self, OutboxShowCommand.self, OutboxExplainCommand.self, OutboxDeadCommand.self,
-            OutboxReplayCommand.self, OutboxDropCommand.self,
+            OutboxReplayCommand.self, OutboxDropCommand.self, OutboxMigrateCommand.self,
         ],
         defaultSubcommand: OutboxListCommand.self
     )

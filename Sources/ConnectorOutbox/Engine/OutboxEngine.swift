@@ -9,7 +9,7 @@ package import ConnectorManifest
 /// come. It neither delivers nor waits: ``Delivery`` asks for batches, and tells what became of them.
 ///
 /// Every function may be called from any task. A `ConnectorError` of code `storage` says that the engine could not do
-/// it, and that nothing has changed.
+/// it, and that nothing has changed; of servers that do not answer, nobody knows, and the same call may be made again.
 package protocol OutboxEngine: Sendable {
     /// What it takes to lose an event that ``append(_:to:)`` has stored, in one sentence for the report.
     var stability: String { get }
@@ -23,7 +23,8 @@ package protocol OutboxEngine: Sendable {
 
     /// The next events of a connector, oldest first: those whose next attempt is due, or else new ones.
     ///
-    /// All events of a batch have the same capability. The batch is empty if nothing is due.
+    /// All events of a batch have the same capability. The batch is empty if nothing is due. Until it is settled, the caller
+    /// gets the same events again; an engine that hosts share gives them to no other host meanwhile.
     func batch(for target: String, upTo limits: BatchLimits, now: Timestamp) async throws(ConnectorError) -> OutboxBatch
 
     /// Records an attempt to deliver a batch, and what became of each of its events.

@@ -3,6 +3,12 @@
 
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @testable import ConnectorHost
 @testable import ConnectorLoading
 @testable import ConnectorManifest
@@ -36,6 +42,8 @@ import Testing
     @Test(arguments: ["__asan_init", "__tsan_init"]) func `code for a sanitizer is refused by its name`(
         _ symbol: String
     ) throws {
+        // A process that runs under the sanitizer takes such code.
+        guard unsafe dlsym(nil, symbol) == nil else { return }
         let error = try refusal(
             "extern void \(symbol)(void); CONNECTOR_EXPORT void *used(void) { return (void *)\(symbol); }"
         )

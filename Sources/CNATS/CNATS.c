@@ -1,0 +1,280 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0 */
+
+#include "CNATS.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The types and functions of nats.h that are used; they are alike in every version 3 since 3.4. */
+typedef struct natsOptions natsOptions;
+typedef struct natsConnection natsConnection;
+typedef struct natsSubscription natsSubscription;
+typedef struct natsMsg natsMsg;
+typedef int natsStatus;
+typedef void (*natsMsgHandler)(natsConnection *, natsSubscription *, natsMsg *, void *);
+typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus, void *);
+typedef void (*natsOnCompleteCB)(void *);
+
+/* NATS_MAX_PAYLOAD of status.h. */
+enum { too_large = 21, no_memory = 24 };
+
+#define CNATS_FUNCTIONS(X)                                                                                            \
+    X(uint32_t, nats_GetVersionNumber, (void))                                                                        \
+    X(const char *, nats_GetVersion, (void))                                                                          \
+    X(const char *, nats_GetLastError, (natsStatus *))                                                                \
+    X(const char *, natsStatus_GetText, (natsStatus))                                                                 \
+    X(natsStatus, natsOptions_Create, (natsOptions **))                                                               \
+    X(void, natsOptions_Destroy, (natsOptions *))                                                                     \
+    X(natsStatus, natsOptions_SetServers, (natsOptions *, const char **, int))                                        \
+    X(natsStatus, natsOptions_SetName, (natsOptions *, const char *))                                                 \
+    X(natsStatus, natsOptions_SetTimeout, (natsOptions *, int64_t))                                                   \
+    X(natsStatus, natsOptions_SetToken, (natsOptions *, const char *))                                                \
+    X(natsStatus, natsOptions_SetUserCredentialsFromFiles, (natsOptions *, const char *, const char *))               \
+    X(natsStatus, natsOptions_SetSecure, (natsOptions *, bool))                                                       \
+    X(natsStatus, natsOptions_LoadCATrustedCertificates, (natsOptions *, const char *))                               \
+    X(natsStatus, natsOptions_SetSendAsap, (natsOptions *, bool))                                                     \
+    X(natsStatus, natsOptions_SetMaxReconnect, (natsOptions *, int))                                                  \
+    X(natsStatus, natsOptions_SetReconnectWait, (natsOptions *, int64_t))                                             \
+    X(natsStatus, natsOptions_SetPingInterval, (natsOptions *, int64_t))                                              \
+    X(natsStatus, natsOptions_SetMaxPingsOut, (natsOptions *, int))                                                   \
+    X(natsStatus, natsOptions_SetWriteDeadline, (natsOptions *, int64_t))                                             \
+    X(natsStatus, natsOptions_SetErrorHandler, (natsOptions *, natsErrHandler, void *))                               \
+    X(natsStatus, natsConnection_Connect, (natsConnection **, natsOptions *))                                         \
+    X(natsStatus, natsConnection_Subscribe,                                                                           \
+      (natsSubscription **, natsConnection *, const char *, natsMsgHandler, void *))                                  \
+    X(natsStatus, natsConnection_PublishMsg, (natsConnection *, natsMsg *))                                           \
+    X(natsStatus, natsConnection_FlushTimeout, (natsConnection *, int64_t))                                           \
+    X(void, natsConnection_Close, (natsConnection *))                                                                 \
+    X(void, natsConnection_Destroy, (natsConnection *))                                                               \
+    X(natsStatus, natsSubscription_SetPendingLimits, (natsSubscription *, int, int))                                  \
+    X(natsStatus, natsSubscription_SetOnCompleteCB, (natsSubscription *, natsOnCompleteCB, void *))                   \
+    X(natsStatus, natsSubscription_Unsubscribe, (natsSubscription *))                                                 \
+    X(void, natsSubscription_Destroy, (natsSubscription *))                                                           \
+    X(natsStatus, natsMsg_Create, (natsMsg **, const char *, const char *, const char *, int))                        \
+    X(void, natsMsg_Destroy, (natsMsg *))                                                                             \
+    X(const char *, natsMsg_GetSubject, (const natsMsg *))                                                            \
+    X(const char *, natsMsg_GetReply, (const natsMsg *))                                                              \
+    X(const char *, natsMsg_GetData, (const natsMsg *))                                                               \
+    X(int, natsMsg_GetDataLength, (const natsMsg *))                                                                  \
+    X(natsStatus, natsMsgHeader_Set, (natsMsg *, const char *, const char *))                                         \
+    X(natsStatus, natsMsgHeader_Get, (natsMsg *, const char *, const char **))
+
+/* The functions of the library that was opened. */
+static struct {
+#define CNATS_MEMBER(result, name, parameters) result(*name) parameters;
+    CNATS_FUNCTIONS(CNATS_MEMBER)
+#undef CNATS_MEMBER
+} nats;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char failure[512];
+
+struct cnats_connection {
+    natsConnection *connection;
+    natsSubscription *subscription;
+    cnats_handler handler;
+    void *context;
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool has_completed;
+};
+
+static void *open_library(void) {
+#ifdef __APPLE__
+    return dlopen("libnats.dylib", RTLD_NOW | RTLD_LOCAL);
+#else
+    /* The file's name holds the minor version: the one of Debian 12 first, then later ones. */
+    for (int minor = 4; minor < 32; minor++) {
+        char name[32];
+        snprintf(name, sizeof name, "libnats.so.3.%d", minor);
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library != NULL) return library;
+    }
+    return dlopen("libnats.so", RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
+static void load(void) {
+    void *library = open_library();
+    if (library == NULL) {
+        snprintf(failure, sizeof failure, "%s", dlerror());
+        return;
+    }
+    void *symbol;
+#define CNATS_RESOLVE(result, name, parameters)                                                                       \
+    symbol = dlsym(library, #name);                                                                                   \
+    if (symbol == NULL) {                                                                                             \
+        snprintf(failure, sizeof failure, "the library has no " #name);                                               \
+        return;                                                                                                       \
+    }                                                                                                                 \
+    memcpy(&nats.name, &symbol, sizeof symbol);
+    CNATS_FUNCTIONS(CNATS_RESOLVE)
+#undef CNATS_RESOLVE
+    uint32_t version = nats.nats_GetVersionNumber();
+    if (version < CNATS_VERSION || version >> 16 != CNATS_VERSION >> 16)
+        snprintf(failure, sizeof failure, "the library's version is %s; 3.4 or a later 3 is needed", nats.nats_GetVersion());
+}
+
+const char *cnats_load(void) {
+    pthread_once(&once, load);
+    return failure[0] == 0 ? NULL : failure;
+}
+
+static void take(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *closure) {
+    (void)connection;
+    (void)subscription;
+    struct cnats_connection *taker = closure;
+    taker->handler(taker->context, (struct cnats_message *)message);
+    nats.natsMsg_Destroy(message);
+}
+
+/* Without it, the library would write to standard error. Lost requests are noticed by their time. */
+static void ignore(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *closure) {
+    (void)connection;
+    (void)subscription;
+    (void)status;
+    (void)closure;
+}
+
+static void complete(void *closure) {
+    struct cnats_connection *connection = closure;
+    pthread_mutex_lock(&connection->mutex);
+    connection->has_completed = true;
+    pthread_cond_signal(&connection->condition);
+    pthread_mutex_unlock(&connection->mutex);
+}
+
+/* Takes the servers one by one. */
+static natsStatus set_servers(natsOptions *made, const char *url) {
+    const char *servers[64];
+    int count = 0;
+    char *texts = strdup(url), *rest = NULL;
+    if (texts == NULL) return no_memory;
+    for (char *server = strtok_r(texts, ",", &rest); server != NULL && count < 64; server = strtok_r(NULL, ",", &rest))
+        servers[count++] = server;
+    natsStatus status = nats.natsOptions_SetServers(made, servers, count);
+    free(texts);
+    return status;
+}
+
+static natsStatus set(natsOptions *made, const struct cnats_options *options) {
+    natsStatus status = set_servers(made, options->url);
+    if (status == 0) status = nats.natsOptions_SetName(made, options->name);
+    if (status == 0) status = nats.natsOptions_SetTimeout(made, options->timeout);
+    if (status == 0 && options->token != NULL) status = nats.natsOptions_SetToken(made, options->token);
+    if (status == 0 && options->credentials != NULL)
+        status = nats.natsOptions_SetUserCredentialsFromFiles(made, options->credentials, NULL);
+    if (status == 0 && options->is_encrypted) status = nats.natsOptions_SetSecure(made, true);
+    if (status == 0 && options->authorities != NULL)
+        status = nats.natsOptions_LoadCATrustedCertificates(made, options->authorities);
+    if (status == 0) status = nats.natsOptions_SetSendAsap(made, true);
+    if (status == 0) status = nats.natsOptions_SetMaxReconnect(made, -1);
+    if (status == 0) status = nats.natsOptions_SetReconnectWait(made, 250);
+    /* A server that vanished without a word is given up after twice this time. */
+    if (status == 0) status = nats.natsOptions_SetPingInterval(made, 5000);
+    if (status == 0) status = nats.natsOptions_SetMaxPingsOut(made, 1);
+    if (status == 0) status = nats.natsOptions_SetWriteDeadline(made, 2000);
+    if (status == 0) status = nats.natsOptions_SetErrorHandler(made, ignore, NULL);
+    return status;
+}
+
+static void describe(natsStatus status, char *reason, size_t size) {
+    natsStatus last = 0;
+    const char *detail = nats.nats_GetLastError(&last);
+    if (last != 0 && detail != NULL && detail[0] != 0)
+        snprintf(reason, size, "%s (%s)", nats.natsStatus_GetText(status), detail);
+    else
+        snprintf(reason, size, "%s", nats.natsStatus_GetText(status));
+}
+
+static void release(struct cnats_connection *connection) {
+    if (connection->connection != NULL) {
+        nats.natsConnection_Close(connection->connection);
+        if (connection->subscription != NULL) {
+            /* Closing ends the subscription; its last message may still be handled. */
+            pthread_mutex_lock(&connection->mutex);
+            while (!connection->has_completed) pthread_cond_wait(&connection->condition, &connection->mutex);
+            pthread_mutex_unlock(&connection->mutex);
+            nats.natsSubscription_Destroy(connection->subscription);
+        }
+        nats.natsConnection_Destroy(connection->connection);
+    }
+    pthread_mutex_destroy(&connection->mutex);
+    pthread_cond_destroy(&connection->condition);
+    free(connection);
+}
+
+struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox, cnats_handler handler,
+                                       void *context, char *reason, size_t size) {
+    struct cnats_connection *connection = calloc(1, sizeof *connection);
+    natsOptions *made = NULL;
+    char subject[256];
+    if (connection == NULL) {
+        snprintf(reason, size, "no memory");
+        return NULL;
+    }
+    pthread_mutex_init(&connection->mutex, NULL);
+    pthread_cond_init(&connection->condition, NULL);
+    connection->handler = handler;
+    connection->context = context;
+    snprintf(subject, sizeof subject, "%s.*", inbox);
+    natsStatus status = nats.natsOptions_Create(&made);
+    if (status == 0) status = set(made, options);
+    if (status == 0) status = nats.natsConnection_Connect(&connection->connection, made);
+    if (status == 0)
+        status = nats.natsConnection_Subscribe(&connection->subscription, connection->connection, subject, take, connection);
+    if (status == 0) status = nats.natsSubscription_SetOnCompleteCB(connection->subscription, complete, connection);
+    if (status != 0) connection->has_completed = true;
+    /* What was not asked for does not arrive, so nothing needs a limit, which would lose what was. */
+    if (status == 0) status = nats.natsSubscription_SetPendingLimits(connection->subscription, -1, -1);
+    if (status != 0) describe(status, reason, size);
+    if (made != NULL) nats.natsOptions_Destroy(made);
+    if (status == 0) return connection;
+    release(connection);
+    return NULL;
+}
+
+int32_t cnats_publish(struct cnats_connection *connection, const char *subject, const char *reply,
+                      const struct cnats_headers *headers, const void *data, size_t size) {
+    natsMsg *message = NULL;
+    if (size > INT32_MAX) return too_large;
+    natsStatus status = nats.natsMsg_Create(&message, subject, reply, data, (int)size);
+    if (status == 0 && headers->id != NULL) status = nats.natsMsgHeader_Set(message, "Nats-Msg-Id", headers->id);
+    if (status == 0 && headers->event != NULL)
+        status = nats.natsMsgHeader_Set(message, "Connector-Event", headers->event);
+    if (status == 0 && headers->failure != NULL)
+        status = nats.natsMsgHeader_Set(message, "Connector-Failure", headers->failure);
+    if (status == 0) status = nats.natsConnection_PublishMsg(connection->connection, message);
+    if (message != NULL) nats.natsMsg_Destroy(message);
+    return status;
+}
+
+void cnats_close(struct cnats_connection *connection) {
+    nats.natsConnection_FlushTimeout(connection->connection, 1000);
+    release(connection);
+}
+
+const char *cnats_text(int32_t status) { return nats.natsStatus_GetText(status); }
+
+bool cnats_is_too_large(int32_t status) { return status == too_large; }
+
+const char *cnats_subject(const struct cnats_message *message) {
+    return nats.natsMsg_GetSubject((const natsMsg *)message);
+}
+
+const char *cnats_reply(const struct cnats_message *message) { return nats.natsMsg_GetReply((const natsMsg *)message); }
+
+const void *cnats_data(const struct cnats_message *message) { return nats.natsMsg_GetData((const natsMsg *)message); }
+
+size_t cnats_size(const struct cnats_message *message) {
+    return (size_t)nats.natsMsg_GetDataLength((const natsMsg *)message);
+}
+
+const char *cnats_header(struct cnats_message *message, const char *name) {
+    const char *value = NULL;
+    return nats.natsMsgHeader_Get((natsMsg *)message, name, &value) == 0 ? value : NULL;
+}

@@ -1,0 +1,91 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/* What the outbox needs of libnats, the C client of NATS. The library is opened at run time, so an application that keeps
+ * no events in NATS neither links nor loads it, and its headers are not needed to build.
+ *
+ * Every function but cnats_load() must be called only after that has succeeded. */
+#ifndef CNATS_H
+#define CNATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The version of libnats that is asked for, at least, as (major << 16) | (minor << 8) | patch. */
+#define CNATS_VERSION 0x030400
+
+/** A connection to one server of a cluster, made anew with another one when it is lost. */
+struct cnats_connection;
+
+/** A message; valid during the call that hands it over. */
+struct cnats_message;
+
+/** How to connect. Texts that are not needed are null. */
+struct cnats_options {
+    /** One or more, separated by commas: `nats://a:4222,nats://b:4222`. */
+    const char *_Nonnull url;
+    /** The name that the server shows. */
+    const char *_Nonnull name;
+    /** The path of a file with the user's JWT and seed. */
+    const char *_Nullable credentials;
+    const char *_Nullable token;
+    /** The path of a file with the authorities' certificates. */
+    const char *_Nullable authorities;
+    /** Whether the connection must be encrypted. */
+    bool is_encrypted;
+    /** The longest wait for one server to answer, in milliseconds. */
+    int64_t timeout;
+};
+
+/** The headers of a message to send; null for those it lacks. */
+struct cnats_headers {
+    /** `Nats-Msg-Id`, by which the server recognises a repetition. */
+    const char *_Nullable id;
+    /** `Connector-Event`: what the event is, apart from its payload. */
+    const char *_Nullable event;
+    /** `Connector-Failure`: why an event is a dead letter. */
+    const char *_Nullable failure;
+};
+
+/** Takes a message, on a thread of the connection's. It must not block. */
+typedef void (*cnats_handler)(void *_Nullable context, struct cnats_message *_Nonnull message);
+
+/** Opens the library, once for the process, on any thread. Returns null, or says why it cannot be used; the text lives as
+ * long as the process. */
+const char *_Nullable cnats_load(void);
+
+/** Connects, and subscribes to everything below `inbox`. Blocks.
+ *
+ * @param context Handed to the handler until cnats_close() has returned.
+ * @param reason Says why it failed, cut at `size`.
+ * @return Null if it failed. */
+struct cnats_connection *_Nullable cnats_connect(
+    const struct cnats_options *_Nonnull options, const char *_Nonnull inbox, cnats_handler _Nonnull handler,
+    void *_Nullable context, char *_Nonnull reason, size_t size);
+
+/** Sends a message; on any thread. It blocks only while the system's buffers are full, for 2 s at most.
+ *
+ * @param reply Where answers go; null for nowhere.
+ * @return 0, or a status for cnats_text(). */
+int32_t cnats_publish(
+    struct cnats_connection *_Nonnull connection, const char *_Nonnull subject, const char *_Nullable reply,
+    const struct cnats_headers *_Nonnull headers, const void *_Nullable data, size_t size);
+
+/** Sends what was published, ends the subscription and the connection. Blocks; no handler runs after it. */
+void cnats_close(struct cnats_connection *_Nonnull connection);
+
+/** What a status means; static. */
+const char *_Nonnull cnats_text(int32_t status);
+
+/** Whether a status says that a message is larger than the server takes. */
+bool cnats_is_too_large(int32_t status);
+
+/** The parts of a message; borrowed. Null if it has none. */
+const char *_Nullable cnats_subject(const struct cnats_message *_Nonnull message);
+const char *_Nullable cnats_reply(const struct cnats_message *_Nonnull message);
+const void *_Nullable cnats_data(const struct cnats_message *_Nonnull message);
+size_t cnats_size(const struct cnats_message *_Nonnull message);
+const char *_Nullable cnats_header(struct cnats_message *_Nonnull message, const char *_Nonnull name);
+
+#endif

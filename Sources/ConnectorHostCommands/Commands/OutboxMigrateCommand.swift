@@ -1,0 +1,37 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import Logging
+
+/// `connector-host outbox migrate`
+struct OutboxMigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Make the streams and consumers of an outbox in NATS that are missing.",
+        discussion: """
+            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory needs none
+            of it.
+            """
+    )
+
+    @OptionGroup var file: ConfigurationOption
+
+    @OptionGroup var answer: OutputOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+        let session = try await HostSession.start(file, simulating: false, answer: answer, logger: log.logger)
+        do throws(ConnectorError) {
+            answer.output.write(MigrationDocument(done: try await session.host.migrateOutbox()))
+        } catch {
+            answer.report([error], of: .call)
+            try await session.close()
+            throw ExitStatus.failed
+        }
+        try await session.close()
+    }
+}

@@ -1,0 +1,261 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorOneShot
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// The requests of JetStream that the outbox makes (docs.nats.io/reference/reference-protocols/nats_api_reference).
+struct JetStream: Sendable {
+    let connection: NATSConnection
+    /// Measures the waits for answers; the time of a network is never a test's.
+    let clock = SystemHostClock()
+    /// How long a request waits for its answer before it is made again.
+    private static let patience: UInt64 = 2_000_000_000
+    /// How long a request is made again; a cluster that has lost a node elects another leader meanwhile.
+    private static let limit: UInt64 = 15_000_000_000
+    /// The wait before a request is made again that nobody could answer.
+    private static let pause: UInt64 = 100_000_000
+
+    /// What the server refuses.
+    struct Refusal: Error {
+        /// As in HTTP.
+        var code: Int64
+        /// JetStream's own number.
+        var number: Int64
+        /// The server's words.
+        var description: String
+
+        /// Whether the server may do it in a moment: it has no leader yet, or is short of something.
+        var isPassing: Bool { code == 503 }
+    }
+
+    // MARK: Answers
+
+    /// Sends several messages, and waits for one answer to each. Those without an answer are sent again.
+    ///
+    /// - Returns: The answers, in the order of the messages.
+    /// - Throws: `storage` if there is no answer to one of them in time: nobody knows whether it was stored.
+    func ask(_ messages: [Message]) async throws(ConnectorError) -> [NATSMessage] {
+        let round = Round(messages.count)
+        let deadline = clock.now().saturatingAdding(Self.limit)
+        while true {
+            let isReachable = try await attempt(messages, round)
+            if let answers = round.answers { return answers }
+            guard clock.now() < deadline, !Task.isCancelled else {
+                throw ConnectorError(
+                    .storage,
+                    isReachable
+                        ? "the outbox cannot be used: the NATS servers do not answer"
+                        : "the outbox cannot be used: no NATS server offers JetStream for the stream",
+                    fix: "look at the servers: nats-server --jetstream, and a majority of the cluster must run",
+                    isRetryable: true
+                )
+            }
+            if !isReachable { _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(Self.pause), on: clock) }
+        }
+    }
+
+    /// One message, which wants an answer.
+    struct Message: Sendable {
+        var subject: String
+        var data: [UInt8] = []
+        var headers = NATSHeaders()
+    }
+
+    /// The answers to some messages, in whatever order they come.
+    private final class Round: Sendable {
+        private struct State {
+            var answers: [NATSMessage?]
+            var missing: Int
+            var isUnreachable = false
+        }
+
+        private let state: Mutex<State>
+
+        init(_ count: Int) {
+            state = Mutex(State(answers: Array(repeating: nil, count: count), missing: count))
+        }
+
+        /// All answers; nil if some are missing.
+        var answers: [NATSMessage]? {
+            state.withLock { $0.missing == 0 ? $0.answers.compactMap(\.self) : nil }
+        }
+
+        /// The messages without an answer.
+        var missing: [Int] { state.withLock { state in state.answers.indices.filter { state.answers[$0] == nil } } }
+
+        /// Takes an answer; true if it is the last one.
+        func take(_ answer: NATSMessage, of index: Int) -> Bool {
+            state.withLock { state in
+                guard state.answers[index] == nil else { return false }
+                state.answers[index] = answer
+                state.missing -= 1
+                return state.missing == 0
+            }
+        }
+    }
+
+    /// Sends the messages that have no answer yet, and waits for a while.
+    ///
+    /// - Returns: Whether somebody listens.
+    private func attempt(_ messages: [Message], _ round: Round) async throws(ConnectorError) -> Bool {
+        let end = OneShot<Bool>()
+        let missing = round.missing
+        let left = Mutex(missing.count)
+        var numbers: [UInt64] = []
+        defer { for number in numbers { connection.end(number) } }
+        for index in missing {
+            let number = connection.begin { answer in
+                // Nobody listens, or nobody can say yet: asked again after a pause.
+                let isAnswer = answer.status != 503 && !(Self.refusal(answer)?.isPassing ?? false)
+                if isAnswer, round.take(answer, of: index) { end.send(true) }
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { end.send(false) }
+                return true
+            }
+            numbers.append(number)
+            let message = messages[index]
+            try connection.send(message.data, to: message.subject, reply: number, message.headers)
+        }
+        return await end.wait(by: clock.now().saturatingAdding(Self.patience), on: clock) ?? true
+    }
+
+    /// What an answer refuses; nil if it does not. Only small answers are looked at.
+    private static func refusal(_ answer: NATSMessage) -> Refusal? {
+        guard answer.event == nil, !answer.data.isEmpty, answer.data.contains(text: "\"error\":"),
+            let error = (try? JSONValue(parsing: answer.data))?["error"]
+        else { return nil }
+        return Refusal(
+            code: error["code"]?.integer ?? 500,
+            number: error["err_code"]?.integer ?? 0,
+            description: error["description"]?.string ?? "no reason given"
+        )
+    }
+
+    /// Asks JetStream for something.
+    ///
+    /// - Parameter operation: What follows `$JS.API.`.
+    /// - Returns: The answer, or what the server refuses.
+    func call(
+        _ operation: String,
+        _ body: JSONValue? = nil
+    ) async throws(ConnectorError) -> Result<JSONValue, Refusal> {
+        let message = Message(subject: "$JS.API.\(operation)", data: body?.utf8() ?? [])
+        let answer = try await ask([message])[0]
+        if let refusal = Self.refusal(answer) { return .failure(refusal) }
+        do throws(ConnectorError) {
+            return .success(try JSONValue(parsing: answer.data))
+        } catch {
+            throw ConnectorError(.storage, "the NATS server answers \(operation) with garbage", cause: "\(error)")
+        }
+    }
+
+    /// Asks JetStream for something that it has no reason to refuse.
+    func must(_ operation: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue {
+        switch try await call(operation, body) {
+        case .success(let answer): return answer
+        case .failure(let refusal): throw Self.error(refusal)
+        }
+    }
+
+    static func error(_ refusal: Refusal) -> ConnectorError {
+        ConnectorError(
+            .storage,
+            "the outbox cannot be used: NATS: \(refusal.description)",
+            cause: "JetStream's error \(refusal.number)",
+            isRetryable: refusal.isPassing
+        )
+    }
+
+    // MARK: Publishing
+
+    /// Stores messages in the stream of their subject.
+    ///
+    /// - Returns: For each, whether it is new.
+    func publish(_ messages: [Message]) async throws(ConnectorError) -> [Bool] {
+        var isNew: [Bool] = []
+        isNew.reserveCapacity(messages.count)
+        for answer in try await ask(messages) {
+            if let refusal = Self.refusal(answer) { throw Self.error(refusal) }
+            guard answer.data.contains(text: "\"seq\":") else {
+                throw ConnectorError(.storage, "the NATS server confirms an event with garbage")
+            }
+            isNew.append(!answer.data.contains(text: "\"duplicate\":"))
+        }
+        return isNew
+    }
+
+    // MARK: Reading
+
+    /// The first message of a stream at a number or after it.
+    ///
+    /// - Returns: Nil if there is none.
+    func message(
+        _ stream: String,
+        from sequence: Int64,
+        filter: String
+    ) async throws(ConnectorError) -> NATSMessage? {
+        let body: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
+        let answer = try await ask([Message(subject: "$JS.API.DIRECT.GET.\(stream)", data: body.utf8())])[0]
+        return answer.status == nil && answer.sequence != nil ? answer : nil
+    }
+
+    /// The next messages of a consumer, leased to the caller.
+    ///
+    /// - Parameters:
+    ///   - count: The most.
+    ///   - bytes: The most bytes, unless the first message alone has more; nil for no limit.
+    ///   - wait: How long to wait for the first one, in nanoseconds; zero for not at all.
+    func pull(
+        _ count: Int,
+        bytes: Int?,
+        from consumer: String,
+        of stream: String,
+        wait: UInt64 = 0
+    ) async throws(ConnectorError) -> [NATSMessage] {
+        let isTooLarge = Mutex(false)
+        let end = OneShot<Void>()
+        let taken = Mutex<[NATSMessage]>([])
+        let number = connection.begin(consumer) { message in
+            if let status = message.status {
+                // Nothing more, or nobody there, or a message beyond the limit of bytes (409).
+                isTooLarge.withLock { $0 = status == 409 }
+                end.send()
+                return true
+            }
+            let isLast = taken.withLock { taken in
+                taken.append(message)
+                return taken.count >= count
+            }
+            if isLast { end.send() }
+            return isLast
+        }
+        defer { connection.end(number) }
+        var body: JSONObject = ["batch": .integer(Int64(count))]
+        if let bytes { body["max_bytes"] = .integer(Int64(bytes)) }
+        if wait > 0 { body["expires"] = .integer(Int64(clamping: wait)) } else { body["no_wait"] = true }
+        try connection.send(
+            JSONValue.object(body).utf8(),
+            to: "$JS.API.CONSUMER.MSG.NEXT.\(stream).\(consumer)",
+            reply: number
+        )
+        _ = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(Self.patience)), on: clock)
+        let messages = taken.withLock(\.self)
+        guard messages.isEmpty, bytes != nil, isTooLarge.withLock(\.self) else { return messages }
+        return try await pull(1, bytes: nil, from: consumer, of: stream)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes contain a text.
+    func contains(text: String) -> Bool {
+        let text = text.utf8
+        guard count >= text.count else { return false }
+        return (0...(count - text.count)).contains { self[$0..<($0 + text.count)].elementsEqual(text) }
+    }
+}

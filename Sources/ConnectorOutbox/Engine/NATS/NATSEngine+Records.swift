@@ -1,0 +1,179 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// What operators ask and do. Each reads the streams from their beginning, one message after the other.
+extension NATSEngine {
+    /// A dead letter, and where it is.
+    private struct Letter {
+        /// Its number in the stream of the dead letters.
+        var number: Int64
+        /// The number that the event had in the other stream.
+        var position: Int64
+        var record: OutboxRecord
+    }
+
+    /// A stored event, and who it is for.
+    private struct Stored {
+        /// Its number in the stream.
+        var position: Int64
+        var event: OutboxEvent
+        /// The connectors that may still need it.
+        var waiting: [String]
+        /// The connectors that have it.
+        var delivered: [String]
+    }
+
+    /// Calls a function with every message of a stream that a filter means, oldest first, until that returns false.
+    private func read(
+        _ stream: String,
+        _ filter: String,
+        _ body: (NATSMessage, Int64) -> Bool
+    ) async throws(ConnectorError) {
+        var next: Int64 = 1
+        while let message = try await jetStream.message(stream, from: next, filter: filter) {
+            guard let sequence = message.sequence, sequence >= next, body(message, sequence) else { return }
+            next = sequence + 1
+        }
+    }
+
+    /// The dead letters that a selection means.
+    private func letters(_ selection: RecordSelection) async throws(ConnectorError) -> [Letter] {
+        guard selection.states?.contains(.dead) ?? true else { return [] }
+        var letters: [Letter] = []
+        let filter =
+            selection.targets?.count == 1
+            ? selection.targets?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
+        try await read(layout.deadStream, filter) { message, number in
+            guard let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
+                selection.targets?.contains(path) ?? true
+            else { return true }
+            let event = NATSEvent.event(message, at: number)
+            guard selection.ids?.contains(event.id) ?? true else { return true }
+            let failure = NATSEvent.failure(message)
+            letters.append(
+                Letter(
+                    number: number,
+                    position: failure?.position ?? 0,
+                    record: OutboxRecord(
+                        target: path,
+                        event: event,
+                        state: .dead,
+                        attempts: failure.map { [$0.attempt] } ?? []
+                    )
+                )
+            )
+            return letters.count < selection.limit
+        }
+        return letters
+    }
+
+    /// The events in the stream that a selection means by their ids and connectors.
+    private func stored(_ selection: RecordSelection) async throws(ConnectorError) -> [Stored] {
+        var stored: [Stored] = []
+        let consumers = try await schema.consumers()
+        let only = selection.targets?.count == 1 ? selection.targets?.first : nil
+        guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
+        let filter = only.flatMap { consumers[$0] }.map { layout.filter($0.slot) } ?? layout.subjects
+        try await read(layout.stream, filter) { message, position in
+            let event = NATSEvent.event(message, at: position)
+            guard selection.ids?.contains(event.id) ?? true else { return true }
+            let slots = Set(layout.slots(message.subject ?? ""))
+            let meant = consumers.values.filter { slots.contains($0.slot) }
+            stored.append(
+                Stored(
+                    position: position,
+                    event: event,
+                    waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
+                    delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
+                )
+            )
+            return stored.count < selection.limit
+        }
+        return stored
+    }
+
+    package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
+        var all = selection
+        all.states = nil
+        all.limit = .max
+        let isForDead = selection.states == [.dead]
+        let letters = try await letters(isForDead ? selection : all)
+        let dead = Set(letters.map { Place(target: $0.record.target, position: $0.position) })
+        var records = letters.map(\.record)
+        if !isForDead {
+            for stored in try await stored(selection) {
+                for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
+                    for target in targets where selection.targets?.contains(target) ?? true {
+                        guard !dead.contains(Place(target: target, position: stored.position)) else { continue }
+                        records.append(OutboxRecord(target: target, event: stored.event, state: state, attempts: []))
+                    }
+                }
+            }
+        }
+        return Array(
+            records.filter { selection.states?.contains($0.state) ?? true }
+                .enumerated()
+                .sorted { ($0.element.event.createdAt, $0.offset) < ($1.element.event.createdAt, $1.offset) }
+                .prefix(selection.limit)
+                .map(\.element)
+        )
+    }
+
+    /// An event at a connector.
+    private struct Place: Hashable {
+        var target: String
+        var position: Int64
+    }
+
+    package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        var selection = selection
+        selection.states = nil
+        let letters = try await letters(selection)
+        for letter in letters {
+            try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
+            try await delete(letter.number, of: layout.deadStream)
+        }
+        return letters.count
+    }
+
+    package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        var count = 0
+        for letter in try await letters(selection) {
+            try await delete(letter.number, of: layout.deadStream)
+            self.count(dropped: 1, letter.record.target)
+            count += 1
+        }
+        guard selection.states?.contains(.queued) ?? true else { return count }
+        for stored in try await stored(selection) {
+            let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
+            guard !dropped.isEmpty else { continue }
+            // A message belongs to all of its connectors: the others get another one, which comes last.
+            let others = stored.waiting.filter { !dropped.contains($0) }
+            if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
+            try await delete(stored.position, of: layout.stream)
+            for target in dropped { self.count(dropped: 1, target) }
+            count += dropped.count
+        }
+        return count
+    }
+
+    /// Stores an event again, which the server must not take for a repetition of the first time.
+    private func put(
+        _ event: OutboxEvent,
+        for targets: [String],
+        as name: String
+    ) async throws(ConnectorError) {
+        let message = JetStream.Message(
+            subject: layout.subject(try slots(targets)),
+            data: event.payload,
+            headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
+        )
+        _ = try await jetStream.publish([message])
+    }
+
+    private func delete(_ number: Int64, of stream: String) async throws(ConnectorError) {
+        _ = try await jetStream.call("STREAM.MSG.DELETE.\(stream)", ["seq": .integer(number), "no_erase": true])
+    }
+}

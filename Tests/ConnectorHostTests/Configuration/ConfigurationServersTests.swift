@@ -1,0 +1,47 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import ConnectorOutbox
+import Testing
+
+/// Where the outbox keeps its events.
+@Suite struct ConfigurationServersTests {
+    private func configuration(_ outbox: String) throws -> Configuration {
+        try Configuration(
+            parsing: #"{ "version": 1, "outbox": \#(outbox), "connectors": [] }"#,
+            environment: Configuration.Environment(["TOKEN": "sesame"])
+        )
+    }
+
+    @Test func `servers are read, and the token only when it is needed`() throws {
+        let text = #"""
+            { "engine": "nats", "url": "nats://a,nats://b", "stream": "SHOP", "replicas": 3,
+              "token": { "secret": "env:TOKEN" }, "tls": { "ca": "/ca.pem" } }
+            """#
+        let servers = try #require(try configuration(text).servers)
+        let settings = try servers.resolved()
+        #expect(settings.url == "nats://a,nats://b")
+        #expect((settings.stream, settings.replicas) == ("SHOP", 3))
+        #expect(settings.token == "sesame")
+        #expect(settings.authorities == "/ca.pem")
+        #expect(settings.isEncrypted)
+    }
+
+    @Test func `a file needs no servers`() throws {
+        #expect(try configuration(#"{ "engine": "sqlite" }"#).servers == nil)
+    }
+
+    @Test(arguments: [
+        #"{ "engine": "kafka" }"#, #"{ "engine": "nats" }"#, #"{ "engine": "sqlite", "url": "nats://a" }"#,
+        #"{ "engine": "nats", "url": "nats://a", "replicas": 2 }"#,
+        #"{ "engine": "nats", "url": "nats://a", "stream": "a.b" }"#,
+        #"{ "engine": "nats", "url": "nats://a", "token": "sesame" }"#,
+        #"{ "engine": "nats", "url": "nats://a", "token": { "secret": "sesame" } }"#,
+    ])
+    func `what it cannot be is a fault that does not show a token`(_ outbox: String) {
+        let error = #expect(throws: ConfigurationErrors.self) { try configuration(outbox) }
+        #expect(error.map { "\($0)".contains("sesame") } == false)
+    }
+}

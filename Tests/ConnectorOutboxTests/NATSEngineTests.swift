@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorOutbox
+
+/// What NATS adds to what every engine promises: other hosts, and servers that die.
+@Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSEngineTests {
+    private let now = OutboxEvent.start
+
+    private func engine(_ servers: NATSServers, _ targets: [String] = ["a", "b"]) async throws -> NATSEngine {
+        try await NATSEngine(servers.settings(), targets: targets, now: { OutboxEvent.start })
+    }
+
+    /// Delivers everything, and returns the ids, repetitions included.
+    private func drain(_ engine: NATSEngine, _ target: String, until count: Int) async throws -> [String] {
+        var ids: [String] = []
+        while Set(ids).count < count {
+            let batch = try await engine.batch(for: target, upTo: BatchLimits(), now: now)
+            let attempt = Attempt(at: now, failures: batch.entries.map { _ in nil })
+            try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)
+            ids += batch.entries.map(\.event.id)
+        }
+        return ids
+    }
+
+    @Test func `what is missing or otherwise is an error, and nothing is made in silence`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        #expect(try await servers.migrate(["a"]) == [])
+        let missing = await #expect(throws: ConnectorError.self) { try await engine(servers) }
+        #expect(missing?.code == .missing)
+        #expect(missing?.message.contains("b") == true)
+        #expect(try await servers.migrate(["a", "b"]) == ["made the consumer of b"])
+        var settings = servers.settings()
+        settings.replicas = 3
+        let other = await #expect(throws: ConnectorError.self) {
+            try await NATSEngine(settings, targets: [], now: { OutboxEvent.start })
+        }
+        #expect(other?.code == .conflict)
+    }
+
+    @Test func `a token opens the servers, and another one does not`() async throws {
+        let servers = try await NATSServers(token: "sesame")
+        _ = try await servers.migrate(["a"])
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSEngine(servers.settings(token: "wrong"), targets: [], now: { OutboxEvent.start })
+        }
+        #expect(error?.code == .storage)
+        #expect(error.map { "\($0)".contains("wrong") } == false)
+    }
+
+    @Test func `hosts share the work, and take over from one that dies`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"], lease: .seconds(1))
+        let (first, second) = (try await engine(servers), try await engine(servers))
+        _ = try await first.append((1...10).map { .numbered($0) }, to: ["a", "b"])
+        let mine = try await first.batch(for: "a", upTo: BatchLimits(count: 4), now: now)
+        #expect(mine.entries.count == 4)
+        let others = try await second.batch(for: "a", upTo: BatchLimits(), now: now)
+        #expect(others.entries.map(\.event.id) == (5...10).map { "event-\($0)" })
+        try await second.settle(
+            others,
+            others.entries.map { _ in .delivered },
+            Attempt(at: now, failures: others.entries.map { _ in nil })
+        )
+        // It ends without a word to the servers.
+        await first.jetStream.connection.close()
+        #expect(Set(try await drain(second, "a", until: 4)) == Set((1...4).map { "event-\($0)" }))
+        #expect(Set(try await drain(second, "b", until: 10)).count == 10)
+        await second.close()
+    }
+
+    @Test func `a server of three that dies takes nothing with it`() async throws {
+        let servers = try await NATSServers(3)
+        _ = try await servers.migrate(["a", "b"])
+        let engine = try await engine(servers)
+        for dying in 0..<3 {
+            for number in 1...20 { _ = try await engine.append([.numbered(100 * dying + number)], to: ["a", "b"]) }
+            servers.kill(dying)
+            for number in 21...40 { _ = try await engine.append([.numbered(100 * dying + number)], to: ["a", "b"]) }
+            try servers.start(dying)
+        }
+        #expect(Set(try await drain(engine, "a", until: 120)).count == 120)
+        #expect(Set(try await drain(engine, "b", until: 120)).count == 120)
+        await engine.close()
+    }
+}
