@@ -119,8 +119,17 @@ struct OperationThunk {
 
     private var labelledArguments: String {
         signature.parameters.enumerated().filter { $0.element.direction == .in }
-            .map { "\(label($0.element.name)): " + (isConverted($0.element) ? "a\($0.offset)" : "p\($0.offset)") }
+            .map { index, parameter in
+                let value = isConverted(parameter) ? "a\(index)" : "p\(index)"
+                let argument = isText(parameter) ? "Line.argument(\(value), \"\(parameter.name)\")" : value
+                return "\(label(parameter.name)): \(argument)"
+            }
             .joined(separator: ", ")
+    }
+
+    /// Whether the method says by its type if the argument is parsed: that of a batch, which may be passed on as it is.
+    private func isText(_ parameter: Signature.Parameter) -> Bool {
+        operation.name == "deliver" && signature.isAsync && parameter.type == .json && !parameter.isOptional
     }
 
     /// Escapes the only words that cannot be labels.
@@ -141,6 +150,7 @@ struct OperationThunk {
                 let optional = parameter.isOptional
                 let function =
                     switch parameter.type {
+                    case .json where isText(parameter): "text"
                     case .json: optional ? "optionalJSON" : "json"
                     case .bytes: optional ? "optionalBytes" : "bytes"
                     default: optional ? "optionalString" : "string"

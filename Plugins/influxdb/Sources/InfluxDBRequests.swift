@@ -25,11 +25,13 @@ struct InfluxDBRequests {
     /// A write of points, one to a line.
     func write(_ lines: [[UInt8]], isAuthenticated: Bool = true) -> HTTPRequest {
         let url = endpoint.appending("write").with("db", database).with("rp", retentionPolicy).with("precision", "ns")
+        var body: [UInt8] = []
+        body.append(lines, separator: UInt8(ascii: "\n"))
         var request = HTTPRequest(
             .post,
             url,
             headers: ["Content-Type": "text/plain; charset=utf-8"],
-            body: Array(lines.joined(separator: [UInt8(ascii: "\n")])),
+            body: body,
             isCompressed: !lines.isEmpty
         )
         if isAuthenticated, let username {

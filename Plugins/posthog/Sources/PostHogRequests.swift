@@ -15,7 +15,7 @@ struct PostHogRequests {
     /// A batch of encoded events.
     func batch(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
         var body = Array(#"{"api_key":"\#(apiKey)","historical_migration":false,"sent_at":"\#(sentAt)","batch":["#.utf8)
-        body += events.joined(separator: [UInt8(ascii: ",")])
+        body.append(events, separator: UInt8(ascii: ","))
         body += Array("]}".utf8)
         var request = request("/batch/", body: body)
         request.isCompressed = !events.isEmpty

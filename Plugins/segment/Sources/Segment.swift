@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 
 /// Delivers to Segment's tracking API, and to servers that speak it.
-struct Segment: AnalyticsPlugin {
+struct Segment: AnalyticsTextPlugin {
     private let host: Host
     private let requests: SegmentRequests
 
@@ -30,9 +30,15 @@ struct Segment: AnalyticsPlugin {
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
-        return try await SegmentRequests.limits.deliver(events) { event in
-            SegmentRequests.encode(event, now: now)
-        } send: { batch in
+        return try await deliver(events) { SegmentRequests.encode($0, now: now) }
+    }
+
+    func deliver(_ events: [AnalyticsEventText]) async throws -> [DeliveryAnswer] {
+        try await deliver(events, encode: SegmentRequests.encode)
+    }
+
+    private func deliver<Event>(_ events: [Event], encode: (Event) -> [UInt8]) async throws -> [DeliveryAnswer] {
+        try await SegmentRequests.limits.deliver(events, encode: encode) { batch in
             try check(await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now)))
         }
     }

@@ -15,7 +15,7 @@ struct SegmentRequests {
     /// A batch of encoded events.
     func batch(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
         var body = Array("{\"sentAt\":\"\(sentAt)\",\"batch\":[".utf8)
-        body += events.joined(separator: [UInt8(ascii: ",")])
+        body.append(events, separator: UInt8(ascii: ","))
         body += Array("]}".utf8)
         let headers: HTTPFields = [
             "Authorization": SecretPlaceholder.basicCredentials(user: writeKey.text, password: ""),
@@ -46,5 +46,10 @@ struct SegmentRequests {
             event.context["library"] = ["name": "connector-host", "version": "1.0.0"]
         }
         return event.json.utf8()
+    }
+
+    /// The event as it came, in the terms of the specification.
+    static func encode(_ event: AnalyticsEventText) -> [UInt8] {
+        event.utf8(filling: "library", with: #"{"name":"connector-host","version":"1.0.0"}"#)
     }
 }

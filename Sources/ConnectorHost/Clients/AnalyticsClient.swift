@@ -169,7 +169,7 @@ public final class AnalyticsClient: Sendable {
         return try await target.send(
             id: event.messageId,
             event.type.rawValue,
-            event.json.utf8(),
+            event.utf8(),
             as: "event",
             options
         )
@@ -183,7 +183,7 @@ public final class AnalyticsClient: Sendable {
         _ events: [AnalyticsEvent],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        try await target.deliver(events.map(\.json), as: "events", options)
+        try await target.deliver(AnalyticsEvent.utf8(events), count: events.count, as: "events", options)
     }
 
     /// Sends the events that adapters still hold.

@@ -12,6 +12,8 @@ struct ClientTarget: Sendable {
     /// The connector's path.
     let path: String
     private let tree: CurrentTree
+    /// The capability of the client; nil for one that has any.
+    private let capability: String?
     private let outbox: Outbox
     private let clock: any HostClock
     private let screen: TextScreen
@@ -32,6 +34,7 @@ struct ClientTarget: Sendable {
     ) throws(ConnectorError) {
         self.path = path
         self.tree = tree
+        self.capability = capability
         self.outbox = outbox
         self.clock = clock
         self.screen = screen
@@ -146,20 +149,21 @@ struct ClientTarget: Sendable {
 
     /// The capability that an operation belongs to.
     func capability(of operation: String) -> String {
-        capabilities.first { $0.operations.contains { $0.name == operation } }?.id.description ?? ""
+        capability ?? capabilities.first { $0.operations.contains { $0.name == operation } }?.id.description ?? ""
     }
 
-    /// Delivers a batch.
+    /// Delivers a batch, a JSON array of some elements.
     ///
     /// - Returns: The fate of each event or report, in the order of the batch.
     func deliver(
-        _ batch: [JSONValue],
+        _ batch: [UInt8],
+        count: Int,
         as parameter: String,
         _ options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        let arguments = CallArguments(texts: [(parameter, JSONValue.array(batch).utf8())])
+        let arguments = CallArguments(texts: [(parameter, batch)])
         let answer = try await call("deliver", arguments, options)
-        return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: batch.count) }
+        return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }
     }
 
     private func model<Model>(

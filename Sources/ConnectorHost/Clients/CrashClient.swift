@@ -69,7 +69,8 @@ public struct CrashClient: Sendable {
         _ reports: [CrashReport],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        try await target.deliver(reports.map { filled($0).json }, as: "reports", options)
+        let batch = JSONValue.array(reports.map { filled($0).json }).utf8()
+        return try await target.deliver(batch, count: reports.count, as: "reports", options)
     }
 
     /// Sends a report, as an exception if it has one and as a message otherwise.

@@ -35,7 +35,7 @@ package struct OutboxInspection: Sendable {
             engine = nil
         case .servers(let servers):
             directory = ""
-            let now = { @Sendable in options.clock.wallTime() }
+            let now = { @Sendable in clock.wallTime() }
             engine = try await NATSEngine(try servers.resolved(), targets: [], now: now)
         case .none(let error): throw error
         case .directory(let path):

@@ -15,7 +15,7 @@ extension ConnectorAnswer {
     func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
             var answers = try read { () throws(ConnectorError) in
-                try DeliveryAnswer.answers(json: JSONValue(parsing: result.text, file: "deliver"), count: count)
+                try DeliveryAnswer.answers(text: result.text, count: count)
             }
             for index in answers.indices { answers[index].reason = answers[index].reason.map(screen.redact) }
             return answers

@@ -114,3 +114,14 @@ public struct BatchDelivery: Sendable {
         }
     }
 }
+
+extension [UInt8] {
+    /// Adds encoded items with a byte between each two; many times as fast as the standard library's `joined`.
+    package mutating func append(_ items: [[UInt8]], separator: UInt8) {
+        reserveCapacity(count + items.reduce(0) { $0 + $1.count + 1 } + 16)
+        for (index, item) in items.enumerated() {
+            if index > 0 { append(separator) }
+            self += item
+        }
+    }
+}

@@ -33,18 +33,36 @@ extension Line {
         return value
     }
 
+    /// Copies a `json` argument without parsing it.
+    ///
+    /// - Throws: A ``PluginError`` that names the argument if it is null.
+    public static func text(_ data: UnsafePointer<CChar>?, _ length: UInt64, _ name: String) throws -> [UInt8] {
+        guard let bytes = try unsafe buffer(data, length, name) else { throw missing(name) }
+        return unsafe [UInt8](bytes)
+    }
+
+    /// A copied `json` argument for a method that takes it as it is, which is preferred to one that takes it parsed.
+    public static func argument(_ text: [UInt8], _ name: String) -> JSONText { JSONText(utf8: text) }
+
+    /// Parses a copied `json` argument.
+    ///
+    /// - Throws: A ``PluginError`` that names the argument and the position if it is not JSON.
+    @_disfavoredOverload
+    public static func argument(_ text: [UInt8], _ name: String) throws -> JSONValue {
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: text, file: name)
+        } catch {
+            throw PluginError(error)
+        }
+    }
+
     /// Parses a `json?` argument; a null pointer is nil, the text `null` is a value.
     public static func optionalJSON(
         _ data: UnsafePointer<CChar>?,
         _ length: UInt64,
         _ name: String
     ) throws -> JSONValue? {
-        guard let bytes = try unsafe buffer(data, length, name) else { return nil }
-        do throws(ConnectorError) {
-            return try unsafe JSONValue(parsing: [UInt8](bytes), file: name)
-        } catch {
-            throw PluginError(error)
-        }
+        try unsafe buffer(data, length, name).map { try unsafe argument([UInt8]($0), name) as JSONValue }
     }
 
     /// Copies a `bytes` argument.

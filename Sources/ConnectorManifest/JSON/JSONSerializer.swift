@@ -55,8 +55,14 @@ struct JSONSerializer {
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
     }
 
-    private mutating func write(_ text: String) {
+    /// Writes a string.
+    mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
+        if isPlain(text) {
+            append(text)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"", "\\":
@@ -73,13 +79,24 @@ struct JSONSerializer {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Whether a text is ASCII that needs no escapes: most texts are, and are copied whole.
+    private func isPlain(_ text: String) -> Bool {
+        let bytes = text.utf8Span.span
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte < 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+        }
+        return true
+    }
+
     /// Writes `\u009b`: a reader gets the same character, and a terminal that shows the text none.
     private mutating func escape(_ scalar: Unicode.Scalar) {
         let digits = String(scalar.value, radix: 16)
         append("\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
     }
 
-    private mutating func append(_ text: String) {
+    /// Adds a part of the text as it is.
+    mutating func append(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
 }

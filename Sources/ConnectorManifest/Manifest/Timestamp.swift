@@ -81,14 +81,25 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         let time = seconds % 86_400
-        let milliseconds = Int(nanoseconds / 1_000_000 % 1000)
-        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(pad(time / 3600, 2)):\(pad(time / 60 % 60, 2)):"
-            + "\(pad(time % 60, 2)).\(pad(milliseconds, 3))Z"
-    }
-
-    private func pad(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let fields =
+            [
+                (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (time / 3600, 2, ":"), (time / 60 % 60, 2, ":"),
+                (time % 60, 2, "."), (Int(nanoseconds / 1_000_000 % 1000), 3, "Z"),
+            ] as [(number: Int, width: Int, end: Unicode.Scalar)]
+        return unsafe String(unsafeUninitializedCapacity: 24) { target in
+            var index = 0
+            for field in fields {
+                var number = field.number
+                for place in stride(from: index + field.width - 1, through: index, by: -1) {
+                    unsafe target[place] = 0x30 + UInt8(number % 10)
+                    number /= 10
+                }
+                index += field.width
+                unsafe target[index] = UInt8(ascii: field.end)
+                index += 1
+            }
+            return index
+        }
     }
 
     /// Orders by time.

@@ -104,4 +104,34 @@ extension DeliveryAnswer {
         }
         return answers
     }
+
+    /// Reads the answers to a batch from their text.
+    ///
+    /// - Throws: As ``answers(json:count:)``, and `syntax` for a text that is not JSON.
+    package static func answers(text: [UInt8], count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
+        // What nearly every batch is answered with, in the form of `text(of:)`.
+        if text.count == count * (acceptedText.count + 1) + 1, text == Self.text(accepting: count) {
+            return Array(repeating: .accepted, count: count)
+        }
+        return try answers(json: JSONValue(parsing: text, file: "deliver"), count: count)
+    }
+
+    /// The text of the answers to a batch.
+    package static func text(of answers: [DeliveryAnswer]) -> [UInt8] {
+        answers.allSatisfy { $0 == .accepted }
+            ? text(accepting: answers.count) : JSONValue.array(answers.map(\.json)).utf8()
+    }
+
+    private static let acceptedText = DeliveryAnswer.accepted.json.utf8()
+
+    private static func text(accepting count: Int) -> [UInt8] {
+        var text = [UInt8(ascii: "[")]
+        text.reserveCapacity(count * (acceptedText.count + 1) + 1)
+        for index in 0..<count {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += acceptedText
+        }
+        text.append(UInt8(ascii: "]"))
+        return text
+    }
 }

@@ -5,6 +5,8 @@ internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
+    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif
@@ -32,8 +34,13 @@ package enum RandomIdentifier {
 
         mutating func next() -> (UInt64, UInt64) {
             if numbers.count < 2 {
+                // The most bytes that one call gives.
+                numbers = unsafe Array(unsafeUninitializedCapacity: 32) { target, count in
+                    guard unsafe getentropy(target.baseAddress, 256) == 0 else { return }
+                    count = 32
+                }
                 var generator = SystemRandomNumberGenerator()
-                numbers = (0..<256).map { _ in generator.next() }
+                while numbers.count < 2 { numbers.append(generator.next()) }
             }
             return (numbers.removeLast(), numbers.removeLast())
         }

@@ -45,6 +45,36 @@ internal import Testing
         )
     }
 
+    @Test func `complete events are passed on as they came, with the library filled in`() async throws {
+        let http = ScriptedHTTP((200, #"{"success":true}"#))
+        let event =
+            #"{ "type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.000Z","userId":"u","event":"E" "#
+        let batch = JSONText(utf8: Array("[\(event)},\(event),\"properties\":{\"n\":1.50}}]".utf8))
+        let answers = try await segment(http).deliver(events: batch)
+        #expect(try DeliveryAnswer.answers(text: answers, count: 2) == [.accepted, .accepted])
+        let library = #","context":{"library":{"name":"connector-host","version":"1.0.0"}}}"#
+        let body = try #require(http.requests.first).text
+        #expect(
+            body.contains(#""batch":[\#(event)\#(library),\#(event),"properties":{"n":1.50}\#(library)]}"#),
+            "\(body)"
+        )
+    }
+
+    @Test func `an event that cannot be read is rejected, and the others of its batch are delivered`() async throws {
+        let http = ScriptedHTTP((200, #"{"success":true}"#))
+        let batch = JSONText(utf8: Array(#"[{"type":"track","userId":7},7,{"type":"page","userId":"u"}]"#.utf8))
+        let answers = try await segment(http).deliver(events: batch)
+        let outcomes = try DeliveryAnswer.answers(text: answers, count: 3).map(\.outcome)
+        #expect(outcomes == [.rejected, .rejected, .accepted])
+        #expect(http.requests.first?.jsonBody["batch"]?.array?.count == 1)
+        for text in ["{", "{}", #"[{"a":1,"a":1}]"#] {
+            await #expect(throws: PluginError.self) {
+                try await segment(http).deliver(events: JSONText(utf8: Array(text.utf8)))
+            }
+        }
+        #expect(http.requests.count == 1)
+    }
+
     @Test func `an event of more than 32 KB is rejected, and the others are delivered`() async throws {
         let http = ScriptedHTTP((200, "OK"))
         var large = AnalyticsEvent.track("Large", userId: "u")

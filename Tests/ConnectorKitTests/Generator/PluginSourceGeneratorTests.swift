@@ -46,6 +46,12 @@ internal import Testing
         #expect(source.contains("return Line.encode(try await plugin.`work`(in: a0))"))
     }
 
+    @Test func `the method of a batch says by its type whether the batch is parsed`() throws {
+        let (source, _) = try generate(#""deliver":{"symbol":"my_deliver","signature":"(events: json) async -> json"}"#)
+        #expect(source.contains("let a0 = try unsafe Line.text(p0, p0Length, \"events\")"))
+        #expect(source.contains("Line.encode(try await plugin.`deliver`(events: Line.argument(a0, \"events\")))"))
+    }
+
     @Test(arguments: [
         (#""a-b":{"symbol":"x","signature":"()"}"#, "cannot be the name of a method"),
         (#""a":{"symbol":"x.y","signature":"()"}"#, "cannot be the name of a function"),

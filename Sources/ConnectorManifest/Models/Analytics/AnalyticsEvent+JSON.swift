@@ -73,4 +73,51 @@ extension AnalyticsEvent {
         object.set("context", context)
         return .object(object)
     }
+
+    /// ``json`` as text, written without making the value.
+    package func utf8() -> [UInt8] {
+        var serializer = JSONSerializer(isPretty: false)
+        write(to: &serializer)
+        return serializer.bytes
+    }
+
+    /// The JSON array of events.
+    package static func utf8(_ events: [AnalyticsEvent]) -> [UInt8] {
+        var serializer = JSONSerializer(isPretty: false)
+        serializer.append("[")
+        for (index, event) in events.enumerated() {
+            if index > 0 { serializer.append(",") }
+            event.write(to: &serializer)
+        }
+        serializer.append("]")
+        return serializer.bytes
+    }
+
+    private func write(to serializer: inout JSONSerializer) {
+        serializer.append("{\"type\":")
+        serializer.write(type.rawValue)
+        func write(_ member: String, _ text: String?) {
+            guard let text else { return }
+            serializer.append(member)
+            serializer.write(text)
+        }
+        func write(_ member: String, _ object: JSONObject) {
+            guard !object.isEmpty else { return }
+            serializer.append(member)
+            serializer.write(.object(object))
+        }
+        write(",\"messageId\":", messageId)
+        write(",\"timestamp\":", timestamp?.description)
+        write(",\"userId\":", userId)
+        write(",\"anonymousId\":", anonymousId)
+        write(",\"event\":", event)
+        write(",\"name\":", name)
+        write(",\"category\":", category)
+        write(",\"groupId\":", groupId)
+        write(",\"previousId\":", previousId)
+        write(",\"properties\":", properties)
+        write(",\"traits\":", traits)
+        write(",\"context\":", context)
+        serializer.append("}")
+    }
 }

@@ -7,6 +7,7 @@ internal import ConnectorManifest
 extension OutboxTables {
     /// How every connector stands.
     func standings() throws(Database.Failure) -> [String: Standing] {
+        try count()
         var standings: [String: Standing] = [:]
         var numbers: [(path: String, target: Int64)] = []
         try statement("SELECT target, path, delivered, dropped, last FROM targets").run { row in

@@ -9,6 +9,17 @@ final class OutboxTables {
     private var statements: [String: Statement] = [:]
     /// The routes by their connectors; forgotten when a transaction fails, since it may have made some.
     private var routes: [[String]: Int64] = [:]
+    /// What the events of the transaction under way add, which is written once at its end.
+    private var added = Added()
+    /// Whether commits are synchronised to the disk now.
+    private var isStable = true
+
+    /// What new events add to the counters.
+    private struct Added {
+        /// The number of the next event; nil before the first one.
+        var next: Int64?
+        var routes: [Int64: (count: Int64, bytes: Int64)] = [:]
+    }
 
     /// Opens a file and brings it to the current version.
     init(_ path: String) throws(Database.Failure) {
@@ -33,14 +44,26 @@ final class OutboxTables {
         try database.statement("VACUUM INTO ?").run(.text(path))
     }
 
-    /// Does work in one transaction, which ends stable or not at all.
-    func transaction(_ body: (OutboxTables) throws(Database.Failure) -> Void) throws(Database.Failure) {
+    /// Does work in one transaction, which ends well or not at all.
+    ///
+    /// - Parameter isStable: Whether a loss of power may no longer undo it afterwards. A transaction that may be undone
+    ///   becomes stable with the next one that may not.
+    func transaction(
+        isStable: Bool,
+        _ body: (OutboxTables) throws(Database.Failure) -> Void
+    ) throws(Database.Failure) {
+        if isStable != self.isStable {
+            try database.run("PRAGMA synchronous = \(isStable ? "FULL" : "NORMAL")")
+            self.isStable = isStable
+        }
         try statement("BEGIN IMMEDIATE").run()
         do throws(Database.Failure) {
             try body(self)
+            try count()
             try statement("COMMIT").run()
         } catch {
             routes = [:]
+            added = Added()
             try? statement("ROLLBACK").run()
             throw error
         }
@@ -91,7 +114,12 @@ final class OutboxTables {
     /// - Returns: Which are new.
     func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
         let route = try route(targets)
-        let next = try statement("SELECT value FROM counters WHERE name = 'next'").integer() ?? 1
+        let next: Int64
+        if let known = added.next {
+            next = known
+        } else {
+            next = try statement("SELECT value FROM counters WHERE name = 'next'").integer() ?? 1
+        }
         let insert = try statement(
             "INSERT OR IGNORE INTO events(position, id, lane, created, payload) VALUES(?, ?, ?, ?, ?)"
         )
@@ -114,10 +142,9 @@ final class OutboxTables {
             count += 1
             bytes += Int64(event.payload.count)
         }
-        guard count > 0 else { return isNew }
-        try statement("UPDATE counters SET value = ? WHERE name = 'next'").run(.integer(next + count))
-        try statement("UPDATE routes SET count = count + ?, bytes = bytes + ? WHERE route = ?")
-            .run(.integer(count), .integer(bytes), .integer(route))
+        added.next = next + count
+        added.routes[route, default: (0, 0)].count += count
+        added.routes[route, default: (0, 0)].bytes += bytes
         return isNew
     }
 
@@ -138,6 +165,17 @@ final class OutboxTables {
                 """
             ).run(.integer(position), .text(path))
         }
+    }
+
+    /// Writes what the new events add to the counters. Whatever reads the counters needs it first.
+    func count() throws(Database.Failure) {
+        guard let next = added.next else { return }
+        try statement("UPDATE counters SET value = ? WHERE name = 'next'").run(.integer(next))
+        for (route, sums) in added.routes {
+            try statement("UPDATE routes SET count = count + ?, bytes = bytes + ? WHERE route = ?")
+                .run(.integer(sums.count), .integer(sums.bytes), .integer(route))
+        }
+        added = Added()
     }
 
     // MARK: Reading

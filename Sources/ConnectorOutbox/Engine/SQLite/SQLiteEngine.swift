@@ -18,7 +18,7 @@ private let closeDescriptor: @Sendable (Int32) -> Int32 = { close($0) }
 ///
 /// Events are stable once the write-ahead log is on the disk (`synchronous=FULL`): neither a crash of the process nor a
 /// loss of power loses them, as long as the disk keeps what it has confirmed. Callers that come together share one
-/// synchronisation. Several processes may use one file.
+/// synchronisation. What became of an event is written at once, and synchronised with the next new event. Several processes may use one file.
 package final class SQLiteEngine: OutboxEngine {
     private let thread: SQLiteThread
     private let now: @Sendable () -> Timestamp
@@ -89,11 +89,15 @@ package final class SQLiteEngine: OutboxEngine {
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        try await perform { tables throws(Database.Failure) in try tables.batch(for: target, upTo: limits, now: now) }
+        try await perform(isStable: false) { tables throws(Database.Failure) in
+            try tables.batch(for: target, upTo: limits, now: now)
+        }
     }
 
+    /// What a loss of power undoes of it is delivered once more, with the same ids.
     package func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError) {
-        try await perform { tables throws(Database.Failure) in try tables.settle(batch, fates, attempt) }
+        try await perform(isStable: false) { tables throws(Database.Failure) in try tables.settle(batch, fates, attempt)
+        }
     }
 
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
@@ -105,11 +109,11 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func standings() async throws(ConnectorError) -> [String: Standing] {
-        try await perform { tables throws(Database.Failure) in try tables.standings() }
+        try await perform(isStable: false) { tables throws(Database.Failure) in try tables.standings() }
     }
 
     package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
-        try await perform { tables throws(Database.Failure) in try tables.records(selection) }
+        try await perform(isStable: false) { tables throws(Database.Failure) in try tables.records(selection) }
     }
 
     package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
@@ -122,7 +126,7 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func version() async throws(ConnectorError) -> Int64 {
-        try await perform { tables throws(Database.Failure) in
+        try await perform(isStable: false) { tables throws(Database.Failure) in
             try tables.statement("PRAGMA data_version").integer() ?? 0
         }
     }
@@ -132,10 +136,11 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     fileprivate func perform<Value: Sendable>(
+        isStable: Bool = true,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
         do throws(Database.Failure) {
-            return try await thread.perform(body)
+            return try await thread.perform(isStable: isStable, body)
         } catch {
             throw Self.error(error, path)
         }

@@ -8,19 +8,24 @@ internal import DequeModule
 /// The thread that owns an outbox's file, and the queue of what it is to do.
 ///
 /// Whatever waits when a transaction begins is part of it, so one synchronisation of the disk serves every caller that
-/// came while the one before was under way (group commit). A caller goes on once its transaction is stable.
+/// came while the one before was under way (group commit). A caller goes on once its transaction is stable. After a
+/// transaction of many callers the next one waits a moment for them to come back, rather than to begin with the first.
 final class SQLiteThread: Sendable {
     /// Work inside a transaction. It returns what to do once the transaction has ended, well or not.
     private typealias Job = @Sendable (OutboxTables) throws(Database.Failure) -> @Sendable (Database.Failure?) -> Void
 
     private struct Waiting: Sendable {
         var job: Job
+        /// Whether its transaction must be on the disk before the caller goes on.
+        var isStable: Bool
         /// Tells the caller that the work could not be done.
         var fail: @Sendable (Database.Failure) -> Void
     }
 
     private struct State: Sendable {
         var waiting = Deque<Waiting>()
+        /// How many are worth waiting for.
+        var expected = 1
         var isClosing = false
     }
 
@@ -32,6 +37,10 @@ final class SQLiteThread: Sendable {
     private let restore: @Sendable (OutboxTables) throws(Database.Failure) -> Void
     /// The most pieces of work in one transaction, so that the first of them does not wait for long.
     private static let limit = 1000
+    /// The fewest callers of a transaction that the next one waits for.
+    private static let crowd = 8
+    /// How long it waits for them, in nanoseconds: less than a synchronisation takes.
+    private static let patience: UInt64 = 200_000
 
     /// Starts the thread.
     ///
@@ -64,24 +73,29 @@ final class SQLiteThread: Sendable {
         try opened.get()
     }
 
-    /// Does work in a transaction, and returns its result once the transaction is stable.
+    /// Does work in a transaction, and returns its result once the transaction is committed.
+    ///
+    /// - Parameter isStable: Whether a loss of power may no longer undo it then.
     func perform<Value: Sendable>(
+        isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(Database.Failure) -> Value {
         let result: Result<Value, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
-            let waiting = Waiting { tables throws(Database.Failure) in
+            let job: Job = { tables throws(Database.Failure) in
                 let value = try body(tables)
                 return { failure in
                     unsafe continuation.resume(returning: failure.map { .failure($0) } ?? .success(value))
                 }
-            } fail: { failure in
+            }
+            let waiting = Waiting(job: job, isStable: isStable) { failure in
                 unsafe continuation.resume(returning: .failure(failure))
             }
-            let isOpen = monitor.withLock { state in
+            let (isOpen, isAwaited) = monitor.withLock { state in
                 if !state.isClosing { state.waiting.append(waiting) }
-                return !state.isClosing
+                return (!state.isClosing, state.waiting.count == 1 || state.waiting.count >= state.expected)
             }
-            if isOpen { monitor.signal() } else { waiting.fail(Self.closed) }
+            guard isOpen else { return waiting.fail(Self.closed) }
+            if isAwaited { monitor.signal() }
         }
         return try result.get()
     }
@@ -91,11 +105,8 @@ final class SQLiteThread: Sendable {
         unsafe await withUnsafeContinuation { continuation in
             let isFirst = monitor.withLock { state in
                 guard !state.isClosing else { return false }
-                let end = Waiting { _ in
-                    { _ in unsafe continuation.resume() }
-                } fail: { _ in
-                    unsafe continuation.resume()
-                }
+                let job: Job = { _ in { _ in unsafe continuation.resume() } }
+                let end = Waiting(job: job, isStable: true) { _ in unsafe continuation.resume() }
                 state.waiting.append(end)
                 state.isClosing = true
                 return true
@@ -107,14 +118,22 @@ final class SQLiteThread: Sendable {
     private static let closed = Database.Failure(code: 0, description: "the outbox has closed")
 
     private func work(_ tables: inout OutboxTables?) {
+        var last = 0
         while true {
+            let expected = last < Self.crowd ? 1 : last
+            let end = SystemTime.monotonic() + Self.patience
             let group: [Waiting]? = monitor.wait { state in
+                state.expected = expected
                 guard !state.waiting.isEmpty else { return state.isClosing ? .proceed(nil) : .wait(until: nil) }
+                if state.waiting.count < expected, !state.isClosing, SystemTime.monotonic() < end {
+                    return .wait(until: end)
+                }
                 let group = Array(state.waiting.prefix(Self.limit))
                 state.waiting.removeFirst(group.count)
                 return .proceed(group)
             }
             guard let group else { return }
+            last = group.count
             commit(group, to: &tables)
         }
     }
@@ -150,7 +169,8 @@ final class SQLiteThread: Sendable {
             }
             // The file is closed before its name is another's.
             if tables == nil { tables = try openSound() }
-            try tables?.transaction { tables throws(Database.Failure) in
+            let isStable = group.contains { $0.isStable }
+            try tables?.transaction(isStable: isStable) { tables throws(Database.Failure) in
                 for waiting in group { ends.append(try waiting.job(tables)) }
             }
             for end in ends { end(nil) }

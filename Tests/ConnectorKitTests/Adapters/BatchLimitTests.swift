@@ -1,0 +1,28 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import bugsnag
+@testable internal import connector_manifest
+@testable internal import influxdb
+@testable internal import posthog
+@testable internal import segment
+@testable internal import sentry
+
+/// What the manifests say of batches.
+@Suite struct BatchLimitTests {
+    @Test(arguments: [
+        ("segment", SegmentRequests.limits), ("posthog", PostHogRequests.limits), ("influxdb", InfluxDBRequests.limits),
+        ("sentry", SentryRequests.limits), ("bugsnag", BugsnagRequests.limits),
+    ])
+    func `a manifest states the limits that its adapter keeps`(_ adapter: String, _ limits: BatchDelivery) throws {
+        let root = String(#filePath.prefix(upTo: try #require(#filePath.firstRange(of: "/Tests/")).lowerBound))
+        let text = try TextFile.read("\(root)/Plugins/\(adapter)/\(adapter).connector.json")
+        let batch = try #require(try JSONValue(parsing: text)["batch"])
+        #expect(batch["count"]?.integer == Int64(limits.batchCount))
+        #expect(batch["bytes"]?.integer == Int64(limits.batchBytes))
+    }
+}
