@@ -3,15 +3,15 @@
 
 import Testing
 
+@testable import ConnectorHost
+@testable import ConnectorLoading
+@testable import ConnectorManifest
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
-
-@testable import ConnectorHost
-@testable import ConnectorLoading
-@testable import ConnectorManifest
 
 /// Images that the dynamic linker would take, and that would end the process or could not be what was meant.
 @Suite struct RefusedImageTests {
