@@ -133,4 +133,29 @@ import Testing
         #expect(try await engine.standings()["a"]?.queued == stored + 1)
         await engine.close()
     }
+
+    @Test func `many may make the file at once`() async throws {
+        for _ in 0..<20 {
+            let folder = try Folder()
+            await withTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        do {
+                            let engine = try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) {
+                                _,
+                                _ in
+                            }
+                            _ = try await engine.append([.numbered(number)], to: ["a"])
+                            await engine.close()
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+            let engine = try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { _, _ in }
+            #expect(try await engine.standings()["a"]?.queued == 8)
+            await engine.close()
+        }
+    }
 }

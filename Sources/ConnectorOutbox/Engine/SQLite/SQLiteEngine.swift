@@ -14,6 +14,9 @@ internal import ConnectorPlatform
 /// The system's function, apart from the method of the same name.
 private let closeDescriptor: @Sendable (Int32) -> Int32 = { close($0) }
 
+/// Opens a directory, to lock it.
+private let openDescriptor: @Sendable (String) -> Int32 = { unsafe open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+
 /// Keeps events in an SQLite file in a directory of this user alone.
 ///
 /// Events are stable once the write-ahead log is on the disk (`synchronous=FULL`): neither a crash of the process nor a
@@ -67,7 +70,7 @@ package final class SQLiteEngine: OutboxEngine {
         do throws(Database.Failure) {
             thread = try await SQLiteThread { () throws(Database.Failure) in
                 Self.touch(path)
-                return try OutboxTables(path)
+                return try Self.openAlone(path, in: directory)
             } setAside: { failure throws(Database.Failure) in
                 onDamage(try Self.setAside(path, now()), failure.description)
             } restore: { tables throws(Database.Failure) in
@@ -147,6 +150,15 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     // MARK: Files
+
+    /// Opens a file while no other process does: SQLite makes a new file in steps, and who comes between them is turned
+    /// away at once, without its usual wait.
+    private static func openAlone(_ path: String, in directory: String) throws(Database.Failure) -> OutboxTables {
+        let descriptor = openDescriptor(directory)
+        defer { if descriptor >= 0 { _ = closeDescriptor(descriptor) } }
+        while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return try OutboxTables(path)
+    }
 
     /// Makes the directory, or checks that it is this user's alone.
     private static func prepare(_ directory: String) throws(ConnectorError) {
