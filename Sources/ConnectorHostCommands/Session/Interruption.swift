@@ -27,6 +27,7 @@ final class Interruption: Sendable {
 
     /// Receives the signals from now on, until the process ends.
     init() {
+        let registered = DispatchSemaphore(value: 0)
         for number in [SIGINT, SIGTERM] {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
@@ -36,7 +37,10 @@ final class Interruption: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             // The handler keeps the source, which would stop with its last reference.
             source.setEventHandler { [self] in withExtendedLifetime(source) { receive(number) } }
+            // Dispatch registers on a thread of its own: until then the signal would end the process.
+            source.setRegistrationHandler { registered.signal() }
             source.activate()
+            registered.wait()
         }
     }
 
