@@ -145,7 +145,8 @@ import Testing
     @Test func `a call that is completed and refused keeps its completion, and is counted`() async throws {
         let test = try await opened()
         #expect(try await test.call("gate", "both") == true)
-        #expect(try test.gate("gate").misbehaviourCount == 1)
+        // The caller goes on with the completion, before the function has returned its refusal.
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
     }
 
     @Test func `a completion with a length but no bytes, or too many, is an error`() async throws {
