@@ -150,8 +150,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
         await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
         await bench.clock.timers(atLeast: 2)
-        bench.clock.advance(by: .seconds(3601))
-        await bench.until { bench.standing().dead == 2 }
+        await bench.advance(by: .seconds(3601)) { bench.standing().dead == 2 }
         #expect(bench.vendor.batches.isEmpty)
         let dead = try await bench.outbox.engine().records(RecordSelection())
         #expect(dead.map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])

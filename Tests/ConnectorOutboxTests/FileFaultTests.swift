@@ -65,8 +65,8 @@ import Testing
         write([UInt8](repeating: 0xA5, count: bytes(path).count - 4096), to: path, at: 4096)
         // Reads pages that are not in SQLite's memory any more.
         #expect(try await ids(first) == [])
-        #expect(try await first.append([.numbered(5001)], to: ["a"]) == [true])
-        #expect(try await beside.append([.numbered(5002)], to: ["a"]) == [true])
+        #expect(try await first.append([.numbered(5001)], to: ["a"]).isApplied == [true])
+        #expect(try await beside.append([.numbered(5002)], to: ["a"]).isApplied == [true])
         // A process that has the damaged file open ends: it must not take the new file's log with it.
         await beside.close()
         #expect(folder.names.contains("outbox.sqlite-wal"))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorPlatform
 import Testing
 
 @testable import ConnectorOutbox
@@ -17,7 +18,14 @@ import Testing
     /// Delivers everything, and returns the ids, repetitions included.
     private func drain(_ engine: NATSEngine, _ target: String, until count: Int) async throws -> [String] {
         var ids: [String] = []
+        let deadline = engine.jetStream.clock.now() + 120_000_000_000
         while Set(ids).count < count {
+            guard engine.jetStream.clock.now() < deadline, !Task.isCancelled else {
+                let consumer = try await engine.jetStream.must("CONSUMER.INFO.OUTBOX.\(NATSLayout.token(target))")
+                let stream = try await engine.jetStream.must("STREAM.INFO.OUTBOX")
+                Issue.record("only \(ids): \(consumer): \(stream)")
+                return ids
+            }
             let batch = try await engine.batch(for: target, upTo: BatchLimits(), now: now)
             let attempt = Attempt(at: now, failures: batch.entries.map { _ in nil })
             try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)

@@ -90,7 +90,7 @@ import Testing
         }
         close(descriptor)
         let second = try await self.engine()
-        #expect(try await second.append([.numbered(1001)], to: ["a"]) == [true])
+        #expect(try await second.append([.numbered(1001)], to: ["a"]).isApplied == [true])
         let batch = try await second.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map(\.event.id) == ["event-1001"])
         #expect(folder.names.contains { $0.hasPrefix("outbox.sqlite.damaged-") })

@@ -116,6 +116,7 @@ final class Vendor: Sendable {
 final class Bench: Sendable {
     let clock = ManualHostClock()
     let vendors: [String: Vendor]
+    let policy: DeliveryPolicy
     let outbox: Outbox
     private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -126,7 +127,7 @@ final class Bench: Sendable {
         folder: Folder? = nil
     ) {
         let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
-        self.vendors = vendors
+        (self.vendors, self.policy) = (vendors, policy)
         let (clock, changed) = (clock, changes.continuation)
         outbox = Outbox(
             vendors.map { path, vendor in
@@ -196,6 +197,16 @@ final class Bench: Sendable {
         let end = await paused(path)
         await clock.timers(atLeast: 2)  // the attempt, and the look for other processes
         clock.advance(by: .nanoseconds(Int64(end.nanoseconds - clock.wallTime().nanoseconds)))
+    }
+
+    /// Moves the clock until something is true of the outbox: a delivery that a timer on the way has woken may look at the
+    /// time before the clock has arrived, and then waits once more.
+    func advance(by duration: Duration, until isTrue: () -> Bool) async {
+        clock.advance(by: duration)
+        while !isTrue() {
+            if clock.timerCount >= 2 { clock.advance(by: policy.longestWait) }
+            await Task.yield()
+        }
     }
 
     /// Waits until the outbox has done what is due: its look for other processes waits again, and its delivery.

@@ -34,7 +34,7 @@ package final class Delivery: Sendable {
         /// Hands a batch to the adapter. The answer has one element for each event.
         var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
         /// Called after an attempt was recorded.
-        var onSettled: @Sendable (OutboxBatch, [Fate], [DeliveryFailure?]) -> Void
+        var onSettled: @Sendable (OutboxBatch, [Fate], [DeliveryFailure?], OutboxStep) -> Void
         /// Called when ``Delivery/condition`` has changed.
         var onChange: @Sendable () -> Void
     }
@@ -233,8 +233,8 @@ package final class Delivery: Sendable {
         var progress = Progress(count: 1)
         while true {
             do throws(ConnectorError) {
-                try await line.engine.settle(batch, fates, attempt)
-                return line.onSettled(batch, fates, attempt.failures)
+                let step = try await line.engine.settle(batch, fates, attempt)
+                return line.onSettled(batch, fates, attempt.failures, step)
             } catch {
                 guard !isStopping else { throw error }
                 await pause(&progress, DeliveryFailure(error.code, error.message), atLeast: nil)

@@ -19,7 +19,7 @@ package protocol OutboxEngine: Sendable {
     /// An event whose id is stored already is stored for those connectors alone that it was not stored for before.
     ///
     /// - Returns: For each event, whether it is new.
-    func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> [Bool]
+    func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep
 
     /// The next events of a connector, oldest first: those whose next attempt is due, or else new ones.
     ///
@@ -31,7 +31,13 @@ package protocol OutboxEngine: Sendable {
     ///
     /// - Parameter fates: One for each event, in the order of the batch; those of an unfinished attempt are all
     ///   ``Fate/waiting``.
-    func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError)
+    /// - Returns: For each event, whether it still waited: an operator may have dropped it meanwhile.
+    @discardableResult
+    func settle(
+        _ batch: OutboxBatch,
+        _ fates: [Fate],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep
 
     /// Makes no retry of a connector wait longer than it was to wait in the first place: the time of day was set back.
     func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
@@ -41,8 +47,13 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: How many were dropped.
     func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int
 
+    /// Counts events of a connector as dropped that found no room.
+    ///
+    /// - Returns: The number of this step.
+    func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64
+
     /// How every connector stands that has ever had an event.
-    func standings() async throws(ConnectorError) -> [String: Standing]
+    func read() async throws(ConnectorError) -> OutboxReading
 
     /// What is known of events, oldest first.
     func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord]
@@ -67,6 +78,25 @@ package protocol OutboxEngine: Sendable {
 extension OutboxEngine {
     /// Does nothing: right for engines that keep the time themselves.
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
+
+    /// How every connector stands that has ever had an event.
+    package func standings() async throws(ConnectorError) -> [String: Standing] { try await read().standings }
+}
+
+/// What one step did to the store.
+package struct OutboxStep: Sendable, Hashable {
+    /// The number of the step among all of this engine: a ``OutboxReading`` of a higher one holds what it did.
+    package var turn: UInt64
+    /// For each event, whether the step did anything to it.
+    package var isApplied: [Bool]
+}
+
+/// What the store held at one moment.
+package struct OutboxReading: Sendable {
+    /// The number of the reading among the steps of this engine. Servers that are shared may hold later ones, too.
+    package var turn: UInt64
+    /// How every connector stands that has ever had an event.
+    package var standings: [String: Standing]
 }
 
 /// The most that one batch may hold.

@@ -32,6 +32,11 @@ public protocol HostClock: Sendable {
     /// - Returns: The timer, for ``cancel(_:)``.
     func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
+    /// Calls `fire` once at a deadline on the time of ``now()``, or as soon as possible if it has passed.
+    ///
+    /// The default schedules it after what is left until then.
+    func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
+
     /// Prevents a timer from firing.
     ///
     /// - Returns: True if the timer will now never fire; false if it has fired, is firing, or was already cancelled.
@@ -43,8 +48,8 @@ extension HostClock {
     /// The default: ``now()`` plus the delay, exact to the nanosecond.
     public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
 
-    /// Calls `fire` once at a deadline on the time of ``now()``, or as soon as possible if it has passed.
-    package func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+    /// The default: after what is left until the deadline.
+    public func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let now = now()
         return schedule(after: deadline > now ? deadline - now : 0, fire)
     }

@@ -76,6 +76,17 @@ import Testing
         #expect(clock.now() <= clock.now())
     }
 
+    @Test func `a timer for a moment that a manual clock has passed fires at once`() async {
+        let clock = ManualHostClock(now: .seconds(100))
+        let fired = Mutex(false)
+        let timer = clock.schedule(at: 99_999_999_999) { fired.withLock { $0 = true } }
+        #expect(fired.withLock { $0 })
+        #expect(!clock.cancel(timer))
+        let next = clock.schedule(at: 100_000_000_000) {}
+        #expect(clock.timerCount == 1)
+        #expect(clock.cancel(next))
+    }
+
     @Test func `a manual clock stops at every timer on its way`() {
         let clock = ManualHostClock(now: .nanoseconds(100), wallTime: Timestamp(nanoseconds: 1_000_000))
         let seen = Mutex<[UInt64]>([])

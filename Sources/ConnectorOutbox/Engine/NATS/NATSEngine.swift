@@ -32,6 +32,8 @@ package final class NATSEngine: OutboxEngine {
         var slots: [String: Int]
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
+        /// The number of the last step.
+        var turn: UInt64 = 0
         /// Renews leases.
         var timer: HostTimer?
         var isClosing = false
@@ -122,9 +124,17 @@ package final class NATSEngine: OutboxEngine {
 
     // MARK: Appending
 
-    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> [Bool] {
+    /// The number of a step: drawn after its change is confirmed, and before a reading is asked for.
+    private func nextTurn() -> UInt64 {
+        state.withLock { state in
+            state.turn += 1
+            return state.turn
+        }
+    }
+
+    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
         let subject = layout.subject(try slots(targets))
-        return try await jetStream.publish(
+        let isNew = try await jetStream.publish(
             events.map { event in
                 JetStream.Message(
                     subject: subject,
@@ -133,6 +143,7 @@ package final class NATSEngine: OutboxEngine {
                 )
             }
         )
+        return OutboxStep(turn: nextTurn(), isApplied: isNew)
     }
 
     // MARK: Delivering
@@ -195,7 +206,12 @@ package final class NATSEngine: OutboxEngine {
         return min(next ?? soon, soon)
     }
 
-    package func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError) {
+    @discardableResult
+    package func settle(
+        _ batch: OutboxBatch,
+        _ fates: [Fate],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep {
         let replies = state.withLock { $0.leases[batch.target]?.replies(batch.entries.map(\.position)) } ?? [:]
         let letters = batch.entries.indices.filter { fates[$0] == .dead }.map { index in
             let entry = batch.entries[index]
@@ -228,6 +244,7 @@ package final class NATSEngine: OutboxEngine {
             if fates.contains(.delivered) { count.lastDelivered = attempt.at }
             state.counts[batch.target] = count
         }
+        return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
     }
 
     /// An event as a dead letter; its id makes it one however often it is sent.
@@ -280,6 +297,11 @@ package final class NATSEngine: OutboxEngine {
         return dropped.count
     }
 
+    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+        self.count(dropped: count, target)
+        return nextTurn()
+    }
+
     /// Counts what this host has given up.
     func count(dropped: Int, _ target: String) {
         state.withLock { $0.counts[target, default: Count()].dropped += dropped }
@@ -311,7 +333,8 @@ package final class NATSEngine: OutboxEngine {
 
     // MARK: Asking
 
-    package func standings() async throws(ConnectorError) -> [String: Standing] {
+    package func read() async throws(ConnectorError) -> OutboxReading {
+        let turn = nextTurn()
         let consumers = try await schema.consumers()
         let info = try await schema.info(layout.stream)
         let dead = try await schema.info(layout.deadStream, ["subjects_filter": .string(layout.deadSubjects)])
@@ -334,7 +357,7 @@ package final class NATSEngine: OutboxEngine {
             standing.lastDelivered = counts[path]?.lastDelivered
             standings[path] = standing
         }
-        return standings
+        return OutboxReading(turn: turn, standings: standings)
     }
 
     package func version() async throws(ConnectorError) -> Int64 {

@@ -11,18 +11,23 @@ extension OutboxTables {
     private static let collectedAtOnce: Int64 = 1000
 
     /// Records an attempt.
-    func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) throws(Database.Failure) {
-        guard let target = try target(batch.target), let first = batch.entries.first else { return }
+    ///
+    /// - Returns: For each event, whether it still waited.
+    func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) throws(Database.Failure) -> [Bool] {
+        guard let target = try target(batch.target), let first = batch.entries.first else {
+            return batch.entries.map { _ in false }
+        }
         let isRetry = first.attempts > 0
         let isWaiting = try isWaiting(batch.entries, target, isRetry: isRetry)
         guard !isWaiting.contains(false) else {
             let left = batch.entries.indices.filter { isWaiting[$0] }
             let part = OutboxBatch(target: batch.target, entries: left.map { batch.entries[$0] })
             let failures = left.map { attempt.failures[$0] }
-            return try settle(part, left.map { fates[$0] }, Attempt(at: attempt.at, failures: failures))
+            _ = try settle(part, left.map { fates[$0] }, Attempt(at: attempt.at, failures: failures))
+            return isWaiting
         }
         try record(attempt, of: batch, target)
-        guard fates.contains(where: { $0 != .waiting }) else { return }
+        guard fates.contains(where: { $0 != .waiting }) else { return isWaiting }
         for (entry, fate) in zip(batch.entries, fates) {
             let place: [Statement.Value] = [.integer(target), .integer(entry.position)]
             if isRetry, fate != .waiting {
@@ -59,6 +64,14 @@ extension OutboxTables {
             // New events leave in the order of their arrival: those before the first that waits.
             try advance(target, past: zip(batch.entries, fates).prefix { $1 != .waiting }.map(\.0))
         }
+        return isWaiting
+    }
+
+    /// Counts events as dropped that were never stored.
+    func countDropped(_ count: Int, of path: String) throws(Database.Failure) {
+        try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
+        try statement("UPDATE targets SET dropped = dropped + ? WHERE path = ?")
+            .run(.integer(Int64(count)), .text(path))
     }
 
     /// Which events of a batch still wait: an operator may have dropped some while they were under way.

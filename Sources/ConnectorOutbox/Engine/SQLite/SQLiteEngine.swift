@@ -4,6 +4,7 @@
 internal import CSQLite
 package import ConnectorManifest
 internal import ConnectorPlatform
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -26,6 +27,20 @@ package final class SQLiteEngine: OutboxEngine {
     private let thread: SQLiteThread
     private let now: @Sendable () -> Timestamp
     private let path: String
+    private let turns = Turns()
+
+    /// Numbers the steps, on the thread, in the order in which they are done, and the files that were opened.
+    private final class Turns: Sendable {
+        private let last = Atomic<UInt64>(0)
+        private let openings = Atomic<Int64>(0)
+
+        func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+
+        /// How many files were opened so far.
+        var files: Int64 { openings.load(ordering: .relaxed) }
+
+        func opened() { openings.wrappingAdd(1, ordering: .relaxed) }
+    }
 
     package let stability: String
 
@@ -68,7 +83,8 @@ package final class SQLiteEngine: OutboxEngine {
         self.path = path
         self.now = now
         do throws(Database.Failure) {
-            thread = try await SQLiteThread { () throws(Database.Failure) in
+            thread = try await SQLiteThread { [turns] () throws(Database.Failure) in
+                turns.opened()
                 Self.touch(path)
                 return try Self.openAlone(path, in: directory)
             } setAside: { failure throws(Database.Failure) in
@@ -83,8 +99,10 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> [Bool] {
-        try await perform { tables throws(Database.Failure) in try tables.append(events, to: targets) }
+    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+        try await perform { [turns] tables throws(Database.Failure) in
+            OutboxStep(turn: turns.next(), isApplied: try tables.append(events, to: targets))
+        }
     }
 
     package func batch(
@@ -98,8 +116,14 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     /// What a loss of power undoes of it is delivered once more, with the same ids.
-    package func settle(_ batch: OutboxBatch, _ fates: [Fate], _ attempt: Attempt) async throws(ConnectorError) {
-        try await perform(isStable: false) { tables throws(Database.Failure) in try tables.settle(batch, fates, attempt)
+    @discardableResult
+    package func settle(
+        _ batch: OutboxBatch,
+        _ fates: [Fate],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep {
+        try await perform(isStable: false) { [turns] tables throws(Database.Failure) in
+            OutboxStep(turn: turns.next(), isApplied: try tables.settle(batch, fates, attempt))
         }
     }
 
@@ -111,8 +135,17 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target) }
     }
 
-    package func standings() async throws(ConnectorError) -> [String: Standing] {
-        try await perform(isStable: false) { tables throws(Database.Failure) in try tables.standings() }
+    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+        try await perform(isStable: false) { [turns] tables throws(Database.Failure) in
+            try tables.countDropped(count, of: target)
+            return turns.next()
+        }
+    }
+
+    package func read() async throws(ConnectorError) -> OutboxReading {
+        try await perform(isStable: false) { [turns] tables throws(Database.Failure) in
+            OutboxReading(turn: turns.next(), standings: try tables.standings())
+        }
     }
 
     package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
@@ -129,8 +162,9 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func version() async throws(ConnectorError) -> Int64 {
-        try await perform(isStable: false) { tables throws(Database.Failure) in
-            try tables.statement("PRAGMA data_version").integer() ?? 0
+        try await perform(isStable: false) { [turns] tables throws(Database.Failure) in
+            // SQLite counts for each file that is opened anew.
+            (try tables.statement("PRAGMA data_version").integer() ?? 0) | turns.files << 32
         }
     }
 
