@@ -11,6 +11,12 @@ extension Outbox {
     /// How a connector's outbox stands; nil if it never had an event.
     package func standing(of path: String) -> Standing? { state.withLock { $0.standings[path] } }
 
+    /// How many events a second a connector's vendor took from this process within the last minute.
+    package func rate(of path: String) -> Double {
+        let now = environment.clock.now()
+        return state.withLock { $0.rates[path]?.perSecond(at: now) ?? 0 }
+    }
+
     /// What a connector's delivery is doing; nil if this process delivers nothing.
     package func condition(of path: String) -> Delivery.Condition? {
         state.withLock { $0.deliveries[path] }?.condition

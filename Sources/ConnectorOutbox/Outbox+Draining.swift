@@ -125,8 +125,9 @@ extension Outbox {
         _ step: OutboxStep
     ) {
         let left = batch.entries.indices.filter { step.isApplied[$0] && fates[$0].leavesQueue }
+        let delivered = left.count { fates[$0] == .delivered }
         let change = Standings.Change.settled(
-            delivered: left.count { fates[$0] == .delivered },
+            delivered: delivered,
             dead: left.count { fates[$0] == .dead },
             dropped: left.count { fates[$0] == .dropped },
             bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
@@ -134,8 +135,10 @@ extension Outbox {
             oldest: batch.entries.last?.event.createdAt,
             at: environment.clock.wallTime()
         )
+        let now = environment.clock.now()
         let waiting = state.withLock { state -> [OneShot<Void>] in
             state.standings.note(change, of: batch.target, turn: step.turn)
+            state.rates[batch.target, default: DeliveryRate(start: now)].count(delivered, at: now)
             return fates.contains { $0 != .waiting } ? state.waiting.take() : []
         }
         for room in waiting { room.send() }

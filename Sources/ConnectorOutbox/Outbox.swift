@@ -82,6 +82,7 @@ package final class Outbox: Sendable {
         /// The engine, or the attempt to open it.
         var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
         var standings = Standings()
+        var rates: [String: DeliveryRate] = [:]
         var deliveries: [String: Delivery] = [:]
         var lock: DeliveryLock?
         /// Whether the deliveries are wanted.
@@ -136,7 +137,13 @@ package final class Outbox: Sendable {
     }
 
     /// Whether the engine is open.
-    package var isOpen: Bool { state.withLock { $0.engine?.value.flatMap { try? $0.get() } != nil } }
+    package var isOpen: Bool { openEngine != nil }
+
+    /// The engine, if it is open.
+    private var openEngine: (any OutboxEngine)? { state.withLock { $0.engine?.value.flatMap { try? $0.get() } } }
+
+    /// What it takes to lose an event that is stored; nil until the engine is open.
+    package var stability: String? { openEngine?.stability }
 
     /// Reads anew how the outboxes stand.
     func refresh(_ engine: any OutboxEngine) async throws(ConnectorError) {

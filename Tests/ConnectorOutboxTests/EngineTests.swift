@@ -19,7 +19,7 @@ import Testing
         /// The engines that know each event of each connector, whoever else has it.
         static let exact: [Self] = [.memory, .sqlite]
 
-        /// Whether it remembers every attempt, and the last events that were delivered.
+        /// Whether it remembers every attempt.
         var remembers: Bool { self != .nats }
         /// Whether it counts the bytes of each connector, instead of taking the average.
         var countsBytes: Bool { self != .nats }
@@ -144,12 +144,8 @@ import Testing
         let standing = try #require(try await engine.standings()["a"])
         #expect((standing.queued, standing.delivered, standing.dead) == (1, 2, 1))
         let records = try await engine.records(RecordSelection())
-        if kind.remembers {
-            #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
-            #expect(records[1].attempts.map(\.failure) == [failure, nil])
-        } else {
-            #expect(records.map(\.state) == [.dead, .queued])
-        }
+        #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
+        if kind.remembers { #expect(records[1].attempts.map(\.failure) == [failure, nil]) }
         let dead = try #require(records.first { $0.state == .dead })
         #expect(dead.attempts.map(\.failure) == [DeliveryFailure(.invalid, "bad")])
         #expect(dead.event == .numbered(3))
@@ -221,12 +217,14 @@ import Testing
             try await settle(engine, next, .delivered)
         }
         let records = try await engine.records(RecordSelection())
-        #expect((kind.remembers ? 10_001...11_001 : 1...1).contains(records.count))
+        #expect((kind == .nats ? 1001...2001 : 10_001...11_001).contains(records.count))
         #expect(records.first?.event.id == "event-1")
         #expect(records.first?.state == .dead)
         #expect(try await engine.replay(RecordSelection()) == 1)
         try await settle(engine, try await batch(engine), .delivered)
-        #expect(try await engine.records(RecordSelection(ids: ["event-1"])).isEmpty)
+        // There it came last once more; here it kept its place, beyond what is remembered.
+        let replayed = try await engine.records(RecordSelection(ids: ["event-1"]))
+        #expect(replayed.map(\.state) == (kind == .nats ? [.delivered] : []))
         #expect(try await engine.standings()["a"]?.delivered == 12_500)
         await engine.close()
     }

@@ -22,8 +22,7 @@ struct HostOutbox: Sendable {
     let place: Place
     /// The connectors that get events from it.
     let paths: [String]
-    /// Files that were damaged and set aside, and why.
-    let damages = Damages()
+    private let damages = Damages()
 
     /// Where events lie.
     enum Place: Sendable {
@@ -39,14 +38,13 @@ struct HostOutbox: Sendable {
 
     private let logger: Logger
 
-    /// What was set aside.
-    final class Damages: Sendable {
+    /// Files that were damaged and set aside, one sentence for each.
+    private final class Damages: Sendable {
         private let found = Mutex<[String]>([])
 
-        /// One text for each file.
         var texts: [String] { found.withLock(\.self) }
 
-        fileprivate func add(_ text: String) {
+        func add(_ text: String) {
             found.withLock { $0.append(text) }
         }
     }
@@ -98,7 +96,7 @@ struct HostOutbox: Sendable {
                     case .none(let error): throw error
                     }
                     return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
-                        damages.add("\(aside): \(reason)")
+                        damages.add("the outbox was damaged or replaced (\(reason)); what was in it is kept as \(aside)")
                         logger.error(
                             "the outbox was damaged or replaced; what was in it is kept aside",
                             metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
@@ -172,7 +170,9 @@ extension HostOutbox {
             dead: standing.dead,
             delivered: standing.delivered,
             dropped: standing.dropped,
-            lastDelivered: standing.lastDelivered
+            lastDelivered: standing.lastDelivered,
+            perSecond: outbox.rate(of: path),
+            stability: outbox.stability
         )
         if case .paused(let failure, let next) = outbox.condition(of: path) {
             report.failure = failure.reason
@@ -185,6 +185,7 @@ extension HostOutbox {
     /// Adds to the report of a connector what its outbox knows: deliveries as evidence, and a vendor that takes no events
     /// as a reason to call it degraded. It stays ready: the events are safe.
     func add(to report: inout GateReport) {
+        if paths.contains(report.path) { report.warnings += damages.texts }
         guard let outbox = self.report(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {

@@ -19,6 +19,10 @@ public struct OutboxReport: Sendable, Hashable {
     public var dropped: Int
     /// When the vendor last took an event.
     public var lastDelivered: Timestamp?
+    /// How many events a second the vendor took from this process within the last minute.
+    public var perSecond: Double
+    /// What it takes to lose an event that is stored.
+    public var stability: String?
     /// Why the vendor does not take the events now, in the words of the last attempt; nil if nothing is wrong.
     public var failure: String?
     /// The kind of that failure.

@@ -139,7 +139,9 @@ extension OutboxReport {
             "dead": .integer(Int64(dead)),
             "delivered": .integer(Int64(delivered)),
             "dropped": .integer(Int64(dropped)),
+            "perSecond": .number(perSecond),
         ]
+        object.set("stability", stability)
         object.set("oldest", oldest?.description)
         object.set("lastDelivered", lastDelivered?.description)
         object.set("code", code?.rawValue)

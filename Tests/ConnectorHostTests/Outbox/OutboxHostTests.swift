@@ -85,6 +85,37 @@ import Testing
         await second.close()
     }
 
+    @Test func `a damaged file is set aside, named in the report, and the host goes on`() async throws {
+        let scratch = ScratchDirectory()
+        let state = scratch.path + "/state"
+        func host() throws -> ConnectorHost {
+            try ConnectorHost.testing(
+                "[\(leaf("a"))]",
+                plugins: [Fixtures.contract("deliveries")],
+                stateDirectory: state
+            )
+        }
+        let first = try host()
+        await first.open()
+        try await first.analytics("a").track("Seen").delivered()
+        await first.close()
+        let folder = try #require(scratch.names(in: "/state").first)
+        scratch.write(
+            Array("this is no database at all, and long enough to be looked at".utf8),
+            to: "state/\(folder)/outbox.sqlite"
+        )
+        let second = try host()
+        await second.open()
+        try await second.analytics("a").track("Seen").delivered()
+        let gate = try #require(second.report["a"])
+        #expect(gate.warnings.count == 1)
+        #expect(gate.warnings.first?.contains("outbox.sqlite.damaged-") == true)
+        #expect(gate.outbox?.delivered == 1)
+        #expect(gate.outbox?.perSecond ?? 0 > 0)
+        #expect(gate.outbox?.stability?.contains("loss of power") == true)
+        await second.close()
+    }
+
     @Test func `a receipt of an event that nobody can deliver ends when the host closes`() async throws {
         let test = try TestHost(leaf("a", away: 1_000_000))
         await test.host.open()

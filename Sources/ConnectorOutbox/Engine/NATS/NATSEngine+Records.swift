@@ -101,23 +101,23 @@ extension NATSEngine {
         let isForDead = selection.states == [.dead]
         let letters = try await letters(isForDead ? selection : all)
         let dead = Set(letters.map { Place(target: $0.record.target, position: $0.position) })
-        var records = letters.map(\.record)
+        var records = letters.map { (position: $0.position, record: $0.record) }
         if !isForDead {
             for stored in try await stored(selection) {
                 for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
                     for target in targets where selection.targets?.contains(target) ?? true {
                         guard !dead.contains(Place(target: target, position: stored.position)) else { continue }
-                        records.append(OutboxRecord(target: target, event: stored.event, state: state, attempts: []))
+                        let record = OutboxRecord(target: target, event: stored.event, state: state, attempts: [])
+                        records.append((stored.position, record))
                     }
                 }
             }
         }
         return Array(
-            records.filter { selection.states?.contains($0.state) ?? true }
-                .enumerated()
-                .sorted { ($0.element.event.createdAt, $0.offset) < ($1.element.event.createdAt, $1.offset) }
+            records.filter { selection.states?.contains($0.record.state) ?? true }
+                .sorted { ($0.record.event.createdAt, $0.position) < ($1.record.event.createdAt, $1.position) }
                 .prefix(selection.limit)
-                .map(\.element)
+                .map(\.record)
         )
     }
 

@@ -34,6 +34,8 @@ package final class NATSEngine: OutboxEngine {
         var counts: [String: Count] = [:]
         /// The number of the last step.
         var turn: UInt64 = 0
+        /// How many events were settled since the stream was trimmed.
+        var untrimmed = 0
         /// Renews leases.
         var timer: HostTimer?
         var isClosing = false
@@ -244,6 +246,7 @@ package final class NATSEngine: OutboxEngine {
             if fates.contains(.delivered) { count.lastDelivered = attempt.at }
             state.counts[batch.target] = count
         }
+        await trimIfDue(settled.count)
         return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
     }
 
@@ -306,6 +309,20 @@ package final class NATSEngine: OutboxEngine {
     func count(dropped: Int, _ target: String) {
         state.withLock { $0.counts[target, default: Count()].dropped += dropped }
     }
+
+    /// Trims the stream after every so many settled events. Events that stay longer harm nobody, so a failure is no error.
+    private func trimIfDue(_ settled: Int) async {
+        let isDue = state.withLock { state in
+            state.untrimmed += settled
+            guard state.untrimmed >= Self.remembered else { return false }
+            state.untrimmed = 0
+            return true
+        }
+        if isDue { _ = try? await schema.trim(keeping: Self.remembered) }
+    }
+
+    /// How many events that everybody has settled stay in the stream, so that one can still be asked for.
+    private static let remembered = 1000
 
     // MARK: Leases
 

@@ -15,8 +15,10 @@ internal import ConnectorManifest
 /// OUTBOX.dead.PATH        the dead letters of a connector
 /// ```
 ///
-/// The stream keeps a message until every consumer whose filter meets it has acknowledged it (interest retention). A slot is
-/// never given to another connector while its consumer exists, and a new consumer gets new events only.
+/// The stream keeps its messages until they are deleted, which ``NATSSchema/trim(keeping:)`` does once every connector has settled
+/// them. JetStream could do that itself (interest retention), but servers 2.9 lose events of a slower consumer that way while
+/// a node comes back. A slot is never given to another connector while its consumer exists, so a new consumer, which starts
+/// at the beginning, finds no event for its slot that is older than itself.
 struct NATSLayout: Sendable {
     /// The stream of the waiting events.
     let stream: String
@@ -106,7 +108,7 @@ struct NATSLayout: Sendable {
         var object = shared(replicas)
         object["name"] = .string(stream)
         object["subjects"] = [.string(subjects)]
-        object["retention"] = "interest"
+        object["retention"] = "limits"
         object["duplicate_window"] = .integer(120_000_000_000)
         return object
     }
@@ -135,7 +137,7 @@ struct NATSLayout: Sendable {
     func consumer(_ path: String, slot: Int, lease: UInt64) -> JSONObject {
         [
             "durable_name": .string(Self.token(path)), "description": .string(path),
-            "filter_subject": .string(filter(slot)), "deliver_policy": "new", "ack_policy": "explicit",
+            "filter_subject": .string(filter(slot)), "deliver_policy": "all", "ack_policy": "explicit",
             "ack_wait": .integer(Int64(clamping: lease)), "max_deliver": -1, "max_ack_pending": 65_536,
             "max_waiting": 512, "replay_policy": "instant",
         ]

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import DequeModule
 
@@ -30,6 +31,8 @@ final class SQLiteThread: Sendable {
     }
 
     private let monitor = Monitor(State())
+    /// Sent when the file is closed.
+    private let ended = OneShot<Void>()
     private let open: @Sendable () throws(Database.Failure) -> OutboxTables
     /// Sets a damaged file aside.
     private let setAside: @Sendable (Database.Failure) throws(Database.Failure) -> Void
@@ -64,6 +67,8 @@ final class SQLiteThread: Sendable {
                 }
                 unsafe continuation.resume(returning: .success(()))
                 work(&tables)
+                tables = nil
+                ended.send()
             }
             if !isStarted {
                 let failure = Database.Failure(code: 0, description: "the system has no thread to give")
@@ -100,19 +105,16 @@ final class SQLiteThread: Sendable {
         return try result.get()
     }
 
-    /// Finishes what is queued and ends the thread, which closes the file.
+    /// Finishes what is queued, makes it stable, and closes the file; returns once it is closed.
     func close() async {
-        unsafe await withUnsafeContinuation { continuation in
-            let isFirst = monitor.withLock { state in
-                guard !state.isClosing else { return false }
-                let job: Job = { _ in { _ in unsafe continuation.resume() } }
-                let end = Waiting(job: job, isStable: true) { _ in unsafe continuation.resume() }
-                state.waiting.append(end)
-                state.isClosing = true
-                return true
-            }
-            if isFirst { monitor.signal() } else { unsafe continuation.resume() }
+        let isFirst = monitor.withLock { state in
+            guard !state.isClosing else { return false }
+            state.waiting.append(Waiting(job: { _ in { _ in } }, isStable: true) { _ in })
+            state.isClosing = true
+            return true
         }
+        if isFirst { monitor.signal() }
+        await ended.wait()
     }
 
     private static let closed = Database.Failure(code: 0, description: "the outbox has closed")

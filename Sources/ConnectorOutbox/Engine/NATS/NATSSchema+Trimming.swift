@@ -1,0 +1,45 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// How the stream gets shorter.
+extension NATSSchema {
+    /// Deletes the events that every connector has settled, but for the last ones.
+    ///
+    /// What is settled is asked anew each time, and in this order: first how far the stream goes, then each connector. A
+    /// connector counts as done with everything only if its consumer says that nothing waits and the stream has nothing for it
+    /// beyond the consumer's acknowledgements: two different servers may lead them, and one that has lost touch may know less
+    /// than the others.
+    ///
+    /// - Parameter count: How many of the last events stay in any case.
+    func trim(keeping count: Int) async throws(ConnectorError) {
+        let state = try await info(layout.stream)?["state"]
+        guard let first = state?["first_seq"]?.integer, let last = state?["last_seq"]?.integer else { return }
+        var settled = last - Int64(count)
+        guard settled >= first else { return }
+        for consumer in try await consumers().values where settled >= first {
+            settled = min(settled, try await position(settledBy: consumer, upTo: last))
+        }
+        guard settled >= first else { return }
+        _ = try await jetStream.must("STREAM.PURGE.\(layout.stream)", ["seq": .integer(settled + 1)])
+    }
+
+    /// The last number up to which a connector has settled all of its events.
+    private func position(settledBy consumer: Consumer, upTo last: Int64) async throws(ConnectorError) -> Int64 {
+        let request: JSONValue = [
+            "seq": .integer(consumer.floor + 1), "next_by_subj": .string(layout.filter(consumer.slot)),
+        ]
+        switch try await jetStream.call("STREAM.MSG.GET.\(layout.stream)", request) {
+        case .success(let answer):
+            guard let next = answer["message"]?["seq"]?.integer else { return consumer.floor }
+            return max(consumer.floor, next - 1)
+        case .failure(let refusal) where refusal.number == Self.noMessage:
+            return consumer.pending == 0 && consumer.leased == 0 ? last : consumer.floor
+        case .failure(let refusal): throw JetStream.error(refusal)
+        }
+    }
+
+    /// JetStream's number for a message that does not exist.
+    private static let noMessage: Int64 = 10_037
+}
