@@ -8,12 +8,6 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// The outbox of one host: where it lies, and who gets events from it.
 struct HostOutbox: Sendable {
     /// Stores and delivers events.
@@ -96,7 +90,7 @@ struct HostOutbox: Sendable {
                     case .none(let error): throw error
                     }
                     return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
-                        damages.add("the outbox was damaged or replaced (\(reason)); what was in it is kept as \(aside)")
+                        damages.add("the outbox was damaged or replaced (\(reason)); it is kept as \(aside)")
                         logger.error(
                             "the outbox was damaged or replaced; what was in it is kept aside",
                             metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
@@ -120,7 +114,7 @@ struct HostOutbox: Sendable {
     private var isStored: Bool {
         if case .servers = place { return true }
         guard case .directory(let directory) = place else { return false }
-        return unsafe access("\(directory)/\(SQLiteEngine.fileName)", F_OK) == 0
+        return SQLiteEngine.isStored(in: directory)
     }
 
     /// Looks what an earlier process has left; delivers nothing.

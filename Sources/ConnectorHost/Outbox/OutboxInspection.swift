@@ -5,12 +5,6 @@ package import ConnectorManifest
 package import ConnectorOutbox
 package import ConnectorPlatform
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// The outbox of a configuration, opened beside the host that may be using it: for operators.
 package struct OutboxInspection: Sendable {
     /// Where the events lie.
@@ -40,7 +34,7 @@ package struct OutboxInspection: Sendable {
         case .none(let error): throw error
         case .directory(let path):
             directory = path
-            guard unsafe access("\(path)/\(SQLiteEngine.fileName)", F_OK) == 0 else {
+            guard SQLiteEngine.isStored(in: path) else {
                 engine = nil
                 return
             }

@@ -185,6 +185,9 @@ package final class SQLiteEngine: OutboxEngine {
 
     // MARK: Files
 
+    /// Whether a directory has an outbox's file.
+    package static func isStored(in directory: String) -> Bool { unsafe access("\(directory)/\(fileName)", F_OK) == 0 }
+
     /// Opens a file while no other process does: SQLite makes a new file in steps, and who comes between them is turned
     /// away at once, without its usual wait.
     private static func openAlone(_ path: String, in directory: String) throws(Database.Failure) -> OutboxTables {

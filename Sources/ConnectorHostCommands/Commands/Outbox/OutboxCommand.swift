@@ -1,0 +1,23 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// `connector-host outbox`: looks into the outbox and acts on it, also while a host runs.
+struct OutboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox",
+        abstract: "See what waits for the vendors and why, and act on dead letters.",
+        discussion: """
+            Works beside a running host.
+
+            Exit status: 0; 1 if the outbox cannot be used, or an id is unknown; 2 if the configuration is invalid; 64 for wrong
+            usage.
+            """,
+        subcommands: [
+            OutboxListCommand.self, OutboxShowCommand.self, OutboxExplainCommand.self, OutboxDeadCommand.self,
+            OutboxReplayCommand.self, OutboxDropCommand.self, OutboxMigrateCommand.self,
+        ],
+        defaultSubcommand: OutboxListCommand.self
+    )
+}

@@ -1,0 +1,25 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// `connector-host outbox explain`
+struct OutboxExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Tell every attempt to deliver an event: when, with what result, and why."
+    )
+
+    @Argument(help: "The event's id.")
+    var id: String
+
+    @OptionGroup var options: OutboxOptions
+
+    func run() async throws {
+        try await options.run { engine, targets throws(ConnectorError) in
+            EventRecordDocument(records: try await engine.found(id, targets), showsPayload: false)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// `connector-host outbox list`
+struct OutboxListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show how much waits for each connector, and since when."
+    )
+
+    @OptionGroup var options: OutboxOptions
+
+    func run() async throws {
+        try await options.run { engine, targets throws(ConnectorError) in
+            let standings = try await engine?.standings() ?? [:]
+            return StandingsDocument(standings: standings.filter { targets?.contains($0.key) ?? true })
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// `connector-host outbox replay`
+struct OutboxReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Put dead letters back in the queue.",
+        discussion: """
+            Examples:
+              connector-host outbox replay 01963a7e-4b5c-7d8e-9f01-23456789abcd
+              connector-host outbox replay --all --gate analytics/segment
+            """
+    )
+
+    @OptionGroup var selection: OutboxSelection
+
+    @OptionGroup var options: OutboxOptions
+
+    func run() async throws {
+        try await options.run { engine, targets throws(ConnectorError) in
+            let count = try await engine?.replay(selection.selection(targets, [.dead])) ?? 0
+            try selection.check(count)
+            return CountDocument(verb: "replayed", count: count, noun: "dead letter")
+        }
+    }
+}

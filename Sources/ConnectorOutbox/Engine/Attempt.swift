@@ -1,0 +1,58 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// What becomes of an event after an attempt.
+package enum Fate: Sendable, Hashable {
+    /// It stays where it is, and comes again with the next batch.
+    case waiting
+    /// The vendor has it.
+    case delivered
+    /// It is tried again at that time, and others overtake it.
+    case retry(at: Timestamp)
+    /// It is a dead letter: the vendor refuses it for good, or it is too old.
+    case dead
+    /// It was given up to make room.
+    case dropped
+}
+
+/// One attempt to deliver a batch.
+package struct Attempt: Sendable, Hashable {
+    /// When it began.
+    package var at: Timestamp
+    /// For each event, why it was not delivered; nil if it was.
+    package var failures: [DeliveryFailure?]
+
+    /// Takes its parts.
+    package init(at: Timestamp, failures: [DeliveryFailure?]) {
+        self.at = at
+        self.failures = failures
+    }
+}
+
+/// Why a vendor did not take an event.
+package struct DeliveryFailure: Sendable, Hashable {
+    /// The kind.
+    package var code: ConnectorError.Code
+    /// The vendor's words, or ours.
+    package var reason: String
+
+    /// Takes its parts.
+    package init(_ code: ConnectorError.Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+}
+
+/// One or several equal attempts, one after the other.
+package struct PastAttempt: Sendable, Hashable {
+    /// When the first of them began.
+    package var at: Timestamp
+    /// When the last of them began.
+    package var until: Timestamp
+    /// How many they were.
+    package var count: Int
+    /// Why they failed; nil for the one that succeeded.
+    package var failure: DeliveryFailure?
+}

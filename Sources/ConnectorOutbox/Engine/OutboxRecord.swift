@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// Which events an operator means.
+package struct RecordSelection: Sendable, Hashable {
+    /// The connectors; nil for all.
+    package var targets: Set<String>?
+    /// The ids; nil for all.
+    package var ids: Set<String>?
+    /// In which state; nil for any.
+    package var states: Set<OutboxRecord.State>?
+    /// The most records.
+    package var limit: Int
+
+    /// Takes its parts.
+    package init(
+        targets: Set<String>? = nil,
+        ids: Set<String>? = nil,
+        states: Set<OutboxRecord.State>? = nil,
+        limit: Int = .max
+    ) {
+        self.targets = targets
+        self.ids = ids
+        self.states = states
+        self.limit = limit
+    }
+}
+
+/// What is known of one event at one connector.
+package struct OutboxRecord: Sendable {
+    /// The connector.
+    package var target: String
+    /// The event.
+    package var event: OutboxEvent
+    /// How it stands.
+    package var state: State
+    /// When it is tried again, for one that is retried on its own.
+    package var due: Timestamp?
+    /// Every attempt, oldest first; attempts that failed alike and one after another are counted together.
+    package var attempts: [PastAttempt]
+
+    /// How an event stands.
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        /// It waits for its turn, or for its next attempt.
+        case queued
+        /// The vendor has it. Engines remember the last ones only.
+        case delivered
+        /// The vendor refuses it for good, or it was too old.
+        case dead
+    }
+}
