@@ -7,6 +7,7 @@
 
 #include "images.h"
 #include "note.h"
+#include "slot.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #ifdef __linux__
 #include <sys/syscall.h>
 #endif
@@ -40,7 +40,6 @@ static fatal fatals[] = {
 };
 #define FATAL_COUNT (sizeof fatals / sizeof *fatals)
 
-static char note_path[4096];
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int is_installed;
 
@@ -149,16 +148,6 @@ static void say(const char *event, const char *plugin, image_place place) {
     note_write(&line, STDERR_FILENO);
 }
 
-/** Makes the directories of the note. */
-static void make_directories(void) {
-    for (char *end = note_path + 1; *end != 0; end++) {
-        if (*end != '/') continue;
-        *end = 0;
-        mkdir(note_path, 0700);
-        *end = '/';
-    }
-}
-
 /** The signal, the thread and its calls, each by its file and the place in it. */
 static void add_frames(note *document, const interrupted *interrupted) {
     static uintptr_t frames[64];
@@ -186,7 +175,6 @@ static void keep(const char *event, const char *plugin, image_place place, const
     static note document;
     const char *gates = NULL;
     struct timespec now = {0, 0};
-    if (note_path[0] == 0) return;
     clock_gettime(CLOCK_REALTIME, &now);
     document.length = 0;
     note_text(&document, "{\"version\": 1, \"event\": \"");
@@ -211,17 +199,12 @@ static void keep(const char *event, const char *plugin, image_place place, const
     }
     if (gates != NULL) {
         note_text(&document, ", \"gates\": \"");
-        note_text(&document, gates);
+        note_list(&document, gates, 4096);
         note_text(&document, "\"");
     }
     if (interrupted != NULL) add_frames(&document, interrupted);
     note_text(&document, "}\n");
-    make_directories();
-    /* A file of this user alone; never through a link. */
-    int file = open(note_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return;
-    note_write(&document, file);
-    close(file);
+    slot_write(&document);
 }
 
 /**
@@ -306,8 +289,7 @@ static void register_exit(void) { atexit(exiting_somehow); }
 int32_t fatal_signal_install(const char *path) {
     int32_t error = 0;
     pthread_mutex_lock(&installing);
-    note_path[0] = 0;
-    if (path != NULL && strlen(path) < sizeof note_path) strcpy(note_path, path);
+    slot_prepare(path);
     if (!atomic_load(&is_installed) && (error = images_prepare()) == 0) {
         /* The first use loads what it needs. */
         void *frame[1];

@@ -14,11 +14,21 @@
 /** A text; what does not fit is left out. */
 typedef struct note {
     size_t length;
-    char text[16384];
+    char text[32768];
 } note;
 
 static inline void note_text(note *note, const char *text) {
     while (*text != 0 && note->length < sizeof note->text) note->text[note->length++] = *text++;
+}
+
+/** Adds a list that commas separate, as many whole elements as fit into a number of bytes. */
+static inline void note_list(note *note, const char *list, size_t limit) {
+    size_t length = 0;
+    for (size_t index = 0; index <= limit; index++) {
+        if (list[index] == ',' || list[index] == 0) length = index;
+        if (list[index] == 0) break;
+    }
+    for (size_t index = 0; index < length && note->length < sizeof note->text; index++) note->text[note->length++] = list[index];
 }
 
 static inline void note_number(note *note, uint64_t number, unsigned base) {

@@ -76,7 +76,8 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     /// Call it once, early, and before an application's own handlers of fatal signals. A process that a plugin ends by
     /// `exit(0)` ends with the status 70.
     ///
-    /// - Parameter file: Where the note goes, besides standard error; its directories are made when there is one.
+    /// - Parameter file: Where the note goes, besides standard error. Its directories are made now and its blocks reserved, so that
+    ///   a full disk loses no note; a process that ends well leaves no file.
     /// - Returns: Whether the handlers are installed; false if the process can have no more descriptors.
     @discardableResult
     public static func install(file: String? = nil) -> Bool {

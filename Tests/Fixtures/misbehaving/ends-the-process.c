@@ -5,6 +5,8 @@
  */
 #include "../fixture.h"
 
+#include <sys/resource.h>
+
 CONNECTOR_MANIFEST({
     "manifest": 1,
     "id": "ends-the-process",
@@ -15,6 +17,7 @@ CONNECTOR_MANIFEST({
     "capabilities": {
         "ends/1": {
             "write": {"symbol": "ends_write", "signature": "()"},
+            "starve": {"symbol": "ends_starve", "signature": "()"},
             "jump": {"symbol": "ends_jump", "signature": "()"},
             "abort": {"symbol": "ends_abort", "signature": "()"},
             "overflow": {"symbol": "ends_overflow", "signature": "() -> i64"},
@@ -29,6 +32,14 @@ CONNECTOR_EXPORT int32_t ends_write(void *instance, connector_error *error) {
     (void)instance, (void)error;
     *(volatile int *)(uintptr_t)16 = 1;
     return CONNECTOR_OK;
+}
+
+/** Leaves the process without descriptors, and without room for a file, before it ends it. */
+CONNECTOR_EXPORT int32_t ends_starve(void *instance, connector_error *error) {
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
+    setrlimit(RLIMIT_NOFILE, &none);
+    return ends_write(instance, error);
 }
 
 /** Calls what is no function: only the stack says who did. */
