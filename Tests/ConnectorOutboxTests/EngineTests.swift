@@ -265,6 +265,21 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
+    func `thousands of dead letters are replayed and dropped`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...2500), to: ["a"])
+        for _ in 1...5 { try await settle(engine, try await batch(engine), .dead) }
+        #expect(try await engine.standings()["a"]?.dead == 2500)
+        #expect(try await engine.replay(RecordSelection(limit: 1200)) == 1200)
+        #expect(try await engine.standings()["a"]?.queued == 1200)
+        #expect(try await engine.drop(RecordSelection()) == 2500)
+        let standing = try #require(try await engine.standings()["a"])
+        #expect((standing.queued, standing.dead, standing.bytes, standing.dropped) == (0, 0, 0, 2500))
+        #expect(try await engine.replay(RecordSelection()) == 0)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
     func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         _ = try await engine.append(events(1...2), to: ["a"])

@@ -20,7 +20,7 @@ extension GateClient {
     ///   - arguments: The arguments by parameter. For `analytics/1` and `crash/1` also the event or the report itself.
     ///   - options: The timeout of the call, where the connector's delivery is direct.
     /// - Throws: `unsupported` for an operation whose events are not delivered; `invalid` for an event that breaks its
-    ///   model; `storage` if it could not be stored.
+    ///   model, or arguments that the operation does not take; `storage` if it could not be stored.
     @discardableResult
     public func send(
         _ operation: String,
@@ -49,8 +49,22 @@ extension GateClient {
         case "crash/1":
             let report = try CrashReport(json: value)
             (id, payload) = (report.id, report.json)
-        default: (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
+        default:
+            let given = parameter.map { JSONObject([($0, value)]) } ?? arguments
+            try definition.operation.check(given)
+            (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
         }
         return try await target.send(id: id, operation, payload.utf8(), as: parameter ?? "", options)
+    }
+}
+
+extension Operation {
+    /// Throws `invalid` for arguments that the operation does not take: once they are stored, nobody hears of it.
+    ///
+    /// Handles come from the instance, not from the caller.
+    fileprivate func check(_ arguments: JSONObject) throws(ConnectorError) {
+        let handles = signature.parameters.filter { $0.direction == .in && $0.type == .handle }
+        let bound = Dictionary(handles.map { ($0.name, CallValue.none) }) { first, _ in first }
+        _ = try CallArguments(arguments).values(for: signature, operation: name, bound: bound, handles: nil)
     }
 }

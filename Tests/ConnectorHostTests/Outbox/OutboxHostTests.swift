@@ -126,6 +126,42 @@ import Testing
         #expect(await error?.code == .notOpen)
     }
 
+    @Test(
+        arguments: [
+            ("place", ["order": ["n": 1]], #"{"n":1}"#),
+            ("ship", ["id": "x-1", "count": 3], "x-1 times 3"),
+            ("report", ["reading": ["celsius": 20.5]], #"[{"celsius":20.5}]"#),
+        ] as [(String, JSONObject, String)]
+    )
+    func `a capability of one's own is delivered, with and without batches`(
+        _ operation: String,
+        _ arguments: JSONObject,
+        _ arrived: String
+    ) async throws {
+        let test = try TestHost(leaf("a"))
+        await test.host.open()
+        let receipt = try await test.host.gate("a").send(operation, arguments)
+        #expect(receipt.connectors == ["a"])
+        try await receipt.delivered()
+        #expect(try await test.call("a", "last").string == arrived)
+        await test.host.close()
+    }
+
+    @Test(
+        arguments: [["id": "x"], ["id": "x", "count": "three"], ["id": "x", "count": 1, "weight": 2]] as [JSONObject]
+    )
+    func `arguments that the operation does not take are not stored`(_ arguments: JSONObject) async throws {
+        let test = try TestHost(leaf("a"))
+        await test.host.open()
+        let error = await #expect(throws: ConnectorError.self) {
+            try await test.host.gate("a").send("ship", arguments)
+        }
+        #expect(error?.code == .invalid)
+        #expect(error?.fix?.contains("(id: string, count: i32)") == true)
+        #expect(test.host.outbox(of: "a") == nil)
+        await test.host.close()
+    }
+
     @Test func `only operations that are delivered are sent`() async throws {
         let test = try TestHost(TestHost.leaf("a", plugin: "deliveries"))
         let error = await #expect(throws: ConnectorError.self) { try await test.host.gate("a").send("last") }

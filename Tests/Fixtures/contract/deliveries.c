@@ -5,6 +5,8 @@
  */
 #include "../fixture.h"
 
+#include <stdio.h>
+
 CONNECTOR_MANIFEST({
     "manifest": 1,
     "id": "deliveries",
@@ -20,7 +22,16 @@ CONNECTOR_MANIFEST({
             "deliver": {"symbol": "deliveries_deliver", "signature": "(events: json) async -> json"}
         },
         "crash/1": {"exception": {"symbol": "deliveries_take_report", "signature": "(report: json) async -> json"}},
-        "deliveries/1": {"last": {"symbol": "deliveries_last", "signature": "() -> string"}}
+        "deliveries/1": {"last": {"symbol": "deliveries_last", "signature": "() -> string"}},
+        "orders/1": {
+            "place": {"symbol": "deliveries_take", "signature": "(order: json) async", "delivered": true},
+            "ship": {"symbol": "deliveries_ship", "signature": "(id: string, count: i32) async", "delivered": true},
+            "cancel": {"symbol": "deliveries_take", "signature": "(order: json) async"}
+        },
+        "readings/1": {
+            "report": {"symbol": "deliveries_take", "signature": "(reading: json) async", "delivered": true},
+            "deliver": {"symbol": "deliveries_deliver", "signature": "(readings: json) async -> json"}
+        }
     }
 });
 
@@ -84,6 +95,14 @@ CONNECTOR_EXPORT int32_t deliveries_take(void *instance, const connector_call *c
 CONNECTOR_EXPORT int32_t deliveries_take_report(void *instance, const connector_call *call, const char *json,
                                                 uint64_t length, connector_error *error) {
     return take(instance, call, json, length, "{\"outcome\":\"accepted\"}", error);
+}
+
+/** An event whose arguments are several. */
+CONNECTOR_EXPORT int32_t deliveries_ship(void *instance, const connector_call *call, const char *id, uint64_t id_length,
+                                         int32_t count, connector_error *error) {
+    char text[256];
+    int length = snprintf(text, sizeof text, "%.*s times %d", (int)id_length, id, (int)count);
+    return take(instance, call, text, (uint64_t)length, "", error);
 }
 
 /** Answers for a batch of one event. */

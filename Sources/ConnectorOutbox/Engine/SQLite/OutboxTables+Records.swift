@@ -63,11 +63,17 @@ extension OutboxTables {
     }
 
     /// Reads what a selection means, oldest first.
-    private func found(_ selection: RecordSelection) throws(Database.Failure) -> [Found] {
+    ///
+    /// - Parameter payload: What to read in place of the payload.
+    private func read(
+        _ selection: RecordSelection,
+        payload: String,
+        _ body: (borrowing Statement.Row) -> Void
+    ) throws(Database.Failure) {
         let states = selection.states ?? Set(OutboxRecord.State.allCases)
         var parts: [String] = []
         // A position up to the cursor that neither retries nor dead letters name is delivered.
-        let event = "events.position, id, lane, created, payload, targets.target, path"
+        let event = "events.position, id, lane, created, \(payload), targets.target, path"
         if states.contains(.dead) {
             parts.append(
                 "SELECT \(event), 'dead', NULL FROM dead JOIN events USING(position) JOIN targets USING(target)"
@@ -95,7 +101,7 @@ extension OutboxTables {
                 """
             )
         }
-        guard !parts.isEmpty else { return [] }
+        guard !parts.isEmpty else { return }
         var values: [Statement.Value] = []
         var conditions: [String] = []
         for (column, names) in [("path", selection.targets), ("id", selection.ids)] {
@@ -107,28 +113,29 @@ extension OutboxTables {
         let sql = parts.map { part in
             part + (part.contains("WHERE") ? filter : filter.isEmpty ? "" : " WHERE" + filter.dropFirst(4))
         }
-        var found: [Found] = []
-        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1 LIMIT ?")
-            .run(Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))]) {
-                row in
-                found.append(
-                    Found(
-                        target: row.integer(5),
-                        path: row.text(6),
-                        position: row.integer(0),
-                        state: OutboxRecord.State(rawValue: row.text(7)) ?? .queued,
-                        event: row.event,
-                        due: row.optionalInteger(8) == nil ? nil : row.time(8)
-                    )
-                )
-            }
-        return found
+        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1 LIMIT ?").run(
+            Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))],
+            row: body
+        )
     }
 
     /// What is known of events.
     func records(_ selection: RecordSelection) throws(Database.Failure) -> [OutboxRecord] {
         var records: [OutboxRecord] = []
-        for found in try found(selection) {
+        var all: [Found] = []
+        try read(selection, payload: "payload") { row in
+            all.append(
+                Found(
+                    target: row.integer(5),
+                    path: row.text(6),
+                    position: row.integer(0),
+                    state: OutboxRecord.State(rawValue: row.text(7)) ?? .queued,
+                    event: row.event,
+                    due: row.optionalInteger(8) == nil ? nil : row.time(8)
+                )
+            )
+        }
+        for found in all {
             var attempts: [PastAttempt] = []
             try statement(
                 """
@@ -159,31 +166,50 @@ extension OutboxTables {
         return records
     }
 
-    /// Puts dead letters back in the queue.
-    func replay(_ selection: RecordSelection, now: Timestamp) throws(Database.Failure) -> Int {
-        var selection = selection
-        selection.states = [.dead]
-        let found = try found(selection)
-        for letter in found {
+    /// An event at a connector.
+    struct Place: Sendable {
+        var target: Int64
+        var position: Int64
+        /// The size of the payload.
+        var bytes: Int64
+    }
+
+    /// Where the events lie that a selection means, without their payloads.
+    func places(_ selection: RecordSelection) throws(Database.Failure) -> [Place] {
+        var places: [Place] = []
+        try read(selection, payload: "length(payload)") { row in
+            places.append(Place(target: row.integer(5), position: row.integer(0), bytes: row.integer(4)))
+        }
+        return places
+    }
+
+    /// Puts dead letters back in the queue, if they are dead letters still.
+    ///
+    /// - Returns: How many.
+    func replay(_ places: ArraySlice<Place>, now: Timestamp) throws(Database.Failure) -> Int {
+        var count = 0
+        for letter in places {
             let place: [Statement.Value] = [.integer(letter.target), .integer(letter.position)]
             try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(place)
+            guard database.changes > 0 else { continue }
             try statement(
                 """
                 INSERT OR REPLACE INTO retries(target, position, due, attempts, since, renewed) VALUES(?1, ?2, ?3, 1, ?3, ?3)
                 """
             ).run(place + [.time(now)])
+            count += 1
         }
-        return found.count
+        return count
     }
 
-    /// Drops waiting events and dead letters.
-    func drop(_ selection: RecordSelection) throws(Database.Failure) -> Int {
-        var selection = selection
-        selection.states = (selection.states ?? [.queued, .dead]).intersection([.queued, .dead])
-        let found = try found(selection)
-        for event in found { try drop(event.target, event.position, bytes: event.event.payload.count) }
-        for target in Set(found.map(\.target)) { try passDropped(target) }
-        return found.count
+    /// Drops waiting events and dead letters, if they are that still.
+    ///
+    /// - Returns: How many.
+    func drop(_ places: ArraySlice<Place>) throws(Database.Failure) -> Int {
+        var count = 0
+        for place in places where try drop(place) { count += 1 }
+        for target in Set(places.map(\.target)) { try passDropped(target) }
+        return count
     }
 
     /// Drops the oldest events of a connector until their payloads free some bytes.
@@ -194,29 +220,39 @@ extension OutboxTables {
             let oldest = try fresh(target, BatchLimits(count: 100, bytes: bytes - freed))
             guard !oldest.isEmpty else { break }
             for entry in oldest {
-                try drop(target, entry.position, bytes: entry.event.payload.count)
-                freed += entry.event.payload.count
-                count += 1
+                let bytes = entry.event.payload.count
+                if try drop(Place(target: target, position: entry.position, bytes: Int64(bytes))) { count += 1 }
+                freed += bytes
             }
             try passDropped(target)
         }
         return count
     }
 
-    private func drop(_ target: Int64, _ position: Int64, bytes: Int) throws(Database.Failure) {
-        let place: [Statement.Value] = [.integer(target), .integer(position)]
+    /// Drops an event.
+    ///
+    /// - Returns: False if it neither waits nor is a dead letter.
+    private func drop(_ place: Place) throws(Database.Failure) -> Bool {
+        let values: [Statement.Value] = [.integer(place.target), .integer(place.position)]
         var isListed = false
         for table in ["dead", "retries"] {
-            try statement("DELETE FROM \(table) WHERE target = ? AND position = ?").run(place)
+            try statement("DELETE FROM \(table) WHERE target = ? AND position = ?").run(values)
             isListed = isListed || database.changes > 0
         }
         if !isListed {
-            try statement("INSERT OR IGNORE INTO skipped(target, position) VALUES(?, ?)").run(place)
+            try statement(
+                """
+                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
+                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits) AND position < ?2
+                """
+            ).run(values)
+            guard database.changes > 0 else { return false }
             try statement(
                 "UPDATE cursors SET count = count + 1, bytes = bytes + ? WHERE target = ? AND route = ?"
-            ).run(.integer(Int64(bytes)), .integer(target), .integer(position >> Schema.sequenceBits))
+            ).run(.integer(place.bytes), .integer(place.target), .integer(place.position >> Schema.sequenceBits))
         }
-        try statement("UPDATE targets SET dropped = dropped + 1 WHERE target = ?").run(.integer(target))
-        if isListed { try forget(position) }
+        try statement("UPDATE targets SET dropped = dropped + 1 WHERE target = ?").run(.integer(place.target))
+        if isListed { try forget(place.position) }
+        return true
     }
 }
