@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "CZlib", "ConnectorManifest",
+                "CZlib", "ConnectorManifest", "ConnectorPlatform",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
