@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "CZlib", "ConnectorManifest",
+                "CZlib", "ConnectorManifest", "ConnectorPlatform",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -188,7 +188,13 @@ let package = Package(
             dependencies: ["connector-manifest"],
             path: "Sources/ConnectorManifestPlugin"
         ),
-        .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
+        // What the tests of several targets share.
+        .target(name: "ConnectorTestSupport", path: "Tests/ConnectorTestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "ConnectorManifestTests",
+            dependencies: ["ConnectorManifest", "ConnectorTestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ConnectorOutboxTests",
             dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform"],
@@ -197,7 +203,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorOneShot", "CConnector",
+                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorOneShot",
+                "ConnectorTestSupport", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -214,7 +221,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorSimulatorTests",
             dependencies: [
-                "ConnectorSimulator", "ConnectorManifest",
+                "ConnectorSimulator", "ConnectorManifest", "ConnectorTestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -223,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostCommandsTests",
             dependencies: [
-                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorServices", "connector-host",
+                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorServices",
+                "ConnectorTestSupport", "connector-host",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -234,7 +242,7 @@ let package = Package(
             name: "ConnectorKitTests",
             dependencies: [
                 "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorServices", "ConnectorSimulator",
-                "connector-manifest",
+                "ConnectorTestSupport", "connector-manifest",
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),

@@ -17,7 +17,7 @@ package struct ForeignLibrary {
     package func load() throws(ConnectorError) -> LoadedImage {
         let bytes = try ImageBytes(path: file())
         let image = try ELFImage(bytes)
-        let dynamic = try Preflight.linkable(image)
+        let dynamic = try Preflight.linkable(image).dynamic
         do throws(DynamicLinker.Failure) {
             let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                 unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in

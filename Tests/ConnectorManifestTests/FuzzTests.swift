@@ -2,20 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// A text with some bytes changed, dropped, doubled or swapped for ones that mean something.
     mutating func mutate(_ text: [UInt8]) -> [UInt8] {
         let telling = Array("{}[]()\":,\\/\u{0}\u{1f} -+.eE0129ntfu?>é".utf8) + [0x80, 0xC0, 0xED, 0xF4, 0xFF]
@@ -68,7 +58,7 @@ struct SplitMix: RandomNumberGenerator {
 @Suite struct FuzzTests {
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `any value survives being written and read`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let value = random.value()
             #expect(try JSONValue(parsing: value.utf8()) == value)
@@ -78,7 +68,7 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `every part of a value is found where it stands`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<40 {
             let value = random.value()
             let text = value.utf8(pretty: true)
@@ -124,7 +114,7 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test(arguments: 0..<16 as Range<UInt64>)
     func `no text traps the parser, and what it takes it writes again`(seed: UInt64) throws {
-        var random = SplitMix(state: 1000 + seed)
+        var random = SeededGenerator(seed: 1000 + seed)
         let text = Array(completeManifest.utf8)
         var taken = 0
         for _ in 0..<400 {
@@ -148,7 +138,7 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test(arguments: 0..<16 as Range<UInt64>)
     func `no text traps the reading of a manifest`(seed: UInt64) {
-        var random = SplitMix(state: 2000 + seed)
+        var random = SeededGenerator(seed: 2000 + seed)
         let text = Array(completeManifest.utf8)
         for _ in 0..<300 {
             let (manifest, problems) = Manifest.read(random.mutate(text), file: "m")
@@ -159,7 +149,7 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `no values trap the reading of a manifest`(seed: UInt64) throws {
-        var random = SplitMix(state: 3000 + seed)
+        var random = SeededGenerator(seed: 3000 + seed)
         let whole = try #require(try JSONValue(parsing: completeManifest).object)
         for _ in 0..<300 {
             var object = whole
@@ -173,7 +163,7 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `no text traps the parser of signatures, and what it takes it writes again`(seed: UInt64) throws {
-        var random = SplitMix(state: 4000 + seed)
+        var random = SeededGenerator(seed: 4000 + seed)
         let texts =
             CapabilityDefinition.all.flatMap(\.operations).map(\.signature)
             + ["(a: i32, b: out u8) -> (c: f64, d: handle)", "() -> cstring", "(x: bytes?) async -> string"]
@@ -187,7 +177,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 
     @Test func `no text traps the smaller parsers`() {
-        var random = SplitMix(state: 5000)
+        var random = SeededGenerator(seed: 5000)
         let texts = [
             "1.2.3-beta.1", "250ms", "https://key:pass@[::1]:8443/v1?q#f", "http://a.b-c.de:80/", "geocoder/1",
         ]
@@ -204,7 +194,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-extension SplitMix {
+extension SeededGenerator {
     /// The value with something else somewhere in it.
     fileprivate mutating func replace(_ value: JSONValue) -> JSONValue {
         guard Int.random(in: 0..<3, using: &self) > 0 else { return self.value() }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// Where objects lie in a text.
@@ -52,7 +53,7 @@ import Testing
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `whatever is found, the parser finds too`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let text = Array(
             #"[{"type":"track","n":[1,-2.5,true],"o":{"a":{"b":"c\n"},"d":null}},{"x":"\u00e9 é","y":{}},{"z":"\\"}]"#
                 .utf8

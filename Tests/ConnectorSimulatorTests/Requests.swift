@@ -6,7 +6,7 @@ import ConnectorManifest
 @testable import ConnectorSimulator
 
 /// A moment every test agrees on.
-let noon = WallTime(milliseconds: 1_767_355_200_000)
+let noon = Timestamp(milliseconds: 1_767_355_200_000)
 
 extension SimulatedRequest {
     /// A request with a JSON body.
@@ -15,7 +15,7 @@ extension SimulatedRequest {
         _ target: String,
         _ body: JSONValue,
         headers: HTTPFields = [:],
-        receivedAt: WallTime = noon
+        receivedAt: Timestamp = noon
     ) -> SimulatedRequest {
         var headers = headers
         headers["Content-Type"] = headers["Content-Type"] ?? "application/json"

@@ -6,8 +6,7 @@ package import ConnectorManifest
 
 /// An operation of a loaded plugin, resolved and ready to call.
 ///
-/// `@unchecked Sendable`: the function's address is constant and valid as long as the process. The plan is only read,
-/// and valid as long as the interface, which is kept here.
+/// `@unchecked Sendable`: the function's address is constant and valid as long as the process.
 @safe
 package final class ResolvedOperation: @unchecked Sendable {
     /// The operation as the manifest describes it.
@@ -15,9 +14,7 @@ package final class ResolvedOperation: @unchecked Sendable {
     /// The exported function.
     package let function: UnsafeMutableRawPointer
     /// The layout of its arguments for libffi.
-    package let interface: CallInterface
-    /// The interface's plan.
-    package let plan: UnsafePointer<CallPlan>
+    package let layout: CallLayout
     /// Whether the function is called through its own C type instead of libffi.
     package let takesTexts: Bool
     /// Whether the answer is there when the function returns, and the function does not block.
@@ -43,11 +40,10 @@ package final class ResolvedOperation: @unchecked Sendable {
         self.foreign = operation.foreign
         self.takesTexts = TextOperation.fits(operation.signature)
         unsafe self.function = function
-        interface = try CallInterface(
+        layout = try CallLayout(
             operation.signature,
             isForeign: operation.foreign != nil,
             returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
         )
-        unsafe plan = interface.plan
     }
 }

@@ -11,48 +11,59 @@ package import ConnectorManifest
 /// it on one thread at a time. The callee's pointers stay valid until they are set again or the frame is gone.
 @safe
 package struct CallFrame: ~Copyable {
-    /// The frame's layout.
-    private let plan: UnsafePointer<CallPlan>
+    /// The values that the caller passes in.
+    private let inputs: UnsafeBufferPointer<CallLayout.Place>
+    /// The values that the callee writes.
+    private let answers: UnsafeBufferPointer<CallLayout.Place>
+    /// Whether any answer is not a number.
+    private let answersBytes: Bool
+    /// libffi's description of the function.
+    private let cif: UnsafeMutablePointer<ffi_cif>
     /// libffi's array of addresses, then the slots, then the storage, in the caller's memory.
     private let block: UnsafeMutableRawPointer
+    /// The start of the slots, from which places count.
+    package let slots: UnsafeMutableRawPointer
     /// The copies of texts and buffers to free, with their arguments.
     private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
-
-    /// The start of the slots.
-    package var slots: UnsafeMutableRawPointer { unsafe block + 8 * plan.pointee.argumentCount }
-    private var storage: UnsafeMutableRawPointer { unsafe slots + 8 * plan.pointee.argumentCount }
 
     /// The size of the buffer lent for each `out` text, in bytes.
     package static let bufferSize = 64 << 10
 
     /// Lays out a frame in the caller's memory and clears it.
     ///
+    /// The frame copies what a call needs of the layout, so a call counts no reference.
+    ///
     /// - Parameters:
-    ///   - plan: The plan of an interface that outlives the frame.
-    ///   - memory: Memory of the plan's frame size, aligned to 8, that outlives the frame.
-    package init(_ plan: UnsafePointer<CallPlan>, in memory: UnsafeMutableRawBufferPointer) {
-        unsafe self.plan = plan
+    ///   - layout: A layout that outlives the frame.
+    ///   - memory: Memory of the layout's frame size, aligned to 8, that outlives the frame.
+    package init(_ layout: CallLayout, in memory: UnsafeMutableRawBufferPointer) {
+        unsafe inputs = layout.inputs
+        unsafe answers = layout.answers
+        answersBytes = layout.answersBytes
+        unsafe cif = layout.cif
         // Only empty memory has no address, and a frame is never empty.
         unsafe block = memory.baseAddress.unsafelyUnwrapped
-        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: plan.pointee.frameSize)
-        for index in unsafe 0..<plan.pointee.argumentCount {
+        unsafe slots = block + 8 * layout.argumentCount
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: layout.frameSize)
+        for index in 0..<layout.argumentCount {
             unsafe block.storeBytes(of: slots + 8 * index, toByteOffset: 8 * index, as: UnsafeMutableRawPointer.self)
         }
-        for index in unsafe plan.pointee.pointers.indices {
-            let pointer = unsafe plan.pointee.pointers[index]
-            unsafe setPointer(storage + pointer.storage, at: pointer.argument)
+        for index in unsafe answers.indices where unsafe answers[index].role != .buffer {
+            guard let argument = unsafe answers[index].argument, let storage = unsafe answers[index].storage else {
+                continue
+            }
+            unsafe setPointer(slots + storage, at: argument)
         }
         resetAnswers()
     }
 
     /// Lends a frame to the body, on the stack unless it is unusually large.
     package static func with<Result, Failure: Error>(
-        _ interface: CallInterface,
+        _ layout: CallLayout,
         _ body: (inout CallFrame) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let result = unsafe withUnsafeTemporaryAllocation(byteCount: interface.plan.pointee.frameSize, alignment: 8) {
-            memory in
-            var frame = unsafe CallFrame(interface.plan, in: memory)
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) { memory in
+            var frame = unsafe CallFrame(layout, in: memory)
             do throws(Failure) {
                 return Swift.Result<Result, Failure>.success(try body(&frame))
             } catch {
@@ -80,20 +91,17 @@ package struct CallFrame: ~Copyable {
     }
 
     /// Stores an input, with a copy of any bytes.
-    package mutating func set(_ value: CallValue, for place: CallInterface.Place) {
+    package mutating func set(_ value: CallValue, for place: CallLayout.Place) {
         guard let argument = place.argument else { return }
         if case .bytes(let bytes) = value { return setBytes(bytes, of: place.type, at: argument) }
         if case .none = value { return unsafe setPointer(nil, at: argument) }
-        guard let offset = place.storage else {
-            return unsafe Self.store(value, as: place.type, to: slots + 8 * argument)
-        }
-        unsafe Self.store(value, as: place.type, to: storage + offset)
-        unsafe setPointer(storage + offset, at: argument)
+        unsafe Self.store(value, as: place.type, to: slots + place.offset)
+        if let storage = place.storage { unsafe setPointer(slots + storage, at: argument) }
     }
 
     /// Stores every input, in the order of the signature.
-    package mutating func set(_ values: [CallValue], of interface: CallInterface) {
-        for (place, value) in zip(interface.inputs, values) { set(value, for: place) }
+    package mutating func set(_ values: [CallValue]) {
+        for (index, value) in zip(unsafe inputs.indices, values) { unsafe set(value, for: inputs[index]) }
     }
 
     private mutating func setBytes(_ bytes: [UInt8], of type: ValueType, at argument: Int) {
@@ -122,19 +130,19 @@ package struct CallFrame: ~Copyable {
 
     /// Lends a buffer for every `out` text.
     package mutating func lendBuffers() {
-        guard unsafe plan.pointee.answersBytes else { return }
-        for index in unsafe plan.pointee.answers.indices where unsafe plan.pointee.answers[index].role == .buffer {
-            let answer = unsafe plan.pointee.answers[index]
+        guard answersBytes else { return }
+        for index in unsafe answers.indices where unsafe answers[index].role == .buffer {
+            guard let argument = unsafe answers[index].argument else { continue }
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
             unsafe buffer.storeBytes(of: 0, as: UInt8.self)
-            unsafe keep(buffer, at: answer.argument)
-            unsafe setPointer(buffer, at: answer.argument)
-            if answer.type == .bytes32 {
-                set(UInt32(Self.bufferSize), at: answer.argument + 1)
+            unsafe keep(buffer, at: argument)
+            unsafe setPointer(buffer, at: argument)
+            if unsafe answers[index].type == .bytes32 {
+                set(UInt32(Self.bufferSize), at: argument + 1)
             } else {
-                set(UInt64(Self.bufferSize), at: answer.argument + 1)
+                set(UInt64(Self.bufferSize), at: argument + 1)
             }
-            if answer.storage >= 0 { unsafe setPointer(storage + answer.storage, at: answer.argument + 2) }
+            if let storage = unsafe answers[index].storage { unsafe setPointer(slots + storage, at: argument + 2) }
         }
     }
 
@@ -160,12 +168,12 @@ package struct CallFrame: ~Copyable {
 
     // MARK: The call
 
-    /// Calls a function of the interface's signature; the return value is widened to 64 bits.
+    /// Calls a function of the layout's signature; the return value is widened to 64 bits.
     package func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
         var returned: UInt64 = 0
         let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
         unsafe ffi_call(
-            plan.pointee.cif,
+            cif,
             unsafeBitCast(function, to: (@convention(c) () -> Void).self),
             &returned,
             addresses
@@ -179,17 +187,13 @@ package struct CallFrame: ~Copyable {
     ///
     /// Copies and releases memory that the callee owns, exactly once for each successful call.
     ///
-    /// - Parameters:
-    ///   - interface: The interface that the plan belongs to.
-    ///   - returned: The return value of a foreign function: the number of bytes that it wrote into its buffer.
+    /// - Parameter returned: The return value of a foreign function: the number of bytes that it wrote into its buffer.
     /// - Throws: `misbehaved` if lengths and addresses contradict each other, `tooLarge` past the limits.
-    package func takeAnswers(
-        of interface: CallInterface,
-        returned: CallValue = .none
-    ) throws(ConnectorError) -> [CallOutput] {
+    package func takeAnswers(returned: CallValue = .none) throws(ConnectorError) -> [CallOutput] {
         defer { resetAnswers() }
         var outputs: [CallOutput] = []
-        for place in interface.answers where place.argument != nil {
+        for index in unsafe answers.indices where unsafe answers[index].argument != nil {
+            let place = unsafe answers[index]
             outputs.append((place.name, place.type, try answer(place, returned: returned)))
         }
         return outputs
@@ -198,21 +202,21 @@ package struct CallFrame: ~Copyable {
     /// Reads one answer. Memory that the callee owns is copied, and must still be released.
     ///
     /// - Throws: `misbehaved` if length and address contradict each other, `tooLarge` past the limits.
-    package func answer(_ place: CallInterface.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
+    package func answer(_ place: CallLayout.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
         switch place.role {
         case .owned: return .bytes(try owned(place))
         case .buffer: return .bytes(try buffer(place, returned))
-        case .scalar: return unsafe Self.load(place.type, from: storage + (place.storage ?? 0))
+        case .scalar: return unsafe Self.load(place.type, from: slots + place.offset)
         }
     }
 
-    private func buffer(_ place: CallInterface.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
+    private func buffer(_ place: CallLayout.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
         guard let argument = place.argument else { return [] }
         let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
         guard let start = unsafe start else { return [] }
         let length: UInt64
         if let offset = place.storage {
-            length = unsafe storage.load(fromByteOffset: offset, as: UInt64.self)
+            length = unsafe slots.load(fromByteOffset: offset, as: UInt64.self)
         } else if place.type == .cstring {
             length = unsafe UInt64(
                 UnsafeRawBufferPointer(start: start, count: Self.bufferSize).prefix { $0 != 0 }.count
@@ -229,9 +233,9 @@ package struct CallFrame: ~Copyable {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
     }
 
-    private func owned(_ place: CallInterface.Place) throws(ConnectorError) -> [UInt8] {
+    private func owned(_ place: CallLayout.Place) throws(ConnectorError) -> [UInt8] {
         guard let offset = place.storage else { return [] }
-        let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
+        let result = unsafe slots.load(fromByteOffset: offset, as: connector_bytes_owned.self)
         let length = unsafe result.length
         guard length > 0 else { return [] }
         guard length <= UInt64(CallValue.sizeLimit) else {
@@ -248,18 +252,17 @@ package struct CallFrame: ~Copyable {
 
     /// Releases the callee's memory and clears the answers, so that an unwritten one reads as empty.
     package func resetAnswers() {
-        guard unsafe plan.pointee.answersBytes else { return }
-        for index in unsafe plan.pointee.answers.indices {
-            let (role, offset) = unsafe (plan.pointee.answers[index].role, plan.pointee.answers[index].storage)
-            guard role != .scalar, offset >= 0 else { continue }
-            guard role == .owned else {
-                unsafe storage.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
+        guard answersBytes else { return }
+        for index in unsafe answers.indices where unsafe answers[index].role != .scalar {
+            guard let offset = unsafe answers[index].storage else { continue }
+            guard unsafe answers[index].role == .owned else {
+                unsafe slots.storeBytes(of: 0, toByteOffset: offset, as: UInt64.self)
                 continue
             }
-            let result = unsafe storage.load(fromByteOffset: offset, as: connector_bytes_owned.self)
+            let result = unsafe slots.load(fromByteOffset: offset, as: connector_bytes_owned.self)
             var empty = unsafe connector_bytes_owned()
             unsafe empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
-            unsafe storage.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
+            unsafe slots.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
             unsafe result.release?(result.context)
         }
     }

@@ -31,13 +31,15 @@ public struct PreparedCall: ~Copyable {
     public var signature: Signature { operation.operation.signature }
 
     @usableFromInline package let state: UnsafeMutablePointer<State>
-    /// The places of the numbers that one store or load reaches.
-    @usableFromInline package let numbers: NumberPlaces
+    /// The places of the parameters.
+    @usableFromInline package let inputs: UnsafeBufferPointer<CallLayout.Place>
+    /// The places of the answers.
+    @usableFromInline package let answers: UnsafeBufferPointer<CallLayout.Place>
     /// The address from which the places count.
     @usableFromInline package let base: UnsafeMutableRawPointer
     /// The function, and the object that receives its failure.
     private let function: UnsafeMutableRawPointer
-    private let errorPlace: Int?
+    private let errorArgument: Int?
     /// Both objects outlive the lent call; counting a reference would take as long as the function.
     private let keptOperation: Unmanaged<ResolvedOperation>
     private let keptInstance: Unmanaged<PluginInstance>
@@ -57,25 +59,25 @@ public struct PreparedCall: ~Copyable {
             let reason = operation.foreign == nil ? "answers by completion" : "may block its thread"
             throw ConnectorError(.unsupported, "\(operation.operation.name) \(reason)", fix: "call it by its name")
         }
-        let plan = unsafe operation.plan
+        let layout = operation.layout
         let function = unsafe operation.function
         let pointer = unsafe instance.pointer
-        // The closure below captures only plain values, so no reference is counted for it.
         let operation = unsafe Unmanaged.passUnretained(operation)
         let instance = unsafe Unmanaged.passUnretained(instance)
-        let result = unsafe withUnsafeTemporaryAllocation(byteCount: plan.pointee.frameSize, alignment: 8) {
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) {
             memory -> Swift.Result<Result, ConnectorError> in
-            var state = unsafe State(CallFrame(plan, in: memory), missing: plan.pointee.required)
+            var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
             return unsafe withUnsafeMutablePointer(to: &state) { state in
-                if let place = unsafe plan.pointee.frame.instance {
-                    unsafe state.pointee.frame.setPointer(pointer, at: place)
+                if let argument = layout.instanceArgument {
+                    unsafe state.pointee.frame.setPointer(pointer, at: argument)
                 }
                 let call = unsafe PreparedCall(
                     state: state,
-                    numbers: plan.pointee.numbers,
+                    inputs: layout.inputs,
+                    answers: layout.answers,
                     base: state.pointee.frame.slots,
                     function: function,
-                    errorPlace: plan.pointee.frame.error,
+                    errorArgument: layout.errorArgument,
                     keptOperation: operation,
                     keptInstance: instance
                 )
@@ -97,7 +99,7 @@ public struct PreparedCall: ~Copyable {
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Int64, at index: Int) throws(ConnectorError) {
-        guard let offset = numbers.input(index, .i64) else { return try set(.integer(value), at: index) }
+        guard let offset = unsafe inputs.offset(of: .i64, at: index) else { return try set(.integer(value), at: index) }
         unsafe base.storeBytes(of: value, toByteOffset: offset, as: Int64.self)
         unsafe state.pointee.missing &= ~(1 << UInt64(truncatingIfNeeded: index))
     }
@@ -108,7 +110,9 @@ public struct PreparedCall: ~Copyable {
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Double, at index: Int) throws(ConnectorError) {
-        guard value.isFinite, let offset = numbers.input(index, .f64) else { return try set(.number(value), at: index) }
+        guard value.isFinite, let offset = unsafe inputs.offset(of: .f64, at: index) else {
+            return try set(.number(value), at: index)
+        }
         unsafe base.storeBytes(of: value, toByteOffset: offset, as: Double.self)
         unsafe state.pointee.missing &= ~(1 << UInt64(truncatingIfNeeded: index))
     }
@@ -149,22 +153,21 @@ public struct PreparedCall: ~Copyable {
         }
     }
 
-    private func put(_ value: CallValue, _ place: CallInterface.Place, _ index: Int) {
+    private func put(_ value: CallValue, _ place: CallLayout.Place, _ index: Int) {
         unsafe state.pointee.frame.set(value, for: place)
         unsafe state.pointee.missing &= ~(1 << UInt64(index))
     }
 
-    private func place(_ index: Int) throws(ConnectorError) -> CallInterface.Place {
-        let inputs = operation.interface.inputs
-        if inputs.indices.contains(index) { return inputs[index] }
+    private func place(_ index: Int) throws(ConnectorError) -> CallLayout.Place {
+        if unsafe inputs.indices.contains(index) { return unsafe inputs[index] }
         throw ConnectorError(
             .invalid,
-            "\(operation.operation.name) takes \(inputs.count) values",
+            "\(operation.operation.name) takes \(unsafe inputs.count) values",
             fix: operation.usage
         )
     }
 
-    private func described(_ error: ConnectorError, _ place: CallInterface.Place) -> ConnectorError {
+    private func described(_ error: ConnectorError, _ place: CallLayout.Place) -> ConnectorError {
         ConnectorError(
             error.code,
             "\(operation.operation.name), \(place.name): \(error.message)",
@@ -183,7 +186,7 @@ public struct PreparedCall: ~Copyable {
         unsafe state.pointee.frame.resetAnswers()
         var failure: ErrorObject.Failure?
         unsafe ErrorObject.with { error in
-            if let errorPlace { unsafe state.pointee.frame.setPointer(error, at: errorPlace) }
+            if let errorArgument { unsafe state.pointee.frame.setPointer(error, at: errorArgument) }
             let status = unsafe Int32(truncatingIfNeeded: state.pointee.frame.call(function))
             if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
         }
@@ -193,8 +196,7 @@ public struct PreparedCall: ~Copyable {
 
     private var missingValue: ConnectorError {
         let missing = unsafe state.pointee.missing
-        let inputs = operation.interface.inputs
-        let names = inputs.indices.filter { missing & 1 << UInt64($0) != 0 }.map { inputs[$0].name }
+        let names = unsafe inputs.indices.filter { missing & 1 << UInt64($0) != 0 }.map { unsafe inputs[$0].name }
         return ConnectorError(
             .invalid,
             "\(operation.operation.name) needs \(names.map { "\"\($0)\"" }.joined(separator: ", "))",
@@ -210,7 +212,7 @@ public struct PreparedCall: ~Copyable {
     /// - Throws: `invalid` if the answer is not an integer that fits, or if no call has succeeded.
     @inlinable
     public func integer(at index: Int = 0) throws(ConnectorError) -> Int64 {
-        guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .i64) else {
+        guard unsafe state.pointee.isAnswered, let offset = unsafe answers.offset(of: .i64, at: index) else {
             return try slowInteger(at: index)
         }
         return unsafe base.load(fromByteOffset: offset, as: Int64.self)
@@ -222,7 +224,7 @@ public struct PreparedCall: ~Copyable {
     /// - Throws: `invalid` if the answer is not a number, or if no call has succeeded.
     @inlinable
     public func number(at index: Int = 0) throws(ConnectorError) -> Double {
-        guard unsafe state.pointee.isAnswered, let offset = numbers.answer(index, .f64) else {
+        guard unsafe state.pointee.isAnswered, let offset = unsafe answers.offset(of: .f64, at: index) else {
             return try slowNumber(at: index)
         }
         return unsafe base.load(fromByteOffset: offset, as: Double.self)
@@ -242,17 +244,16 @@ public struct PreparedCall: ~Copyable {
     ///
     /// - Throws: `misbehaved` if an answer contradicts the signature; `invalid` if no call has succeeded.
     public func json() throws(ConnectorError) -> JSONValue {
-        if numbers.onlyAnswer == .i64 { return .integer(try integer()) }
-        let answers = operation.interface.answers
-        guard !answers.isEmpty else { return .null }
-        if answers.count == 1, answers[0].name.isEmpty {
-            return try answer(0).json(as: answers[0].type, handles: instance.handles)
+        guard unsafe !answers.isEmpty else { return .null }
+        if unsafe answers.count == 1, unsafe answers[0].name.isEmpty {
+            if unsafe answers[0].number == .i64 { return .integer(try integer()) }
+            return unsafe try answer(0).json(as: answers[0].type, handles: instance.handles)
         }
         var object = JSONObject()
-        for index in answers.indices {
-            let name = answers[index].name
-            object[name.isEmpty ? "result" : name] = try answer(index).json(
-                as: answers[index].type,
+        for index in unsafe answers.indices {
+            let place = unsafe answers[index]
+            object[place.name.isEmpty ? "result" : place.name] = try answer(index).json(
+                as: place.type,
                 handles: instance.handles
             )
         }
@@ -283,8 +284,7 @@ public struct PreparedCall: ~Copyable {
         guard unsafe state.pointee.isAnswered else {
             throw ConnectorError(.invalid, "\(operation.operation.name) has not been called, or has failed")
         }
-        let answers = operation.interface.answers
-        guard answers.indices.contains(index) else { throw mismatch(index, "an answer") }
+        guard unsafe answers.indices.contains(index) else { throw mismatch(index, "an answer") }
         return unsafe try state.pointee.frame.answer(answers[index])
     }
 

@@ -131,8 +131,8 @@ extension PluginInstance: Channel {
         _ operation: ResolvedOperation,
         _ values: [CallValue]
     ) throws(ConnectorError) -> [CallOutput] {
-        try CallFrame.with(operation.interface) { frame throws(ConnectorError) in
-            frame.set(values, of: operation.interface)
+        try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
+            frame.set(values)
             frame.lendBuffers()
             var failure: ErrorObject.Failure?
             unsafe ErrorObject.with { error in
@@ -140,7 +140,7 @@ extension PluginInstance: Channel {
                 if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
             }
             if let failure { throw failure.error }
-            return try frame.takeAnswers(of: operation.interface)
+            return try frame.takeAnswers()
         }
     }
 
@@ -158,8 +158,8 @@ extension PluginInstance: Channel {
                         error: error
                     )
                 }
-                return CallFrame.with(operation.interface) { frame in
-                    frame.set(values, of: operation.interface)
+                return CallFrame.with(operation.layout) { frame in
+                    frame.set(values)
                     return unsafe self.run(operation, frame, call: call, error: error)
                 }
             }
@@ -180,10 +180,10 @@ extension PluginInstance: Channel {
         call: UnsafePointer<connector_call>?,
         error: UnsafeMutablePointer<connector_error>
     ) -> Int32 {
-        let places = unsafe operation.interface.plan.pointee.frame
-        if let place = places.instance { unsafe frame.setPointer(pointer, at: place) }
-        if let place = places.call { unsafe frame.setPointer(call, at: place) }
-        if let place = places.error { unsafe frame.setPointer(error, at: place) }
+        let layout = operation.layout
+        if let argument = layout.instanceArgument { unsafe frame.setPointer(pointer, at: argument) }
+        if let argument = layout.callArgument { unsafe frame.setPointer(call, at: argument) }
+        if let argument = layout.errorArgument { unsafe frame.setPointer(error, at: argument) }
         return unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
     }
 }

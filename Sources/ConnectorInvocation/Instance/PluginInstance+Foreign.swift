@@ -18,8 +18,8 @@ extension PluginInstance {
     ) throws(ConnectorError) -> [CallOutput] {
         guard let convention = operation.foreign else { return try callNow(operation, values) }
         try withdraw(values, of: operation, convention)
-        return try CallFrame.with(operation.interface) { frame throws(ConnectorError) in
-            frame.set(values, of: operation.interface)
+        return try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
+            frame.set(values)
             frame.lendBuffers()
             errno = 0
             let returned = unsafe frame.call(operation.function)
@@ -27,10 +27,10 @@ extension PluginInstance {
             try check(returned, errno: number, convention, operation.operation)
             let signature = operation.operation.signature
             guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
-                return try frame.takeAnswers(of: operation.interface)
+                return try frame.takeAnswers()
             }
             let value = returnedValue(returned, type)
-            return try frame.takeAnswers(of: operation.interface, returned: value) + [("", type, value)]
+            return try frame.takeAnswers(returned: value) + [("", type, value)]
         }
     }
 
@@ -41,7 +41,10 @@ extension PluginInstance {
         _ convention: ForeignConvention
     ) throws(ConnectorError) {
         guard !convention.releases.isEmpty else { return }
-        for (place, value) in zip(operation.interface.inputs, values) where convention.releases.contains(place.name) {
+        let inputs = unsafe operation.layout.inputs
+        for (index, value) in zip(inputs.indices, values) {
+            let place = unsafe inputs[index]
+            guard convention.releases.contains(place.name) else { continue }
             guard case .handle(let address) = value, bound[place.name] == nil else { continue }
             guard handles.withdraw(address) else {
                 throw ConnectorError(

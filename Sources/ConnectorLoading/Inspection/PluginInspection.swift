@@ -128,8 +128,9 @@ package struct PluginInspection: Sendable {
         manifest = reading.manifest
         manifestText = reading.embeddedText ?? sidecar.flatMap(ManifestReading.text(of:))
         language = manifest?.language ?? image.language(dynamic)
+        var soundness: ImageSoundness?
         do throws(ConnectorError) {
-            _ = try Preflight.linkable(image)
+            soundness = try Preflight.linkable(image)
         } catch {
             problems.append(error)
         }
@@ -143,7 +144,7 @@ package struct PluginInspection: Sendable {
             return
         }
         if let manifest {
-            problems += Preflight.problems(of: manifest, image, dynamic)
+            problems += Preflight.problems(of: manifest, soundness ?? ImageSoundness(image, dynamic))
             symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }
         }
         // What a damaged image asks for says nothing.

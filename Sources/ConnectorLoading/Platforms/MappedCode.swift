@@ -8,11 +8,11 @@ package struct MappedCode {
     private let base: UInt64
 
     /// Finds the place of a loaded image by a function of it; nil if that function's address does not tell.
-    package init?(_ image: ELFImage, _ dynamic: DynamicSection, _ loaded: LoadedImage, entry: String?) {
-        guard let entry, let symbol = image.exported(entry.utf8Span.span, dynamic), symbol.kind != .indirectFunction,
-            let address = unsafe loaded.symbol(named: entry)
+    package init?(_ soundness: ImageSoundness, _ loaded: LoadedImage, entry: String?) {
+        guard let entry, let symbol = soundness.image.exported(entry.utf8Span.span, soundness.dynamic),
+            symbol.kind != .indirectFunction, let address = unsafe loaded.symbol(named: entry)
         else { return nil }
-        soundness = ImageSoundness(image, dynamic)
+        self.soundness = soundness
         base = UInt64(UInt(bitPattern: address)) &- symbol.value
     }
 

@@ -11,9 +11,10 @@
             let bytes = try ImageBytes(path: candidate.path)
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
-            let dynamic = try Preflight.linkable(image)
+            let soundness = try Preflight.linkable(image)
+            let dynamic = soundness.dynamic
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
-            if let problem = Preflight.problems(of: candidate.manifest, image, dynamic).first { throw problem }
+            if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
             let relatives = try NewDependencies.examine(image, dynamic)
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
@@ -32,7 +33,7 @@
                         return try sealed.load()
                     }
                 }
-                if let result { return (result, MappedCode(image, dynamic, result, entry: candidate.manifest.entry)) }
+                if let result { return (result, MappedCode(soundness, result, entry: candidate.manifest.entry)) }
             } catch {
                 throw Self.refused(image, dynamic, error)
             }

@@ -8,25 +8,24 @@ package enum Preflight {
     /// Checks that an image is a shared library for this machine.
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
-    package static func linkable(_ image: ELFImage) throws(ConnectorError) -> DynamicSection {
+    package static func linkable(_ image: ELFImage) throws(ConnectorError) -> ImageSoundness {
         try image.checkKind()
         let dynamic = DynamicSection(image)
         if image.isProgram(dynamic) { throw executable(image.bytes.path) }
         guard let dynamic else { throw notShared(image.bytes.path, "it has no dynamic section") }
-        try ImageSoundness(image, dynamic).check()
-        return dynamic
+        let soundness = ImageSoundness(image, dynamic)
+        try soundness.check()
+        return soundness
     }
 
     /// The manifest's promises that the image or this host does not keep.
-    package static func problems(of manifest: Manifest, _ image: ELFImage, _ dynamic: DynamicSection)
-        -> [ConnectorError]
-    {
+    package static func problems(of manifest: Manifest, _ soundness: ImageSoundness) -> [ConnectorError] {
         var problems: [ConnectorError] = []
+        let image = soundness.image
         let path = image.bytes.path
         if let problem = abiProblem(manifest, path: path) { problems.append(problem) }
-        let soundness = ImageSoundness(image, dynamic)
         func check(_ name: String, role: @autoclosure () -> String) {
-            if let symbol = image.exported(name.utf8Span.span, dynamic) {
+            if let symbol = image.exported(name.utf8Span.span, soundness.dynamic) {
                 if !soundness.isFunction(symbol) { problems.append(noFunction(name, role: role(), path: path)) }
             } else {
                 problems.append(symbolAbsent(name, role: role(), path: path))

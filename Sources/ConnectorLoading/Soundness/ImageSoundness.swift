@@ -10,10 +10,8 @@ package import ConnectorManifest
 /// mean anything, so an image that passes may still crash when its code runs. The checks read each table once, in the
 /// order of the file, and allocate nothing for an entry.
 package struct ImageSoundness {
-    /// The image.
-    let image: ELFImage
-    /// Its dynamic section.
-    let dynamic: DynamicSection
+    package let image: ELFImage
+    package let dynamic: DynamicSection
     /// The segments that are mapped.
     let loads: [ELFImage.Segment]
     /// What its functions' unwinding information tells about where they begin.

@@ -25,9 +25,11 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
             bytes[13] == 0x3A, bytes[16] == 0x3A,
             let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
             let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            (1970...2500).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
-            second <= 60
+            (1970...2500).contains(year)
         else { return nil }
+        var time = CalendarTime(year: year, month: month, day: day)
+        (time.hour, time.minute, time.second) = (hour, minute, second)
+        guard time.isPlausible else { return nil }
         var index = 19
         var fraction = 0
         if bytes[index] == UInt8(ascii: ".") {
@@ -53,38 +55,21 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         default: return nil
         }
         guard index == bytes.count else { return nil }
-        let seconds =
-            Self.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let seconds = time.seconds - offset
         guard seconds >= 0 else { return nil }
         nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(fraction)
     }
 
-    /// Days from 1970-01-01 in the proleptic Gregorian calendar, counted in years that start in March.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
     /// RFC 3339 in UTC, with milliseconds.
     public var description: String {
-        let seconds = Int(nanoseconds / 1_000_000_000)
-        let shifted = seconds / 86_400 + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let time = seconds % 86_400
+        let time = CalendarTime(
+            seconds: Int(nanoseconds / 1_000_000_000),
+            nanosecond: Int(nanoseconds % 1_000_000_000)
+        )
         let fields =
             [
-                (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (time / 3600, 2, ":"), (time / 60 % 60, 2, ":"),
-                (time % 60, 2, "."), (Int(nanoseconds / 1_000_000 % 1000), 3, "Z"),
+                (time.year, 4, "-"), (time.month, 2, "-"), (time.day, 2, "T"), (time.hour, 2, ":"),
+                (time.minute, 2, ":"), (time.second, 2, "."), (time.nanosecond / 1_000_000, 3, "Z"),
             ] as [(number: Int, width: Int, end: Unicode.Scalar)]
         return unsafe String(unsafeUninitializedCapacity: 24) { target in
             var index = 0

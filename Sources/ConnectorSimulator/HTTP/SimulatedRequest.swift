@@ -22,7 +22,7 @@ package struct SimulatedRequest: Sendable {
     /// The prefix that was removed from `path`: empty, or `/NAME` where several vendors share one port.
     package var prefix: String
     /// The time at which the request was complete.
-    package var receivedAt: WallTime
+    package var receivedAt: Timestamp
 
     /// Builds a request as a client would send it.
     ///
@@ -35,7 +35,7 @@ package struct SimulatedRequest: Sendable {
         headers: HTTPFields = [:],
         body: [UInt8] = [],
         prefix: String = "",
-        receivedAt: WallTime = .now()
+        receivedAt: Timestamp = .now()
     ) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""

@@ -42,7 +42,7 @@ struct ReceivedDocument {
             object["bodyBase64"] = .string(Base64.encode(request.body))
         }
         object["status"] = .integer(Int64(request.status))
-        object["at"] = .string(request.at.iso8601)
+        object["at"] = .string(request.at.description)
         return .object(object)
     }
 }

@@ -18,7 +18,7 @@ public struct RecordedRequest: Sendable {
     /// The status of the answer; 0 when a fault suppressed it.
     public var status: Int
     /// The time at which the request was complete.
-    public var at: WallTime
+    public var at: Timestamp
 
     /// The approximate memory use, in bytes.
     var size: Int {

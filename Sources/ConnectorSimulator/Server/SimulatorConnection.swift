@@ -23,7 +23,7 @@ struct SimulatorConnection: Sendable {
     /// The clock that slow answers wait on.
     let clock: any Clock<Duration>
     /// The wall clock.
-    let now: @Sendable () -> WallTime
+    let now: @Sendable () -> Timestamp
     /// The most bytes of a body on the wire.
     let encodedLimit: Int
 

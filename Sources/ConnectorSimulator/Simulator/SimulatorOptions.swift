@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorManifest
+
 /// The options of a simulator.
 public struct SimulatorOptions: Sendable {
     /// The vendors to serve, in the order they are listed.
@@ -22,7 +24,7 @@ public struct SimulatorOptions: Sendable {
     /// The clock that slow answers wait on.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock that answers are stamped with.
-    public var now: @Sendable () -> WallTime = { .now() }
+    public var now: @Sendable () -> Timestamp = { .now() }
 
     /// Serves every vendor, without faults, on any free port.
     public init() {}

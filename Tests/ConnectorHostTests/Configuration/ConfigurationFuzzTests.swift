@@ -3,12 +3,13 @@
 
 import ConnectorHost
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @Suite struct ConfigurationFuzzTests {
     @Test(arguments: 0..<12 as Range<UInt64>)
     func `no text traps the reading of a configuration, and every fault has a place`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let environment = Configuration.Environment(["SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99"])
         let text = Array(exampleText.utf8)
         for _ in 0..<150 {
@@ -34,7 +35,7 @@ import Testing
     }
 }
 
-extension SplitMix {
+extension SeededGenerator {
     /// A text with some parts dropped, doubled, or swapped for others of the same text.
     fileprivate mutating func mutate(_ text: [UInt8]) -> [UInt8] {
         var text = text

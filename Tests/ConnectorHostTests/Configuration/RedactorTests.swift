@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test func `any text can be redacted`() {
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         let redactor = Redactor([Secret("%41\\u"), Secret("++++"), Secret("\\\\\\\\"), Secret("ÿþ€😀")])
         let pieces = [
             "%", "\\", "u", "+", "4", "1", "\\u00", "\\ud83d\\ude00", "😀", "%zz", "%4", "=", "/", "ÿ", "x", "&#",
@@ -154,18 +155,5 @@ import Testing
             for index in 0..<4 { text += index <= group.count ? String(letters[bits >> (18 - 6 * index) & 63]) : "=" }
         }
         return text
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

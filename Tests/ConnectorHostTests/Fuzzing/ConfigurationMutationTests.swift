@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// Configurations that nobody would write: whatever they say, the answer is short, placed, and bounded.

@@ -92,6 +92,18 @@ struct TestHost: Sendable {
 
     // MARK: Calls
 
+    /// A host whose gates are open: these leaves, or one named `gate`.
+    static func opened(_ leaves: String...) async throws -> TestHost {
+        let test = try TestHost(leaves.isEmpty ? leaf("gate") : leaves.joined(separator: ","))
+        #expect(await test.host.open().isReady)
+        return test
+    }
+
+    /// A call that the plugin leaves pending, under a name by which ``finish(_:_:plugin:)`` finds it.
+    func begin(_ name: String, timeout: Duration = .seconds(30)) async throws(ConnectorError) -> JSONValue {
+        try await call("gate", "begin", ["name": .string(name)], options: CallOptions(timeout: timeout))
+    }
+
     /// The report of a gate right now.
     func gate(_ path: String) throws -> GateReport { try #require(host.report[path]) }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -25,17 +26,17 @@ import Testing
             for (index, echo) in signatures.enumerated() {
                 let (_, operation) = try #require(plugin.manifest.operation(named: "echo\(index)"))
                 let function = try unsafe #require(plugin.symbol(named: "echo\(index)"))
-                let interface = try CallInterface(operation.signature)
+                let layout = try CallLayout(operation.signature)
                 for _ in 0..<Self.callsPerFunction {
                     let values = echo.types.map { $0.value(using: &random) }
-                    let outputs = try CallFrame.with(interface) { frame throws(ConnectorError) in
-                        frame.set(values, of: interface)
+                    let outputs = try CallFrame.with(layout) { frame throws(ConnectorError) in
+                        frame.set(values)
                         frame.lendBuffers()
-                        if let place = unsafe interface.plan.pointee.frame.instance {
-                            unsafe frame.setPointer(nil, at: place)
+                        if let argument = layout.instanceArgument {
+                            unsafe frame.setPointer(nil, at: argument)
                         }
                         #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
-                        return try frame.takeAnswers(of: interface)
+                        return try frame.takeAnswers()
                     }
                     #expect(outputs.map(\.value) == echo.expected(values), "\(operation.signature)")
                 }
@@ -73,13 +74,13 @@ import Testing
             let plugin = try PluginLoader().load(PluginCatalog.candidate(path: path))
             let (_, operation) = try #require(plugin.manifest.operation(named: "echo0"))
             let function = try unsafe #require(plugin.symbol(named: "echo0"))
-            let interface = try CallInterface(operation.signature)
-            try CallFrame.with(interface) { frame throws(ConnectorError) in
+            let layout = try CallLayout(operation.signature)
+            try CallFrame.with(layout) { frame throws(ConnectorError) in
                 for _ in 0..<100 {
                     let values = echo.types.map { $0.value(using: &random) }
-                    frame.set(values, of: interface)
+                    frame.set(values)
                     #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)
-                    #expect(try frame.takeAnswers(of: interface).map(\.value) == echo.expected(values))
+                    #expect(try frame.takeAnswers().map(\.value) == echo.expected(values))
                 }
             }
         }

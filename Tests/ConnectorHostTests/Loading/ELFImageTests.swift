@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -40,7 +41,7 @@ import Testing
 
     @Test func `exported symbols are found by the GNU hash table`() throws {
         let image = try ELFImage(ImageBytes(path: Fixtures.plugin("sync")))
-        let dynamic = try Preflight.linkable(image)
+        let dynamic = try Preflight.linkable(image).dynamic
         #expect(dynamic.gnuHash != nil)
         #expect(image.exports("sync_add", dynamic))
         #expect(image.exports("fixture_entry", dynamic))
@@ -59,7 +60,7 @@ import Testing
                 flags: "-Wl,--hash-style=sysv"
             )
             let image = try ELFImage(ImageBytes(path: path))
-            let dynamic = try Preflight.linkable(image)
+            let dynamic = try Preflight.linkable(image).dynamic
             #expect(dynamic.gnuHash == nil)
             #expect(image.exports("made", dynamic))
             #expect(!image.exports("malloc", dynamic))

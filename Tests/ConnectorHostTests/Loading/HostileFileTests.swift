@@ -51,7 +51,7 @@ import Testing
                 flags: "-Wl,--no-as-needed \(names.joined(separator: " "))"
             )
             let image = try ELFImage(ImageBytes(path: path))
-            let dynamic = try Preflight.linkable(image)
+            let dynamic = try Preflight.linkable(image).dynamic
             #expect(image.neededLibraries(dynamic).count > 15)
             let members = DependencyClosure(of: image, dynamic).members
             #expect(members.count { $0.path?.absolutePath == library.absolutePath } == 1)
@@ -66,7 +66,7 @@ import Testing
                 + names.map { "\($0)()" }.joined(separator: " + ") + "; }\n"
             let path = try Fixtures.compile(source, into: directory, as: "long")
             let image = try ELFImage(ImageBytes(path: path))
-            let dynamic = try Preflight.linkable(image)
+            let dynamic = try Preflight.linkable(image).dynamic
             let (missing, count) = unsafe image.requiredSymbols(dynamic) { _, _ in true }
             #expect(count == 500)
             #expect(missing.count == 20)

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -42,13 +43,13 @@ import Testing
 
     @Test func `thousands of timers stay in order through removals`() {
         var queue = TimerQueue()
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 1)
         var timers: [(HostTimer, UInt64)] = []
         for _ in 0..<5000 {
             let deadline = UInt64.random(in: 0..<1_000_000, using: &generator)
             timers.append((queue.insert(at: deadline) {}.timer, deadline))
         }
-        timers.shuffle()
+        timers.shuffle(using: &generator)
         for (timer, _) in timers.prefix(4000) { #expect(queue.remove(timer) != nil) }
         var order: [UInt64] = []
         while let due = queue.popDue(at: .max) { order.append(due.deadline) }

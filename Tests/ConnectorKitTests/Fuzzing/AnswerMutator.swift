@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+import ConnectorTestSupport
 
 /// Damages a vendor's answer at random: status, headers and body, and may put a secret in.
 struct AnswerMutator: Sendable {

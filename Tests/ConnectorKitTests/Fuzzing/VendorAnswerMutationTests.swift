@@ -4,6 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 internal import ConnectorServices
+import ConnectorTestSupport
 internal import Testing
 
 /// Whatever a vendor answers, an adapter returns or throws, and what the host would show of it has no secret.

@@ -104,7 +104,7 @@ package final class InfluxDBVendor: Vendor {
             var dropped: [String] = []
             databases[name] = nil
             for var point in points {
-                point.time = point.time ?? request.receivedAt.nanoseconds
+                point.time = point.time ?? Int64(clamping: request.receivedAt.nanoseconds)
                 if let reason = database.insert(point) { dropped.append(reason) }
             }
             databases[name] = database

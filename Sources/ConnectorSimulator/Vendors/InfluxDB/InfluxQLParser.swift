@@ -17,8 +17,8 @@ struct InfluxQLParser {
     private let tokens: [InfluxQLToken]
     /// Values for `$name`, from the request's `params`.
     private let parameters: JSONObject
-    /// What `now()` is.
-    private let now: WallTime
+    /// What `now()` is, in nanoseconds since 1970.
+    private let now: Int64
     /// The next word.
     private var position = 0
 
@@ -26,12 +26,12 @@ struct InfluxQLParser {
     static func parse(
         _ query: String,
         parameters: JSONObject,
-        now: WallTime
+        now: Timestamp
     ) throws(Failure) -> [InfluxQLStatement] {
         guard let tokens = InfluxQLToken.tokens(of: query) else {
             throw Failure(message: "found BADSTRING, expected ;")
         }
-        var parser = InfluxQLParser(tokens: tokens, parameters: parameters, now: now)
+        var parser = InfluxQLParser(tokens: tokens, parameters: parameters, now: Int64(clamping: now.nanoseconds))
         var statements: [InfluxQLStatement] = []
         while parser.position < tokens.count {
             if parser.skip(symbol: ";") { continue }
@@ -250,22 +250,17 @@ extension InfluxQLParser {
     private mutating func time() throws(Failure) -> Int64 {
         if skip("NOW") {
             guard skip(symbol: "("), skip(symbol: ")") else { throw unexpected("()") }
-            if skip(symbol: "-") { return now.nanoseconds.subtractingReportingOverflow(try duration()).partialValue }
-            if skip(symbol: "+") { return now.nanoseconds.addingReportingOverflow(try duration()).partialValue }
-            return now.nanoseconds
+            if skip(symbol: "-") { return now.subtractingReportingOverflow(try duration()).partialValue }
+            if skip(symbol: "+") { return now.addingReportingOverflow(try duration()).partialValue }
+            return now
         }
         if case .text(let text)? = next {
             position += 1
-            guard let time = WallTime(iso8601: text) else { throw Failure(message: "unable to parse time: \(text)") }
-            return time.nanoseconds
+            return try date(text)
         }
         if case .word(let word)? = next, word.hasPrefix("$") {
             switch try value() {
-            case .string(let text):
-                guard let time = WallTime(iso8601: text) else {
-                    throw Failure(message: "unable to parse time: \(text)")
-                }
-                return time.nanoseconds
+            case .string(let text): return try date(text)
             case let number:
                 guard let integer = number.integer else { throw unexpected("time") }
                 return integer
@@ -274,6 +269,11 @@ extension InfluxQLParser {
         let isNegative = skip(symbol: "-")
         let time = try duration()
         return isNegative ? -time : time
+    }
+
+    private func date(_ text: String) throws(Failure) -> Int64 {
+        if let time = InfluxQLTime.parse(text) { return time }
+        throw Failure(message: "unable to parse time: \(text)")
     }
 
     /// Reads digits and a unit, such as `1h`, or digits alone, which are nanoseconds.

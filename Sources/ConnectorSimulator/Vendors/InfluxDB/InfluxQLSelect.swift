@@ -136,7 +136,8 @@ struct InfluxQLSelect {
 
     /// A time as the request wants it.
     private func write(_ time: Int64) -> JSONValue {
-        guard let epoch else { return .string(WallTime(nanoseconds: time).rfc3339) }
-        return .integer(WallTime.divide(time, by: epoch).quotient)
+        guard let epoch else { return .string(InfluxQLTime.rfc3339(time)) }
+        // Rounded down, also before 1970.
+        return .integer(time / epoch - (time % epoch < 0 ? 1 : 0))
     }
 }

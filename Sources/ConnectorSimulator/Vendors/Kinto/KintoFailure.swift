@@ -72,7 +72,7 @@ struct KintoFailure: Error {
             details: existing.map { ["existing": .object($0)] },
             headers: [
                 "ETag": "\"\(timestamp)\"",
-                "Last-Modified": WallTime(milliseconds: timestamp).httpDate,
+                "Last-Modified": Timestamp(milliseconds: timestamp).httpDate,
             ]
         )
     }

@@ -64,7 +64,7 @@ extension KintoResource {
         HTTPResponse(
             headers: [
                 "ETag": "\"\(timestamp)\"",
-                "Last-Modified": WallTime(milliseconds: timestamp).httpDate,
+                "Last-Modified": Timestamp(milliseconds: timestamp).httpDate,
                 "Access-Control-Expose-Headers":
                     "ETag, Last-Modified, Next-Page, Total-Objects, Backoff, Alert, Retry-After",
             ],

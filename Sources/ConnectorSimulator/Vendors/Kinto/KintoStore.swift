@@ -41,7 +41,7 @@ struct KintoStore: Sendable {
     }
 
     /// When a list last changed; a list nobody asked for before begins now.
-    mutating func timestamp(of list: String, now: WallTime) -> Int64 {
+    mutating func timestamp(of list: String, now: Timestamp) -> Int64 {
         if let timestamp = lists[list]?.timestamp, timestamp > 0 { return timestamp }
         lists[list, default: List()].timestamp = now.milliseconds
         return now.milliseconds
@@ -53,7 +53,7 @@ struct KintoStore: Sendable {
         permissions: JSONObject,
         id: String,
         in list: String,
-        now: WallTime
+        now: Timestamp
     ) -> Stored {
         var data = data
         let wanted = data["last_modified"]?.integer ?? 0
@@ -69,7 +69,7 @@ struct KintoStore: Sendable {
     }
 
     /// Replaces an object by a tombstone, which it returns, and forgets everything below the object.
-    mutating func delete(_ id: String, in list: String, now: WallTime) -> JSONObject {
+    mutating func delete(_ id: String, in list: String, now: Timestamp) -> JSONObject {
         if lists[list]?.objects.removeValue(forKey: id) != nil { count -= 1 }
         let tombstone: JSONObject = [
             "id": .string(id), "last_modified": .integer(advance(list, to: 0, now: now)), "deleted": true,
@@ -83,7 +83,7 @@ struct KintoStore: Sendable {
     }
 
     /// Moves a list's clock forward and returns the new time.
-    private mutating func advance(_ list: String, to wanted: Int64, now: WallTime) -> Int64 {
+    private mutating func advance(_ list: String, to wanted: Int64, now: Timestamp) -> Int64 {
         let current = lists[list]?.timestamp ?? 0
         // A client may set a time ahead, but not so far that there is none after it.
         let latest = min(max(wanted, now.milliseconds), now.milliseconds + 86_400_000)

@@ -125,7 +125,7 @@ package final class KintoVendor: Vendor {
         bucket: String,
         user: String,
         in store: inout KintoStore,
-        now: WallTime
+        now: Timestamp
     ) {
         let permissions = permissions(of: user)
         if store.object(bucket, in: "/buckets") == nil {

@@ -20,7 +20,7 @@ struct ParseCall {
     private static let batchLimit = 50
 
     /// Runs the call and returns status and document.
-    func run(on store: inout ParseStore, now: WallTime) throws(ParseFailure) -> (status: Int, document: JSONValue) {
+    func run(on store: inout ParseStore, now: Timestamp) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch path.first {
         case "classes" where path.count == 2 || path.count == 3:
             guard ParseType.isClassName(path[1]) else {
@@ -41,12 +41,12 @@ struct ParseCall {
     private func runOnClass(
         _ name: String,
         on store: inout ParseStore,
-        now: WallTime
+        now: Timestamp
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch method {
         case "POST":
             let id = try store.create(body, of: name, now: now)
-            return (201, ["objectId": .string(id), "createdAt": .string(now.iso8601)])
+            return (201, ["objectId": .string(id), "createdAt": .string(now.description)])
         case "GET": return (200, try ParseQuery(parameters()).run(on: name, in: store))
         default: throw ParseFailure(code: 101, message: "Cannot \(method) /\(path.joined(separator: "/"))")
         }
@@ -57,14 +57,14 @@ struct ParseCall {
         _ id: String,
         of name: String,
         on store: inout ParseStore,
-        now: WallTime
+        now: Timestamp
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         switch method {
         case "GET":
             guard let object = store.object(id, of: name) else { throw .objectNotFound }
             return (200, .object(ParseProjection(try parameters()).apply(to: object, in: store)))
         case "PUT":
-            var document: JSONObject = ["updatedAt": .string(now.iso8601)]
+            var document: JSONObject = ["updatedAt": .string(now.description)]
             for member in try store.update(id, with: body, of: name, now: now).members {
                 document[member.name] = member.value
             }
@@ -79,7 +79,7 @@ struct ParseCall {
     /// Runs several calls; each succeeds or fails for itself.
     private func runBatch(
         on store: inout ParseStore,
-        now: WallTime
+        now: Timestamp
     ) throws(ParseFailure) -> (status: Int, document: JSONValue) {
         guard let requests = body["requests"]?.array else { throw .json("requests must be an array") }
         guard requests.count <= Self.batchLimit else { throw .json("too many requests in a batch") }

@@ -43,15 +43,15 @@ struct ParseStore: Sendable {
     }
 
     /// Adds an object and returns its id.
-    mutating func create(_ fields: JSONObject, of name: String, now: WallTime) throws(ParseFailure) -> String {
+    mutating func create(_ fields: JSONObject, of name: String, now: Timestamp) throws(ParseFailure) -> String {
         guard count < Self.capacity else { throw ParseFailure(code: 1, message: "Internal server error.") }
         var object = JSONObject()
         var types = classes[name]?.types ?? [:]
         _ = try Self.apply(fields, to: &object, of: name, types: &types)
         let id = Identifier.alphanumeric(10)
         object["objectId"] = .string(id)
-        object["createdAt"] = .string(now.iso8601)
-        object["updatedAt"] = .string(now.iso8601)
+        object["createdAt"] = .string(now.description)
+        object["updatedAt"] = .string(now.description)
         classes[name, default: Class()].types = types
         classes[name]?.objects[id] = object
         count += 1
@@ -63,12 +63,12 @@ struct ParseStore: Sendable {
         _ id: String,
         with fields: JSONObject,
         of name: String,
-        now: WallTime
+        now: Timestamp
     ) throws(ParseFailure) -> JSONObject {
         guard var object = object(id, of: name) else { throw .objectNotFound }
         var types = classes[name]?.types ?? [:]
         let results = try Self.apply(fields, to: &object, of: name, types: &types)
-        object["updatedAt"] = .string(now.iso8601)
+        object["updatedAt"] = .string(now.description)
         classes[name]?.types = types
         classes[name]?.objects[id] = object
         return results

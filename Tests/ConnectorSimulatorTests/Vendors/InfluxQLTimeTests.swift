@@ -5,7 +5,7 @@ import Testing
 
 @testable import ConnectorSimulator
 
-@Suite struct WallTimeTests {
+@Suite struct InfluxQLTimeTests {
     @Test(arguments: [
         ("2026-01-02T12:00:00Z", 1_767_355_200_000),
         ("2026-01-02T13:00:00+01:00", 1_767_355_200_000),
@@ -15,21 +15,23 @@ import Testing
         ("2000-02-29", 951_782_400_000),
     ])
     func `a date is read`(text: String, milliseconds: Int64) {
-        #expect(WallTime(iso8601: text)?.milliseconds == milliseconds)
+        #expect(InfluxQLTime.parse(text) == milliseconds * 1_000_000)
     }
 
     @Test(arguments: [
         "", "2026", "2026-13-01", "2026-01-02T25:00:00Z", "2026-01-02Tnoon", "2026-01-02T12:00:00Zx", "9999-01-01",
     ])
     func `what is no date is not read`(text: String) {
-        #expect(WallTime(iso8601: text) == nil)
+        #expect(InfluxQLTime.parse(text) == nil)
     }
 
-    @Test func `a moment is written in the formats vendors use`() {
-        let moment = WallTime(nanoseconds: 1_767_355_205_678_900_000)
-        #expect(moment.iso8601 == "2026-01-02T12:00:05.678Z")
-        #expect(moment.rfc3339 == "2026-01-02T12:00:05.6789Z")
-        #expect(moment.httpDate == "Fri, 02 Jan 2026 12:00:05 GMT")
-        #expect(WallTime(nanoseconds: .min).iso8601 == "1677-09-21T00:12:43.145Z")
+    @Test(arguments: [
+        (1_767_355_205_678_900_000, "2026-01-02T12:00:05.6789Z"),
+        (0, "1970-01-01T00:00:00Z"),
+        (-1, "1969-12-31T23:59:59.999999999Z"),
+        (.min, "1677-09-21T00:12:43.145224192Z"),
+    ])
+    func `a time is written with the digits that it has`(nanoseconds: Int64, text: String) {
+        #expect(InfluxQLTime.rfc3339(nanoseconds) == text)
     }
 }

@@ -5,16 +5,18 @@ internal import CConnector
 package import CFFI
 package import ConnectorManifest
 
-/// The memory layout of a signature for libffi, prepared once for an operation and then only read.
+/// The memory layout of a signature for libffi: worked out once for an operation, then only read.
 ///
 /// Every C argument has a slot of eight bytes. The storage of results and optional scalars, which are passed by
-/// address, follows the slots. The layout is worked out here, so that a call only stores values and jumps.
+/// address, follows the slots. A ``CallFrame`` is memory of this layout.
 ///
 /// `@unchecked Sendable`: the memory behind the pointers is written in `init`, then only read, also by `ffi_call`,
 /// which takes the prepared interface and the types as constants (libffi, "The Basics"). It is freed with the object.
 @safe
-package final class CallInterface: @unchecked Sendable {
-    /// A parameter or result with its location.
+@usableFromInline
+package final class CallLayout: @unchecked Sendable {
+    /// A parameter or result with its location. Offsets count from the first slot, in bytes.
+    @usableFromInline
     package struct Place: Sendable {
         /// Its name in the signature; empty for a single result.
         package let name: String
@@ -23,8 +25,12 @@ package final class CallInterface: @unchecked Sendable {
         package let role: Role
         /// Its first C argument; nil for the function's return value.
         package let argument: Int?
-        /// The offset of its storage after the slots, for a value passed by address.
-        package let storage: Int?
+        /// The offset of its storage, for a value passed by address.
+        package fileprivate(set) var storage: Int?
+        /// The number that one load or store at ``offset`` reaches.
+        @usableFromInline package fileprivate(set) var number = Number.other
+        /// The offset of its value.
+        @usableFromInline package fileprivate(set) var offset = 0
     }
 
     /// The kind of memory that holds a value.
@@ -37,14 +43,37 @@ package final class CallInterface: @unchecked Sendable {
         case owned
     }
 
+    /// The type of a value, as far as a single load or store goes.
+    @usableFromInline
+    package enum Number: UInt8, BitwiseCopyable, Sendable {
+        case i64
+        case f64
+        /// Any value that takes more than a load or a store.
+        case other
+    }
+
     /// The parameters and answers of the operation.
     package let signature: Signature
-    /// The values that the caller passes in.
-    package let inputs: [Place]
+    /// The values that the caller passes in. Valid as long as the layout, like all its memory.
+    package let inputs: UnsafeBufferPointer<Place>
     /// The values that the callee writes: scalars, then buffers lent by the caller, then results.
-    package let answers: [Place]
-    /// The layout of a call; valid as long as the interface.
-    package let plan: UnsafePointer<CallPlan>
+    package let answers: UnsafeBufferPointer<Place>
+    /// Whether any answer is not a number.
+    package let answersBytes: Bool
+    /// The parameters that need a value, as one bit each.
+    package let required: UInt64
+    /// The C argument that carries the instance; nil for a foreign library's function.
+    package let instanceArgument: Int?
+    /// The C argument that carries the call; nil if the function answers at once.
+    package let callArgument: Int?
+    /// The C argument that carries the error; nil for a foreign library's function.
+    package let errorArgument: Int?
+    /// The number of C arguments.
+    package let argumentCount: Int
+    /// The size of a ``CallFrame``, in bytes.
+    package let frameSize: Int
+    /// libffi's description of the function.
+    package let cif: UnsafeMutablePointer<ffi_cif>
 
     private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
 
@@ -52,64 +81,41 @@ package final class CallInterface: @unchecked Sendable {
     ///
     /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
     package init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
-        var layout = Layout(isForeign: isForeign)
-        var frame = CallPlan.Frame()
-        if !isForeign { frame.instance = unsafe layout.argument(cffi_type_pointer()) }
-        if !isForeign, signature.isAsync { frame.call = unsafe layout.argument(cffi_type_pointer()) }
+        var walk = Walk(isForeign: isForeign)
+        instanceArgument = unsafe isForeign ? nil : walk.argument(cffi_type_pointer())
+        callArgument = unsafe isForeign || !signature.isAsync ? nil : walk.argument(cffi_type_pointer())
         var inputs: [Place] = []
         var outputs: [Place] = []
         var buffers: [Place] = []
         for parameter in signature.parameters {
-            let place = layout.place(parameter)
+            let place = walk.place(parameter)
             switch (parameter.direction, place.role) {
             case (.in, _): inputs.append(place)
             case (.out, .scalar): outputs.append(place)
             case (.out, _): buffers.append(place)
             }
         }
-        let results = signature.isAsync ? [] : signature.results.map { layout.place($0, isReturnValue: returnsValue) }
-        if !isForeign { frame.error = unsafe layout.argument(cffi_type_pointer()) }
-        self.signature = signature
-        self.inputs = inputs
+        let results = signature.isAsync ? [] : signature.results.map { walk.place($0, isReturnValue: returnsValue) }
+        errorArgument = unsafe isForeign ? nil : walk.argument(cffi_type_pointer())
         let answers = outputs + buffers + results
-        self.answers = answers
-        let pointers = (outputs + results).compactMap { place -> CallPlan.Pointer? in
-            guard let argument = place.argument, let storage = place.storage else { return nil }
-            return CallPlan.Pointer(argument: argument, storage: storage)
-        }
-        let argumentCount = unsafe layout.types.count
-        let plan = unsafe CallPlan(
-            cif: .allocate(capacity: 1),
-            argumentCount: argumentCount,
-            frameSize: max(8, 16 * argumentCount + layout.storageSize),
-            pointers: .copying(pointers),
-            answers: .copying(
-                answers.map {
-                    CallPlan.Answer(
-                        type: $0.type,
-                        role: $0.role,
-                        argument: $0.argument ?? -1,
-                        storage: $0.storage ?? -1
-                    )
-                }
-            ),
-            answersBytes: answers.contains { $0.role != .scalar },
-            required: inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) },
-            numbers: NumberPlaces(inputs: inputs, answers: answers, argumentCount: argumentCount),
-            frame: frame
-        )
-        let memory = UnsafeMutablePointer<CallPlan>.allocate(capacity: 1)
-        unsafe memory.initialize(to: plan)
-        unsafe self.plan = UnsafePointer(memory)
+        let argumentCount = unsafe walk.types.count
+        self.signature = signature
+        self.argumentCount = argumentCount
+        unsafe self.inputs = .copying(inputs.map { $0.located(after: argumentCount, isAnswer: false) })
+        unsafe self.answers = .copying(answers.map { $0.located(after: argumentCount, isAnswer: true) })
+        answersBytes = answers.contains { $0.role != .scalar }
+        required = inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) }
+        frameSize = max(8, 16 * argumentCount + walk.storageSize)
+        unsafe cif = .allocate(capacity: 1)
         unsafe types = .allocate(capacity: max(1, argumentCount))
-        for index in 0..<argumentCount { unsafe (types + index).initialize(to: layout.types[index]) }
+        for index in 0..<argumentCount { unsafe (types + index).initialize(to: walk.types[index]) }
         let returnType: UnsafeMutablePointer<ffi_type>
         if returnsValue, let result = signature.results.first {
             unsafe returnType = result.type.ffiType
         } else {
             unsafe returnType = cffi_type_sint32()
         }
-        let status = unsafe ffi_prep_cif(plan.cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
+        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
         guard status == FFI_OK else {
             throw ConnectorError(
                 .unsupported,
@@ -119,14 +125,15 @@ package final class CallInterface: @unchecked Sendable {
     }
 
     deinit {
-        unsafe plan.pointee.deallocate()
-        unsafe plan.deallocate()
+        unsafe UnsafeMutableBufferPointer(mutating: inputs).deinitialize().deallocate()
+        unsafe UnsafeMutableBufferPointer(mutating: answers).deinitialize().deallocate()
+        unsafe cif.deallocate()
         unsafe types.deallocate()
     }
 
     /// Counts arguments and storage during the walk through a signature.
     @safe
-    private struct Layout {
+    private struct Walk {
         /// Whether the return value is a buffer's length, or the buffer ends in NUL.
         let isForeign: Bool
         var types: [UnsafeMutablePointer<ffi_type>?] = unsafe []
@@ -191,6 +198,47 @@ package final class CallInterface: @unchecked Sendable {
                 storage: isReturnValue ? nil : storage(size)
             )
         }
+    }
+}
+
+extension CallLayout.Place {
+    /// The place with its offsets counted from the first slot; the storage begins after the slots.
+    fileprivate func located(after argumentCount: Int, isAnswer: Bool) -> Self {
+        var place = self
+        place.storage = storage.map { 8 * argumentCount + $0 }
+        place.offset = place.storage ?? 8 * (argument ?? 0)
+        // The callee writes answers to storage. The caller's numbers lie in their slots, unless they are optional.
+        if isAnswer == (storage != nil) { place.number = CallLayout.Number(type) }
+        return place
+    }
+}
+
+extension CallLayout.Number {
+    fileprivate init(_ type: ValueType) {
+        switch type {
+        case .i64: self = .i64
+        case .f64: self = .f64
+        default: self = .other
+        }
+    }
+}
+
+extension UnsafeBufferPointer {
+    /// Copies the elements into new memory, which the caller deinitializes and deallocates.
+    fileprivate static func copying(_ elements: [Element]) -> UnsafeBufferPointer {
+        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = unsafe memory.initialize(fromContentsOf: elements)
+        return UnsafeBufferPointer(memory)
+    }
+}
+
+extension UnsafeBufferPointer<CallLayout.Place> {
+    /// The offset of a number; nil if there is no such place or it holds another kind.
+    @inlinable
+    @inline(__always)
+    package func offset(of number: CallLayout.Number, at index: Int) -> Int? {
+        guard index >= 0, index < count, unsafe self[index].number == number else { return nil }
+        return unsafe self[index].offset
     }
 }
 

@@ -15,19 +15,19 @@ struct DigitScanner {
     var isAtEnd: Bool { rest.isEmpty }
 
     /// Reads exactly `digits` decimal digits, or nothing.
-    mutating func number(_ digits: Int) -> Int64? {
+    mutating func number(_ digits: Int) -> Int? {
         let prefix = rest.prefix(digits)
         guard prefix.count == digits, prefix.allSatisfy(Self.isDigit) else { return nil }
         rest = rest.dropFirst(digits)
-        return prefix.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        return prefix.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     /// Reads one or more digits behind a decimal point and scales them to `digits` places.
-    mutating func fraction(digits: Int) -> Int64? {
+    mutating func fraction(digits: Int) -> Int? {
         let prefix = rest.prefix { Self.isDigit($0) }
         guard !prefix.isEmpty else { return nil }
         rest = rest.dropFirst(prefix.count)
-        var value = prefix.prefix(digits).reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        var value = prefix.prefix(digits).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         for _ in 0..<max(0, digits - prefix.count) { value *= 10 }
         return value
     }
@@ -40,9 +40,9 @@ struct DigitScanner {
     }
 
     /// Reads `Z`, `+hh:mm`, `-hhmm` or nothing (UTC), in seconds east of Greenwich.
-    mutating func offset() -> Int64? {
+    mutating func offset() -> Int? {
         if isAtEnd || skip("Z") || skip("z") { return 0 }
-        let sign: Int64
+        let sign: Int
         if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
         guard let hours = number(2), hours < 24 else { return nil }
         _ = skip(":")

@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    import Glibc
+    internal import Glibc
 #else
-    import Darwin
+    internal import Darwin
 #endif
 
 /// Random numbers that are the same in every run (SplitMix64, Steele et al. 2014), so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     /// Starts a sequence.
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -26,10 +26,10 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// How many mutants each mutator makes: `CONNECTOR_FUZZ_ROUNDS`, or few.
-var fuzzRounds: Int { number("CONNECTOR_FUZZ_ROUNDS") ?? 60 }
+package var fuzzRounds: Int { number("CONNECTOR_FUZZ_ROUNDS") ?? 60 }
 
 /// Where the mutators' random numbers begin: `CONNECTOR_FUZZ_SEED`, or the same place in every run.
-var fuzzSeed: UInt64 { UInt64(number("CONNECTOR_FUZZ_SEED") ?? 1) }
+package var fuzzSeed: UInt64 { UInt64(number("CONNECTOR_FUZZ_SEED") ?? 1) }
 
 private func number(_ variable: String) -> Int? {
     unsafe getenv(variable).flatMap { unsafe Int(String(cString: $0)) }.flatMap { $0 >= 0 ? $0 : nil }

@@ -1,0 +1,19 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import ConnectorPlatform
+
+extension Timestamp {
+    /// The machine's wall clock.
+    package static func now() -> Timestamp { Timestamp(nanoseconds: SystemTime.wall()) }
+
+    /// A moment by whole milliseconds since 1970, clamped to the type's range.
+    init(milliseconds: Int64) {
+        let (product, overflows) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
+        self.init(nanoseconds: overflows ? .max : product)
+    }
+
+    /// Whole milliseconds since 1970, rounded down.
+    var milliseconds: Int64 { Int64(nanoseconds / 1_000_000) }
+}

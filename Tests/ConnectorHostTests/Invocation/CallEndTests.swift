@@ -1,0 +1,143 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+/// Calls that are given up, at their deadline or by their caller.
+@Suite(.timeLimit(.minutes(10))) struct CallEndTests {
+    private let name = TestHost.unique()
+
+    @Test func `a call ends at its deadline, the plugin is told, and no late answer is a fault`() async throws {
+        let test = try await TestHost.opened()
+        async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(2)) }
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .seconds(2) - .nanoseconds(1))
+        #expect(test.clock.timerCount == 1)
+        test.clock.advance(by: .nanoseconds(1))
+        let error = try await answer
+        #expect(error.code == .timedOut)
+        #expect(error.isRetryable)
+        #expect(error.message == "begin did not complete within 2.0 s")
+        try await test.counts("gate", "cancels", reach: 1)
+        #expect(try await TestHost.progress(name) == 100)
+        #expect(try await TestHost.finish(name) == 100)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        #expect(try await TestHost.finish(name) == 100)
+        #expect(try await TestHost.progress(name) == 100)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+    }
+
+    @Test func `a call whose time is up before it begins ends at once`() async throws {
+        let test = try await TestHost.opened()
+        async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .zero) }
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .zero)
+        #expect(try await answer.code == .timedOut)
+    }
+
+    @Test func `no timeout overflows`() async throws {
+        let test = try await TestHost.opened()
+        async let answer = test.begin(name, timeout: .seconds(Int64.max))
+        #expect(try await TestHost.finish(name, 5) == 0)
+        #expect(try await answer == 5)
+    }
+
+    @Test func `a cancelled caller resumes, the plugin is told, and no late completion is a fault`()
+        async throws
+    {
+        let test = try await TestHost.opened()
+        let task = Task { try await failure { () throws(ConnectorError) in try await test.begin(name) } }
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 1)
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+        try await test.counts("gate", "cancels", reach: 1)
+        #expect(try await TestHost.finish(name) == 100)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        #expect(try await TestHost.finish(name) == 100)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        await test.noTimers()
+    }
+
+    @Test func `only the caller's own cancellation is one`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate"), TestHost.leaf("other"))
+        let task = Task { try await failure { () throws(ConnectorError) in try await test.begin(name) } }
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 1)
+        #expect(try await test.call("other", "fail", ["name": .string(name), "status": 10]) == 0)
+        let vendors = try await task.value
+        #expect(vendors.code == .aborted)
+        #expect(!vendors.isCancellation)
+        let own = Task { try await failure { () throws(ConnectorError) in try await test.begin(name) } }
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 1)
+        own.cancel()
+        #expect(try await own.value.isCancellation)
+    }
+
+    @Test func `calls that are begun and given up one after the other are answered late without blame`() async throws {
+        let test = try await TestHost.opened()
+        let names = (1...3).map { "\(name)-\($0)" }
+        for (index, name) in names.enumerated() {
+            let task = Task {
+                try await failure { () throws(ConnectorError) in
+                    try await test.call("gate", "begin", ["name": .string(name)])
+                }
+            }
+            try await TestHost.taken(name)
+            await test.clock.timers(atLeast: 1)
+            task.cancel()
+            #expect(try await task.value.code == .cancelled)
+            try await test.counts("gate", "cancels", reach: Int64(index + 1))
+        }
+        for name in names { #expect(try await TestHost.progress(name) == 100) }
+        for name in names { #expect(try await TestHost.finish(name) == 100) }
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        for name in names { #expect(try await TestHost.finish(name) == 100) }
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+    }
+
+    @Test func `a caller that is cancelled already does not wait`() async throws {
+        let test = try await TestHost.opened()
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await failure { () throws(ConnectorError) in try await test.begin(name) }
+        }
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+    }
+
+    @Test func `when a cancellation races a completion the caller gets one of them, once`() async throws {
+        let test = try await TestHost.opened()
+        let driver = try TestHost(TestHost.leaf("driver"))
+        await driver.host.open()
+        var ends: [String: Int] = [:]
+        for index in 0..<300 {
+            let name = "\(name)-\(index)"
+            let task = Task {
+                do throws(ConnectorError) {
+                    return try await test.call("gate", "begin", ["name": .string(name)]) == 1 ? "completed" : "wrong"
+                } catch {
+                    return error.code.rawValue
+                }
+            }
+            try await TestHost.taken(name)
+            await test.clock.timers(atLeast: 1)
+            async let answer = driver.call("driver", "finishAsOwner", ["name": .string(name), "value": 1])
+            task.cancel()
+            let end = await task.value
+            let status = try await answer
+            #expect(status == (end == "completed" ? 0 : 100))
+            ends[end, default: 0] += 1
+        }
+        #expect(Set(ends.keys).isSubset(of: ["completed", "cancelled"]))
+        #expect(ends.values.reduce(0, +) == 300)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+    }
+}

@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What a caller is told of a call that failed, or was never made.
+@Suite(.timeLimit(.minutes(10))) struct CallErrorTests {
+    private let name = TestHost.unique()
+
+    @Test func `a call that the plugin refuses carries its status, words and number`() async throws {
+        let test = try await TestHost.opened()
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("gate", "refuse", ["status": 6])
+        }
+        #expect(error.code == .conflict)
+        #expect(error.message == "refused")
+        #expect(error.cause == "fixture 418")
+        #expect(error.connector == "gate")
+    }
+
+    @Test(
+        arguments: [
+            (1, "failed"), (2, "invalid"), (3, "unsupported"), (4, "unauthorized"), (5, "missing"), (6, "conflict"),
+            (7, "rate-limited"), (8, "unavailable"), (9, "timed-out"), (10, "aborted"), (11, "denied"),
+            (12, "too-large"),
+            (13, "protocol"), (14, "not-open"), (99, "failed"), (-1, "failed"), (Int64(Int32.min), "failed"),
+        ] as [(Int64, String)]
+    )
+    func `every status has a code, and an unknown one is a failure`(_ status: Int64, _ code: String) async throws {
+        let test = try await TestHost.opened()
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("gate", "refuse", ["status": .integer(status)])
+        }
+        #expect(error.code.rawValue == code)
+    }
+
+    @Test func `a call that fails later carries what the plugin said`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate"), TestHost.leaf("other"))
+        async let answer = failure { () throws(ConnectorError) in try await test.begin(name) }
+        try await TestHost.taken(name)
+        #expect(try await test.call("other", "fail", ["name": .string(name), "status": 7]) == 0)
+        let error = try await answer
+        #expect(error.code == .rateLimited)
+        #expect(error.message == "it went wrong later")
+        #expect(error.retryAfter == .seconds(3))
+    }
+
+    @Test(arguments: [0, 3, 24, 56, 60, 1024, .max] as [UInt32])
+    func `no byte of an error is read beyond its struct_size`(_ size: UInt32) throws {
+        // Between two pages, the second of which cannot be read.
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let mapping = unsafe mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let memory = try unsafe #require(mapping)
+        defer { unsafe munmap(memory, 2 * page) }
+        try #require(unsafe mprotect(memory + page, page, PROT_NONE) == 0)
+        let covered = size == .max ? 1024 : max(Int(size), 4)
+        let start = unsafe memory + page - (covered + 7) / 8 * 8
+        unsafe start.storeBytes(of: size, as: UInt32.self)
+        if covered >= 12 { unsafe start.storeBytes(of: 1, toByteOffset: 8, as: UInt32.self) }
+        if covered > 56 { unsafe memset(start + 56, 0x61, min(covered, 60) - 56) }
+        let error = unsafe ConnectorError(
+            status: 4,
+            reading: start.assumingMemoryBound(to: connector_error.self),
+            attempting: "work"
+        )
+        #expect(error.code == .unauthorized)
+        #expect(error.isRetryable == (size >= 12))
+        #expect(error.message == (covered > 56 ? "aaaa" : "work failed without an explanation (status 4)"))
+    }
+
+    @Test func `a call of a gate that is not open names its state and the reason`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["opens": "refuses"]))
+        let closed = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
+        #expect(closed.code == .notOpen)
+        #expect(closed.message == "the gate is closed")
+        await test.host.open()
+        let failed = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
+        #expect(failed.message == "the gate has failed")
+        #expect(failed.cause == "the vendor refused the credentials")
+    }
+
+    @Test func `an unknown gate and an unknown operation are suggested`() async throws {
+        let test = try await TestHost.opened()
+        let gate = try await failure { () throws(ConnectorError) in try await test.call("gaet", "counts") }
+        #expect(gate.code == .unknownConnector)
+        #expect(gate.fix == "did you mean \"gate\"?")
+        let operation = try await failure { () throws(ConnectorError) in try await test.call("gate", "count") }
+        #expect(operation.code == .invalid)
+        #expect(operation.fix == "did you mean \"counts\"?")
+    }
+}

@@ -1,0 +1,45 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+/// Arguments and results of the application's own types.
+@Suite(.timeLimit(.minutes(10))) struct CallValueTests {
+    @Test func `arguments and results are of the application's own types`() async throws {
+        struct Note: Codable, Equatable {
+            var title: String
+            var tags: [String]
+        }
+        struct Arguments: Encodable {
+            var value: Note
+        }
+        let test = try await TestHost.opened()
+        let gate = try test.host.gate("gate")
+        let note = Note(title: "Milk", tags: ["home"])
+        #expect(try await gate.call("answer", Arguments(value: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", ["value": ["title": "Milk", "tags": ["home"]]], as: Note.self) == note)
+        #expect(try await gate.call("answer", JSONValue(encoding: note), as: Note.self) == note)
+        #expect(try await gate.call("answer", "one", as: String.self) == "one")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", ["value": ["title": 1]], as: Note.self)
+        }
+        #expect(
+            error.description
+                == "gate: the JSON is not a valid Note: title: expected a string, found an integer [invalid]"
+        )
+        let wrong = try await failure { () throws(ConnectorError) in
+            try await gate.call("answer", [1], as: Note.self)
+        }
+        #expect(wrong.description == "gate: Array<Int> becomes an array in JSON, and an object is needed [invalid]")
+    }
+
+    @Test func `an operation can be named with its capability`() async throws {
+        let test = try await TestHost.opened()
+        #expect(try await test.call("gate", "calls/answer", ["value": 3]) == 3)
+    }
+}
