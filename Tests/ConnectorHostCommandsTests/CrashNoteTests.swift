@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("write", 11, "SIGSEGV in"), ("starve", 11, "SIGSEGV in"), ("jump", 11, "SIGSEGV below"), ("abort", 6, "SIGABRT below"),
+        ("write", 11, "SIGSEGV in"), ("starve", 11, "SIGSEGV in"), ("jump", 11, "SIGSEGV below"),
+        ("abort", 6, "SIGABRT below"),
         ("overflow", 11, "SIGSEGV in"), ("later", 4, "SIGILL in"),
     ])
     func `a fatal signal in an operation names the plugin and the gate`(

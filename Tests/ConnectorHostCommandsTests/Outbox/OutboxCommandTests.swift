@@ -137,7 +137,42 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test(arguments: [(Sink.Answer.forbidden, "unauthorized"), (.absent, "missing")])
+    func `a vendor that denies or does not know us loses no event`(_ answer: Sink.Answer, _ code: String) async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in answer }
+        let host = try bench.run("--grace", "1m")
+        async let refused: Void = bench.sink.wait(for: .answered, of: 3)
+        try await send(bench, "m1")
+        await refused
+        let event = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first
+        #expect(event?["state"] == "queued")
+        #expect(event?["attempts"]?.array?.first?["code"]?.string == code)
+        bench.sink.answers { _ in .takes }
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(bench.sink.taken == ["m1": 1])
+        try await bench.sink.stop()
+    }
+
     // MARK: Disks
+
+    /// What lies in the log alone may survive the file, and the file the log.
+    @Test(arguments: [["outbox.sqlite"], ["outbox.sqlite-wal"], ["outbox.sqlite", "outbox.sqlite-wal"]])
+    func `files that are damaged beneath a host end no deliveries`(_ names: [String]) async throws {
+        let bench = try await OutboxWorkspace()
+        let host = try bench.run("--grace", "1m")
+        async let first: Void = bench.sink.wait(for: .answered, of: 1)
+        try await send(bench, "m1")
+        await first
+        let damage = String(repeating: "no database ", count: 1000)
+        for name in names { try bench.workspace.write(damage, to: "state/\(name)") }
+        async let second: Void = bench.sink.wait(for: .answered, of: 1)
+        try await send(bench, "m2")
+        await second
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(bench.sink.taken["m2"] == 1)
+        try await bench.sink.stop()
+    }
 
     private static let mounts = geteuid() == 0 && shell("unshare -m true 2>/dev/null") == 0
 

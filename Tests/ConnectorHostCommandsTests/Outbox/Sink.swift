@@ -25,6 +25,10 @@ final class Sink: Sendable {
         case refuses
         /// Answers 401.
         case unauthorized
+        /// Answers 403.
+        case forbidden
+        /// Answers 404.
+        case absent
         /// Resets the connection.
         case reset
         /// Answers what is not HTTP.

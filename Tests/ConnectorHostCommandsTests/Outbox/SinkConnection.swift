@@ -60,6 +60,8 @@ final class SinkConnection: ChannelInboundHandler {
         case .limits: write(context, "429 Too Many Requests", "{}", fields: "Retry-After: 1\r\n")
         case .refuses: write(context, "400 Bad Request", #"{"success":false,"message":"bad event"}"#)
         case .unauthorized: write(context, "401 Unauthorized", #"{"message":"wrong key"}"#)
+        case .forbidden: write(context, "403 Forbidden", #"{"message":"not with this key"}"#)
+        case .absent: write(context, "404 Not Found", #"{"message":"no such source"}"#)
         case .reset:
             // A connection that is closed with this option is reset.
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
