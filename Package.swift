@@ -74,7 +74,7 @@ let package = Package(
         // The layers of the host: each depends on those before it alone.
         .target(
             name: "ConnectorPlatform",
-            dependencies: ["CFatalSignal", "ConnectorManifest", "ConnectorOneShot", deque],
+            dependencies: ["CFatalSignal", "CZlib", "ConnectorManifest", "ConnectorOneShot", deque],
             swiftSettings: strict
         ),
         .target(
@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "CZlib", "ConnectorManifest", "ConnectorPlatform",
+                "ConnectorManifest", "ConnectorPlatform",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -230,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostCommandsTests",
             dependencies: [
-                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorServices",
+                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorPlatform", "ConnectorServices",
                 "ConnectorTestSupport", "connector-host",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -187,12 +187,13 @@ const module *module_at(uintptr_t address) {
 }
 
 #ifdef __linux__
+/** The place is that of the next module that is known already: the list names them in the order of the table. */
 static int append_module(struct dl_phdr_info *info, size_t size, void *context) {
-    int count = atomic_load_explicit(&module_count, memory_order_relaxed);
+    int count = atomic_load_explicit(&module_count, memory_order_relaxed), *place = context;
     module *next = &modules[count];
-    (void)size, (void)context;
+    (void)size;
     if (count == (int)(sizeof modules / sizeof *modules)) return 1;
-    memset(next, 0, sizeof *next);
+    next->start = next->end = 0;
     next->base = info->dlpi_addr;
     for (int index = 0; index < info->dlpi_phnum; index++) {
         const ElfW(Phdr) *code = &info->dlpi_phdr[index];
@@ -202,8 +203,11 @@ static int append_module(struct dl_phdr_info *info, size_t size, void *context) 
         if (start + code->p_memsz > next->end) next->end = start + code->p_memsz;
     }
     if (next->start == 0) return 0;
-    for (int index = 0; index < count; index++) {
-        if (modules[index].start == next->start && modules[index].end == next->end) return 0;
+    for (int step = 0; step < count; step++) {
+        int index = (*place + step) % count;
+        if (modules[index].start != next->start || modules[index].end != next->end) continue;
+        *place = index + 1;
+        return 0;
     }
     const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
     for (size_t index = 0; name[index] != 0 && index < sizeof next->path - 1; index++) {
@@ -217,8 +221,9 @@ static int append_module(struct dl_phdr_info *info, size_t size, void *context) 
 
 void modules_refresh(void) {
 #ifdef __linux__
+    int place = 0;
     pthread_mutex_lock(&growing);
-    dl_iterate_phdr(append_module, NULL);
+    dl_iterate_phdr(append_module, &place);
     pthread_mutex_unlock(&growing);
 #endif
 }

@@ -9,7 +9,7 @@ internal import ConnectorPlatform
 /// and Rust and C++ images that register thread-local destructors stay mapped anyway. A plugin is given up by destroying
 /// its instances.
 ///
-/// Sendable by this proof: the handle is never written after `init`; it is used for `dlsym` only, which may be called from
+/// Sendable by this proof: the handle is never written after `init`; it serves `dlsym` only, which may be called from
 /// any thread (POSIX, dlsym: "MT-Safe"); and what it names is never freed, since nothing here closes it.
 @safe
 package struct LoadedImage: @unchecked Sendable {
@@ -33,7 +33,7 @@ package struct LoadedImage: @unchecked Sendable {
         unsafe PluginImages.shared.add(gate: gate, of: handle)
     }
 
-    /// The address of an exported function; nil if there is none of this name.
+    /// The address of an exported function; nil if none has this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
         unsafe DynamicLinker.symbol(name, in: handle)
     }

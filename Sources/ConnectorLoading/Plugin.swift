@@ -36,7 +36,7 @@ package final class Plugin: Sendable {
     /// Names a gate that uses the plugin in the notes of a crash.
     package func name(gate: String) { image.name(gate: gate) }
 
-    /// The address of an exported function, valid as long as the process; nil if there is none of this name.
+    /// The address of an exported function, valid as long as the process; nil if none has this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
         unsafe image.symbol(named: name)
     }

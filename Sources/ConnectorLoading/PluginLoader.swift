@@ -72,7 +72,7 @@ package struct PluginLoader: Sendable {
         )
     }
 
-    /// Checks for the functions that the file could not show: a system library may get them from another one.
+    /// Checks for functions that the file could not show: a system library may get them from another one.
     private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
         #if os(Linux)
             guard case .library = candidate.image else { return }

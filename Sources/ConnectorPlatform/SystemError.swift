@@ -17,11 +17,13 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// The text of strerror(3), followed by the number.
-    package var description: String {
+    /// The text of strerror(3).
+    package var text: String {
         var buffer = [CChar](repeating: 0, count: 128)
         _ = unsafe strerror_r(number, &buffer, buffer.count - 1)
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return "\(text) (errno \(number))"
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    /// The text, followed by the number.
+    package var description: String { "\(text) (errno \(number))" }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
@@ -70,23 +71,15 @@ struct SmallFile: Sendable {
                 .notFound,
                 "there is no file \(path.excerpt)",
                 fix: "check the path",
-                cause: description(of: number)
+                cause: SystemError(number).description
             )
         default:
             ConnectorError(
                 .unreadable,
                 "\(path.excerpt) cannot be read",
                 fix: "check the permissions of the file and its directories",
-                cause: description(of: number)
+                cause: SystemError(number).description
             )
         }
-    }
-
-    /// The text of strerror(3) for an `errno`, and the number.
-    private static func description(of number: Int32) -> String {
-        var buffer = [CChar](repeating: 0, count: 128)
-        _ = unsafe strerror_r(number, &buffer, buffer.count - 1)
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return "\(text) (errno \(number))"
     }
 }

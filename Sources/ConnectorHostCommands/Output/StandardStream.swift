@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -52,9 +53,7 @@ enum StandardStream: Sendable {
     static var outputFailure: String? {
         let number = failure.load(ordering: .relaxed)
         guard number != 0 else { return nil }
-        var buffer = [CChar](repeating: 0, count: 128)
-        _ = unsafe strerror_r(number, &buffer, buffer.count - 1)
-        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return SystemError(number).text
     }
 
     /// Writes a whole text. An error is kept in ``outputFailure``; no stream is left to report one of standard error on.

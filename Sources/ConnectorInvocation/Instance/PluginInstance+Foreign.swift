@@ -84,8 +84,7 @@ extension PluginInstance {
         case .null: if returned == 0 { throw failure(0, "returned null") }
         case .errno:
             guard value == -1 else { return }
-            let text = unsafe strerror(number).map { unsafe String(cString: $0) } ?? ""
-            throw failure(Int64(number), "failed: \(text) (errno \(number))")
+            throw failure(Int64(number), "failed: \(SystemError(number))")
         }
     }
 

@@ -18,7 +18,7 @@ package struct DirectoryListing {
     /// Folders, hidden ones left out.
     private(set) var folders: [String] = []
 
-    /// How the names of images end here.
+    /// The suffixes of image files on this system.
     package static var imageEnding: String {
         #if os(macOS)
             ".dylib"
@@ -27,7 +27,7 @@ package struct DirectoryListing {
         #endif
     }
 
-    /// How the names of sidecars end.
+    /// The suffix of sidecars.
     package static let sidecarEnding = ".connector.json"
 
     /// Reads a directory.
@@ -57,7 +57,7 @@ package struct DirectoryListing {
         return unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
     }
 
-    /// Whether a path leads to a directory, through symbolic links also.
+    /// Whether a path leads to a directory, also through symbolic links.
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

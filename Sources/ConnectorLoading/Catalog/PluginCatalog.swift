@@ -11,11 +11,11 @@ internal import ConnectorPlatform
 package struct PluginCatalog: Sendable {
     /// The searched directories, in order.
     package let directories: [String]
-    /// Whether a plugin that others could change is not found.
+    /// Whether the catalog refuses plugins that other users could change.
     package let requiresTrust: Bool
     /// The entries, by directory, then by name.
     package private(set) var entries: [PluginEntry] = []
-    /// The entries of an id, as indices.
+    /// The indices of the entries with an id.
     private var indices: [String: [Int]] = [:]
     /// Directories that could not be read, with the reason.
     private var unreadable: [String: String] = [:]
@@ -23,8 +23,8 @@ package struct PluginCatalog: Sendable {
     /// Searches directories and the folders directly inside them.
     ///
     /// - Parameters:
-    ///   - directories: Paths; one that does not exist is not an error until a plugin is not found.
-    ///   - requiresTrust: Whether a plugin that others could change is refused.
+    ///   - directories: Paths. A missing one is an error only if a plugin is not found.
+    ///   - requiresTrust: Whether to refuse plugins that other users could change.
     package init(directories: [String], requiresTrust: Bool = false) {
         self.directories = directories
         self.requiresTrust = requiresTrust
@@ -71,9 +71,9 @@ package struct PluginCatalog: Sendable {
     /// - Parameters:
     ///   - id: As connectors name it.
     ///   - version: The required version; nil for the highest.
-    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; `denied` if others could change the plugin and
-    ///   trust is required; the reason why the only file of that
-    ///   name is unusable; otherwise `unknown-plugin` with a suggestion and the searched directories.
+    /// - Throws: `ambiguous-plugin` if two files of that id and version differ; `denied` if other users could change the
+    ///   plugin and trust is required; the reason why the only file of that name is unusable; otherwise `unknown-plugin`
+    ///   with a suggestion and the searched directories.
     package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
         let suitable = all.filter { version == nil || $0.manifest.version == version }
@@ -101,7 +101,7 @@ package struct PluginCatalog: Sendable {
         throw entry.error ?? ConnectorError(.notFound, "there is no file \(path)")
     }
 
-    /// What a file is, usable or not: an image, or a sidecar.
+    /// The entry of a file, usable or not: an image or a sidecar.
     package static func entry(path: String) -> PluginEntry {
         let place = place(of: path)
         if let image = place.image { return PluginEntry(image: image, sidecar: place.sidecar) }
@@ -121,7 +121,7 @@ package struct PluginCatalog: Sendable {
         return (beside(DirectoryListing.imageNames(forSidecar: name)), path)
     }
 
-    /// Whether two files are one plugin twice.
+    /// Whether two files are copies of one plugin.
     private static func isSame(_ first: PluginCandidate, _ second: PluginCandidate) throws(ConnectorError) -> Bool {
         guard case .file = first.image, case .file = second.image else { return first.manifest == second.manifest }
         return try digest(first.path) == digest(second.path)

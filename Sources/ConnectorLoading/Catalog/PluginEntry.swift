@@ -55,7 +55,7 @@ package struct PluginEntry: Sendable {
         if case .usable(let candidate) = content { candidate } else { nil }
     }
 
-    /// Whether it is a sound manifest for which there is no image.
+    /// Whether it is a sound manifest without an image.
     package var isNotBuilt: Bool { error?.code == .notFound && path == sidecar }
 
     /// The id in the manifest.

@@ -3,11 +3,11 @@
 
 internal import ConnectorManifest
 
-/// Libraries in plugin directories that are no plugins, but belong to one.
+/// Libraries in plugin directories that are not plugins, but belong to one.
 package enum PluginLibraries {
     /// The paths of the images without a manifest that usable plugins need, or such libraries in turn.
     ///
-    /// Without an image that lacks a manifest, it reads nothing.
+    /// It reads nothing if every image has a manifest.
     package static func serving(_ entries: [PluginEntry]) -> Set<String> {
         var libraries = entries.filter { $0.error?.code == .noManifest }.map(\.path)
         guard !libraries.isEmpty else { return [] }

@@ -9,10 +9,10 @@ package enum PluginScan {
     /// An image, and the sidecar beside it.
     package typealias Pair = (image: String, sidecar: String?)
 
-    /// The number of images that is worth a thread.
+    /// The number of images that justifies a thread.
     private static let batch = 32
 
-    /// Examines images; the entries stand in the order of the pairs.
+    /// Examines images; the entries are in the order of the pairs.
     package static func entries(of pairs: [Pair]) -> [PluginEntry] {
         guard pairs.count > batch else { return pairs.map { PluginEntry(image: $0.image, sidecar: $0.sidecar) } }
         let batches = (pairs.count + batch - 1) / batch

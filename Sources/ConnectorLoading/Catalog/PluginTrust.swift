@@ -13,7 +13,7 @@ package import ConnectorManifest
 ///
 /// A plugin runs with everything the process may do, so whoever can write one of these can do as much.
 package enum PluginTrust {
-    /// Why others than the user of this process and root could change a plugin; empty if none can.
+    /// Why users other than root and this process's own could change a plugin; empty if none can.
     ///
     /// - Parameter directories: The directories that were searched; one that the plugin lies in counts too.
     package static func concerns(_ candidate: PluginCandidate, within directories: [String] = []) -> [String] {
@@ -51,7 +51,7 @@ package enum PluginTrust {
             return "\(path) belongs to the user \(status.st_uid)"
         }
         if status.st_mode & S_IWOTH != 0 { return "everybody can write \(path)" }
-        // The group of the owner alone has the owner's number, by the custom of most systems; root's group is root.
+        // By the custom of most systems, a user's private group has the user's number; root's group is root.
         if status.st_mode & S_IWGRP != 0, status.st_gid != 0, status.st_gid != status.st_uid {
             return "the group \(status.st_gid) can write \(path)"
         }

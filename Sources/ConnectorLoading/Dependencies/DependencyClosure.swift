@@ -50,7 +50,7 @@ package struct DependencyClosure {
             let loaded = image.architecture == .host ? LoadedLibraries.current() : []
         #endif
         var known: Set<String> = []
-        // One file may be named in many ways.
+        // One file may have many names.
         var files: Set<FileIdentity> = [image.bytes.identity]
         var next = 0
         while next < members.count, members.count < Self.memberLimit, known.count < Self.nameLimit {
@@ -153,7 +153,7 @@ extension DependencyClosure.Member {
 }
 
 extension String {
-    /// The path from the root, with `.` and `..` taken out by their text.
+    /// The absolute path, with `.` and `..` resolved textually.
     package var absolutePath: String {
         var full = self
         if !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) {

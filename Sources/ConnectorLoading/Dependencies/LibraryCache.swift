@@ -7,7 +7,7 @@ package struct LibraryCache {
     package static let path = "/etc/ld.so.cache"
 
     private let bytes: ImageBytes
-    /// Where the current format begins: at 0, or behind a table of the old one.
+    /// The offset of the current format: 0, or the end of a table of the old one.
     private let start: Int
     private let count: Int
 
@@ -37,7 +37,7 @@ package struct LibraryCache {
         self.count = min(Int(count), bytes.count / Self.entrySize)
     }
 
-    /// The files of a library's name, in the order in which the dynamic linker prefers them; of any architecture.
+    /// The files for a library's name, of any architecture, in the dynamic linker's order of preference.
     package func paths(of name: String) -> [String] {
         let name = name.utf8Span.span
         var plain: [String] = []

@@ -32,7 +32,7 @@ package struct LibrarySearch {
     /// A folder to look into, and whether it is named relative to the image.
     package typealias Folder = (path: String, isRelative: Bool)
 
-    /// How many folders of a list are looked into.
+    /// The maximum number of folders to search of a list.
     package static let folderLimit = 128
 
     private let architecture: Architecture
@@ -79,7 +79,7 @@ package struct LibrarySearch {
         return nil
     }
 
-    /// The folders of a list, as an image at an origin means them; without those whose paths no system takes.
+    /// The folders of a list, expanded for an image at an origin, without paths too long for any system.
     package static func folders(_ list: String, origin: String) -> [Folder] {
         split(list).prefix(folderLimit).map { expand($0, origin: origin) }.filter { $0.path.utf8.count < 4096 }
     }
@@ -96,7 +96,7 @@ package struct LibrarySearch {
         list.split { $0 == ":" || $0 == ";" }.map(String.init)
     }
 
-    /// Replaces `$ORIGIN`, and `$LIB` by what it is on most systems; in one pass, for the origin may contain such words itself.
+    /// Expands `$ORIGIN`, and `$LIB` to its usual value; in one pass, since the origin may itself contain such words.
     package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
         var result = ""
         var isRelative = false

@@ -4,14 +4,14 @@
 package import ConnectorManifest
 internal import Synchronization
 
-/// The libraries that loading an image would bring into the process, examined before that.
+/// Examines the libraries that loading an image would bring into the process.
 package enum NewDependencies {
-    /// The names of libraries that the process has; it keeps them.
+    /// The names of libraries that the process has, and keeps.
     private static let present = Mutex<Set<String>>([])
 
     /// Examines the libraries that an image needs and the process does not have yet.
     ///
-    /// Most images need what is loaded already, at the cost of a look-up for each name.
+    /// Most images need only what is loaded already; that costs a look-up for each name.
     ///
     /// - Returns: Those that the image finds relative to its own file (`$ORIGIN`), and would miss from a sealed copy.
     /// - Throws: The reason why one is missing, or would crash the dynamic linker.

@@ -7,7 +7,7 @@ package struct Architecture: Sendable, Hashable, CustomStringConvertible {
     package var machine: UInt16
     /// Whether addresses have 64 bits.
     package var is64Bit: Bool
-    /// Whether the least significant byte stands first.
+    /// Whether the least significant byte comes first.
     package var isLittleEndian: Bool
 
     /// What this process runs on.
@@ -32,7 +32,7 @@ package struct Architecture: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The processor's usual name, with what is unusual about it.
+    /// The processor's usual name, with anything unusual about it.
     package var description: String {
         let name =
             switch machine {

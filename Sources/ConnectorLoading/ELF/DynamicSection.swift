@@ -1,35 +1,35 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The dynamic section of an image: the names of libraries and the places of tables.
+/// The dynamic section of an image: the names of libraries and the locations of tables.
 ///
-/// Of several entries of one tag the last one counts, as for the dynamic linker.
+/// Of several entries with one tag, the last one counts, as for the dynamic linker.
 package struct DynamicSection {
-    /// Where `DT_STRTAB` is in the file; nil if absent or outside of it, as for all tables here.
+    /// The file offset of `DT_STRTAB`; nil if absent or outside the file, as for all tables here.
     private(set) package var strings: Int?
-    /// Where `DT_SYMTAB` is.
+    /// The file offset of `DT_SYMTAB`.
     private(set) package var symbols: Int?
-    /// Where `DT_GNU_HASH` is.
+    /// The file offset of `DT_GNU_HASH`.
     private(set) package var gnuHash: Int?
-    /// Where `DT_HASH` is.
+    /// The file offset of `DT_HASH`.
     private(set) package var hash: Int?
-    /// Where the names of the needed libraries stand in the strings, in their order.
+    /// The string offsets of the needed libraries' names, in order.
     ///
     /// A filter's library (`DT_FILTER`, `DT_AUXILIARY`) is loaded like a needed one.
     private(set) package var needed: [Int] = []
-    /// Whether the section ends as it must.
+    /// Whether the section ends with a null tag.
     private(set) package var isTerminated = false
     /// A tag that has two entries by mistake.
     private(set) package var repeated: DynamicTag?
-    /// The values by the slot of their tag.
+    /// The values, by their tags' slots.
     private var values = [UInt64](repeating: 0, count: 64)
-    /// Which tags there are: a bit for each slot.
+    /// The tags present, one bit for each slot.
     private var present: UInt64 = 0
 
-    /// How many entries are read at most; real images have some thirty, or a few hundred with many libraries.
+    /// The maximum number of entries to read; real images have some thirty, or a few hundred with many libraries.
     private static let entryLimit = 1024
 
-    /// Reads the section; nil if the image has none, as one that is linked statically.
+    /// Reads the section; nil if the image has none, as when it is linked statically.
     package init?(_ image: ELFImage) {
         // The dynamic linker takes the last one.
         guard let segment = image.segments.last(where: { $0.type == ELFConstant.dynamic && $0.size > 0 }) else {
@@ -63,7 +63,7 @@ package struct DynamicSection {
         present & 1 << UInt64(tag.slot) != 0 ? values[tag.slot] : nil
     }
 
-    /// A value that is a size, a count or a place in the strings.
+    /// A value that is a size, a count or a string offset.
     package func size(_ tag: DynamicTag) -> Int? {
         self[tag].map { Int(exactly: $0) ?? .max }
     }
@@ -72,11 +72,11 @@ package struct DynamicSection {
     package var stringsSize: Int { size(.stringTableSize) ?? 0 }
     /// `DT_FLAGS_1`.
     package var flags1: UInt64 { self[.flags1] ?? 0 }
-    /// Where the image's own name stands in the strings.
+    /// The string offset of the image's own name.
     package var soname: Int? { size(.soname) }
-    /// Where `DT_RPATH` stands in the strings.
+    /// The string offset of `DT_RPATH`.
     package var rpath: Int? { size(.rpath) }
-    /// Where `DT_RUNPATH` stands in the strings.
+    /// The string offset of `DT_RUNPATH`.
     package var runpath: Int? { size(.runpath) }
 }
 

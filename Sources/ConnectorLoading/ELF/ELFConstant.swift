@@ -90,6 +90,6 @@ package enum DynamicTag: UInt64 {
     /// Whether a section may have several entries of this tag.
     var repeats: Bool { self == .needed || self == .auxiliary || self == .filter }
 
-    /// A place of its own below 64: a bit of a word, and an index.
+    /// A number of its own below 64: a bit in a word, and an index.
     var slot: Int { rawValue < 40 ? Int(rawValue) : 40 + Int(rawValue & 15) + (rawValue == 0x6FFF_FEF5 ? 1 : 0) }
 }

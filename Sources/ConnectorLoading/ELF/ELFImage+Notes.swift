@@ -4,10 +4,10 @@
 internal import ConnectorManifest
 
 extension ELFImage {
-    /// The texts of the notes that carry a manifest, two at most: a second one is a mistake already.
+    /// The texts of the notes that carry a manifest; at most two, since a second one is already a mistake.
     ///
-    /// In the note segments, where linkers put note sections; and failing that in the section of that name, since a linker
-    /// script or a compiler may place it elsewhere. A text that is too long for a manifest is cut one byte behind the limit.
+    /// It reads the note segments, where linkers put note sections; failing that, the section of that name, since a linker
+    /// script or a compiler may place it elsewhere. It cuts a text that is too long one byte past the limit.
     package func manifestTexts() -> [[UInt8]] {
         var places: [Int: Int] = [:]
         var budget = Self.noteLimit
@@ -22,7 +22,7 @@ extension ELFImage {
         }
     }
 
-    /// How many notes are read at most; images have three or four.
+    /// The maximum number of notes to read; images have three or four.
     private static let noteLimit = 4096
 
     /// Walks notes: three words (size of the name, size of the text, type), then both, each padded to the alignment.

@@ -4,15 +4,15 @@
 extension ELFImage {
     /// One section header.
     package struct Section {
-        /// Where its name begins in the names.
+        /// The offset of its name in the section names.
         package var name: Int
         /// `sh_type`.
         package var type: UInt32
         /// `sh_flags`.
         package var flags: UInt64
-        /// Where it begins in memory, before the base address is added.
+        /// Its address in memory, before the base address is added.
         package var address: UInt64
-        /// Where it begins in the file.
+        /// Its offset in the file.
         package var offset: Int
         /// In bytes.
         package var size: Int
@@ -22,7 +22,7 @@ extension ELFImage {
         package var alignment: UInt64
     }
 
-    /// The section of an index; nil if there is none such.
+    /// The section at an index; nil outside the table.
     package func section(at index: Int) -> Section? {
         guard index >= 0, index < sectionTable.count else { return nil }
         let start = sectionTable.offset + index * 64
@@ -46,7 +46,7 @@ extension ELFImage {
         )
     }
 
-    /// The first section whose name satisfies a condition, given where the name stands in the file.
+    /// The first section whose name, at an offset in the file, satisfies a condition.
     private func firstSection(where isMatch: (Int) -> Bool) -> Section? {
         guard let names = section(at: sectionTable.namesIndex) else { return nil }
         for index in 0..<sectionTable.count {
@@ -57,12 +57,12 @@ extension ELFImage {
         return nil
     }
 
-    /// The section of a name; nil also if the section headers were stripped.
+    /// The section with a name; nil also if the section headers were stripped.
     package func section(named name: String) -> Section? {
         firstSection { bytes.hasText(name.utf8Span.span, at: $0) }
     }
 
-    /// Whether a section's name begins with these letters.
+    /// Whether any section's name has a prefix.
     package func hasSection(prefixed prefix: String) -> Bool {
         firstSection { bytes.text(at: $0, limit: 128)?.hasPrefix(prefix) == true } != nil
     }

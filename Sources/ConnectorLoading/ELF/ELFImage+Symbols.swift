@@ -7,16 +7,16 @@ extension ELFImage {
         exported(name.utf8Span.span, dynamic) != nil
     }
 
-    /// The symbol of a name that `dlsym` would find; nil if there is none.
+    /// The symbol that `dlsym` would find by a name; nil if there is none.
     ///
-    /// It uses the hash tables, so one exported symbol costs as much as fifty thousand.
+    /// It uses the hash tables, so its cost does not grow with the number of symbols.
     package func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection) -> Symbol? {
         if let table = dynamic.gnuHash { return exported(name, dynamic, gnuHash: table) }
         if let table = dynamic.hash { return exported(name, dynamic, hash: table) }
         return nil
     }
 
-    /// How many symbols are compared at most: hash tables that are any good have chains of two or three.
+    /// The maximum number of symbols to compare; good hash tables have chains of two or three.
     private static let chainLimit = 4096
 
     /// The GNU hash table: a Bloom filter, buckets, and chains whose last entry has its lowest bit set.
@@ -77,7 +77,7 @@ extension ELFImage {
 
     /// One entry of the dynamic symbol table.
     package struct Symbol {
-        /// Where its name begins in the strings.
+        /// The offset of its name in the string table.
         package var name: Int
         /// `st_info`: binding and type.
         package var info: UInt8
@@ -110,7 +110,7 @@ extension ELFImage {
         package var isRequired: Bool { section == 0 && info >> 4 == 1 }
     }
 
-    /// The symbol of an index; nil outside the file.
+    /// The symbol at an index; nil outside the file.
     package func symbol(at index: Int, _ dynamic: DynamicSection) -> Symbol? {
         guard let table = dynamic.symbols, index >= 0, index < bytes.count / 24 else { return nil }
         let start = table + index * 24
@@ -124,9 +124,9 @@ extension ELFImage {
         return Symbol(name: Int(name), info: info, other: other, section: section, value: value, size: size)
     }
 
-    /// How many dynamic symbols there are, of which the undefined ones come first.
+    /// The number of dynamic symbols; the undefined ones come first.
     ///
-    /// The dynamic linker has no count: hash tables tell, or the section headers, or else where the names begin.
+    /// ELF stores no count: the hash tables, the section headers, or the start of the string table tell.
     package func symbolCount(_ dynamic: DynamicSection) -> Int {
         guard let start = dynamic.symbols else { return 0 }
         let limit = (bytes.count - start) / 24
@@ -143,12 +143,12 @@ extension ELFImage {
         return min((strings - start) / 24, limit)
     }
 
-    /// How many required symbols are looked at, and how many bytes their names may have together.
+    /// The maximum number of required symbols to examine, and of bytes in all their names.
     private static let (requiredLimit, nameLimit) = (1 << 16, 16 << 20)
 
     /// The symbols that other images must define and that satisfy a condition.
     ///
-    /// - Parameter isWanted: Gets a name twice: as C text, and as bytes.
+    /// - Parameter isWanted: Receives a name both as a C string and as bytes.
     /// - Returns: The first names in the order of the table, each cut at a length for messages, and how many there are. Of images
     ///   with more symbols than any library has, only the first are looked at.
     package func requiredSymbols(

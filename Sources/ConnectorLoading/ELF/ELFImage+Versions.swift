@@ -10,10 +10,10 @@ extension ELFImage {
         package var versions: [String]
     }
 
-    /// How many entries of a version table are read at most; glibc defines some fifty.
+    /// The maximum number of entries to read of a version table; glibc defines some fifty.
     private static let versionLimit = 4096
 
-    /// How long the name of a version may be.
+    /// The maximum length of a version's name, in bytes.
     private static let nameLimit = 256
 
     /// The versions of symbols that the image needs, by library (`DT_VERNEED`).

@@ -14,11 +14,11 @@ package struct ELFImage {
     package let architecture: Architecture
     /// `e_type`: what kind of file it is.
     package let type: UInt16
-    /// Where the program headers begin in the file.
+    /// The offset of the program headers in the file.
     package let segmentTable: Int
     /// The segments, in the order of the file.
     package let segments: [Segment]
-    /// Where the section headers are; the loader does without them.
+    /// The section headers; the dynamic linker ignores them.
     package let sectionTable: SectionTable
 
     /// One program header.
@@ -27,13 +27,13 @@ package struct ELFImage {
         package var type: UInt32
         /// `p_flags`: whether it may be read, written, executed.
         package var flags: UInt32
-        /// Where it begins in the file.
+        /// Its offset in the file.
         package var offset: Int
-        /// How much of the file it is.
+        /// Its size in the file.
         package var size: Int
-        /// Where it begins in memory, before the base address is added.
+        /// Its address in memory, before the base address is added.
         package var address: UInt64
-        /// How much memory it takes; what the file does not fill is zero.
+        /// Its size in memory; what the file does not fill is zero.
         package var memorySize: UInt64
         /// `p_align`.
         package var alignment: UInt64
@@ -43,9 +43,9 @@ package struct ELFImage {
     package struct SectionTable: Sendable {
         /// In the file; 0 if there are none.
         package var offset: Int
-        /// How many.
+        /// Their number.
         package var count: Int
-        /// Which one holds the names.
+        /// The index of the one that holds the names.
         package var namesIndex: Int
     }
 
@@ -114,7 +114,7 @@ package struct ELFImage {
         self.segments = segments
     }
 
-    /// The place in the file of what the loader maps at an address; nil if it comes from no file.
+    /// The offset in the file of what the linker maps at an address; nil if it does not come from the file.
     package func offset(ofAddress address: UInt64) -> Int? {
         for segment in segments where segment.type == ELFConstant.load && address >= segment.address {
             guard let distance = Int(exactly: address - segment.address), distance < segment.size else { continue }

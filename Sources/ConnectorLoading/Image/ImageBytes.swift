@@ -37,7 +37,7 @@ package final class ImageBytes {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - limit: The size from which on it is refused.
+    ///   - limit: The maximum size, in bytes.
     /// - Throws: `not-found`, `unreadable` (no permission, a directory, a pipe) or `too-large`.
     package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         let file = try OpenFile(path: path, limit: limit)
@@ -74,7 +74,7 @@ package final class ImageBytes {
         if isReusable { unsafe ReadBuffer.give(storage) } else { unsafe storage.deallocate() }
     }
 
-    /// Reads what is left, if anything is.
+    /// Reads the rest of the file.
     ///
     /// - Returns: Whether all bytes are there; false if the file became shorter or cannot be read.
     @discardableResult
@@ -139,7 +139,7 @@ extension ImageBytes {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: storage + offset, count: length), as: UTF8.self)
     }
 
-    /// Runs code on the text at an offset: as C text, and as bytes without the NUL. Not if there is no NUL within the limit.
+    /// Runs code on the text at an offset, as a C string and as bytes without the NUL, if a NUL ends it within the limit.
     package func withText(at offset: Int, limit: Int = 4096, _ body: (UnsafePointer<CChar>, Span<UInt8>) -> Void) {
         guard offset >= 0, offset < count else { return }
         let most = min(limit, count - offset)
@@ -154,7 +154,7 @@ extension ImageBytes {
         unsafe body(text, bytes.span)
     }
 
-    /// Whether these bytes and then a NUL stand at an offset.
+    /// Whether these bytes, followed by a NUL, are at an offset.
     package func hasText(_ text: Span<UInt8>, at offset: Int) -> Bool {
         guard offset >= 0, contains(offset, text.count + 1) else { return false }
         return unsafe text.withUnsafeBytes { expected in

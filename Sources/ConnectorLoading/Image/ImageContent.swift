@@ -35,7 +35,7 @@ package final class ImageContent: Sendable {
         }
     #endif
 
-    /// The SHA-256; the first to ask waits for it to be made.
+    /// The SHA-256, computed for the first caller.
     package var digest: SHA256Digest {
         state.withLock { state in
             switch state {
@@ -74,7 +74,7 @@ extension ImageContent: Hashable {
         first === second || first.digest == second.digest
     }
 
-    /// By the bytes.
+    /// Hashes a part of the bytes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(digest)
     }

@@ -78,7 +78,7 @@ package struct OpenFile: ~Copyable {
 
     /// Reads into memory that has room for `size` bytes.
     ///
-    /// - Returns: How many bytes there were; fewer than asked for at the end of the file and after an error.
+    /// - Returns: The number of bytes read; fewer than asked for at the end of the file and after an error.
     package func read(into target: UnsafeMutableRawPointer, from offset: Int, upTo size: Int) -> Int {
         var done = 0
         while done < size {

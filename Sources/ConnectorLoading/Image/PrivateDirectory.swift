@@ -9,9 +9,9 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// A new directory that only this user can enter; it is removed with all that was put in at the end of this value's life.
+/// A new directory that only this user can enter; it is removed, with its contents, at the end of this value's life.
 package struct PrivateDirectory: ~Copyable {
-    /// Where it is.
+    /// Its path.
     package let path: String
     /// What was made in it, in order.
     private var files: [String] = []

@@ -15,7 +15,7 @@ package enum ReadBuffer {
     /// Addresses of free buffers.
     private static let free = Mutex<[UInt]>([])
 
-    /// Takes a buffer, whose bytes may be anything.
+    /// Takes a buffer, with undefined contents.
     package static func take() -> UnsafeMutableRawPointer {
         let address = free.withLock { $0.popLast() }
         return unsafe address.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }

@@ -7,7 +7,7 @@
     internal import CSodium
 #endif
 
-/// The SHA-256 of some bytes, by FIPS 180-4: says what an image is, whatever it is called.
+/// The SHA-256 of some bytes, by FIPS 180-4: it identifies an image, whatever its name.
 package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     /// The first 16 bytes, in the order of the standard, as they lie in memory.
     private let first: UInt128

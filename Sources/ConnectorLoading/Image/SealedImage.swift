@@ -29,7 +29,7 @@ package struct SealedImage: ~Copyable {
         private let memory: MemoryFile
     #endif
 
-    /// How many images were put in memory, for names that never repeat.
+    /// The number of images put in memory so far; it keeps names from repeating.
     private static let generation = Atomic<UInt64>(0)
 
     /// Seals the bytes of an image.
@@ -113,8 +113,8 @@ package struct SealedImage: ~Copyable {
         }
     #endif
 
-    /// Loads from a new directory that only this user can enter, where the image and its relatives stand as they stood
-    /// towards each other.
+    /// Loads from a new directory that only this user can enter, where the image and its relatives keep their relative
+    /// paths.
     private func loadFromDirectory() throws(DynamicLinker.Failure) -> LoadedImage {
         let content = unsafe ImageContent(hashing: bytes)
         var directory = try PrivateDirectory(below: parent)

@@ -30,12 +30,12 @@ package enum DynamicLinker {
     /// Whether a loaded library exports a symbol, by the library's name; false if it is not loaded.
     package static func isDefined(_ symbol: UnsafePointer<CChar>, inLoaded name: String) -> Bool {
         guard let handle = unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return false }
-        // Gives back what RTLD_NOLOAD counted up; the library stays.
+        // Undoes the count of RTLD_NOLOAD; the library stays.
         defer { _ = unsafe dlclose(handle) }
         return unsafe dlsym(handle, symbol) != nil
     }
 
-    /// Whether the process has a library that answers to this name; it then has it for good.
+    /// Whether the process has a library of this name; if so, it keeps the library for good.
     package static func keep(loaded name: String) -> Bool {
         unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != nil
     }
@@ -45,7 +45,7 @@ package enum DynamicLinker {
         unsafe dlsym(handle, name)
     }
 
-    /// Whether the process itself offers a symbol to what it loads.
+    /// Whether the process itself exports a symbol to the images that it loads.
     package static func isDefinedGlobally(_ name: UnsafePointer<CChar>) -> Bool {
         unsafe globalSymbol(name) != nil
     }

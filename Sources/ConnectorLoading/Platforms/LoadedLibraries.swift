@@ -6,14 +6,14 @@
 
     /// The libraries of this process, as the dynamic linker lists them (dl_iterate_phdr(3)).
     package enum LoadedLibraries {
-        /// One of them.
+        /// One loaded library.
         package struct Library: Sendable {
             /// Its own name, `DT_SONAME`; nil if it has none.
             package var soname: String?
             /// The path it was loaded by; empty for the program itself.
             package var path: String
 
-            /// Whether a library that asks for this name gets this one.
+            /// Whether an image that needs a library of this name gets this one.
             package func answers(to name: String) -> Bool {
                 soname == name || path == name || (!path.isEmpty && path.lastPathComponent == name)
             }
@@ -52,6 +52,52 @@
             return libraries
         }
 
+        /// A range of addresses that is looked for among the segments.
+        private struct Search {
+            var range: Range<UInt>
+            var flags: UInt32
+            var isFound = false
+        }
+
+        /// Whether a segment of a loaded library, or of the program, covers a range of addresses with these permissions.
+        package static func cover(_ range: Range<UInt>, flags: UInt32) -> Bool {
+            guard let iterate = unsafe iterate else { return false }
+            var search = Search(range: range, flags: flags)
+            unsafe withUnsafeMutablePointer(to: &search) { search in
+                _ = unsafe iterate(
+                    { information, _, search in
+                        guard let information = unsafe information,
+                            let search = unsafe search?.assumingMemoryBound(to: Search.self)
+                        else { return 0 }
+                        unsafe search.pointee.isFound = LoadedLibraries.covers(information, search.pointee)
+                        return unsafe search.pointee.isFound ? 1 : 0
+                    },
+                    UnsafeMutableRawPointer(search)
+                )
+            }
+            return search.isFound
+        }
+
+        /// Reads the segments of a `struct dl_phdr_info`.
+        private static func covers(_ information: UnsafeRawPointer, _ search: Search) -> Bool {
+            let base = unsafe information.load(as: UInt.self)
+            let count = unsafe Int(information.load(fromByteOffset: 24, as: UInt16.self))
+            guard let headers = unsafe information.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else {
+                return false
+            }
+            for index in 0..<count {
+                let header = unsafe headers + index * 56
+                guard unsafe header.load(as: UInt32.self) == ELFConstant.load,
+                    unsafe header.load(fromByteOffset: 4, as: UInt32.self) & search.flags == search.flags
+                else { continue }
+                let start = unsafe base &+ header.load(fromByteOffset: 16, as: UInt.self)
+                let size = unsafe header.load(fromByteOffset: 40, as: UInt.self)
+                let distance = search.range.lowerBound &- start
+                if distance < size, UInt(search.range.count) <= size - distance { return true }
+            }
+            return false
+        }
+
         /// Reads a `struct dl_phdr_info` (link.h): base address, name, program headers, their number.
         private static func read(_ information: UnsafeRawPointer) -> Library {
             let base = unsafe information.load(as: UInt.self)
@@ -79,7 +125,7 @@
             while unsafe entry.load(as: UInt64.self) != 0 {
                 let value = unsafe entry.load(fromByteOffset: 8, as: UInt.self)
                 switch unsafe DynamicTag(rawValue: entry.load(as: UInt64.self)) {
-                // Glibc has made an address of it on most processors, and left it an offset on some.
+                // On most processors, glibc has turned it into an address; on some it is still an offset.
                 case .stringTable: strings = value < base ? base + value : value
                 case .soname: name = value
                 default: break

@@ -14,7 +14,7 @@ package struct MachOImage: ManifestCarrier {
     package let type: UInt32
     /// `cputype`.
     package let processor: UInt32
-    /// Where the image begins, in a file that may hold one for each processor.
+    /// The offset of the image in a file that may hold one for each processor.
     private let start: Int
     private let commandCount: Int
 
@@ -108,7 +108,7 @@ package struct MachOImage: ManifestCarrier {
                 let offset = bytes.integer(at: section + 48, as: UInt32.self),
                 var text = bytes.copy(at: start + Int(offset), count: size)
             else { continue }
-            // A C string: the NUL at its end is no part of the manifest.
+            // A C string: the NUL at its end is not part of the manifest.
             while text.last == 0 { text.removeLast() }
             texts.append(text)
         }

@@ -1,13 +1,13 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an image's memory is, so that addresses that its code gives can be checked before they are used.
+/// The memory of a loaded image, for checking the addresses that its code returns before they are used.
 package struct MappedCode {
     private let soundness: ImageSoundness
-    /// Where address 0 of the file is.
+    /// The address in memory of the image's address 0.
     private let base: UInt64
 
-    /// Finds the place of a loaded image by a function of it; nil if that function's address does not tell.
+    /// Locates a loaded image by its entry function; nil if that function's address does not tell.
     package init?(_ soundness: ImageSoundness, _ loaded: LoadedImage, entry: String?) {
         guard let entry, let symbol = soundness.image.exported(entry.utf8Span.span, soundness.dynamic),
             symbol.kind != .indirectFunction, let address = unsafe loaded.symbol(named: entry)
@@ -16,11 +16,11 @@ package struct MappedCode {
         base = UInt64(UInt(bitPattern: address)) &- symbol.value
     }
 
-    /// Whether an address is that of a function, as far as can be told.
+    /// Whether an address is a function's, as far as can be told.
     package func isFunction(_ address: UnsafeRawPointer) -> Bool {
         let place = UInt64(UInt(bitPattern: address)) &- base
         if place < soundness.memoryEnd { return soundness.isFunction(place) }
-        return MemoryMap.allows(UInt(bitPattern: address), count: 1, "x")
+        return MemoryMap.allows(UInt(bitPattern: address), count: 1, ELFConstant.executable)
     }
 
     /// Whether some bytes can be read, as far as can be told.
@@ -29,18 +29,25 @@ package struct MappedCode {
         if place < soundness.memoryEnd {
             return soundness.hasMemory(place, UInt64(count), flags: ELFConstant.readable)
         }
-        return MemoryMap.allows(UInt(bitPattern: address), count: count, "r")
+        return MemoryMap.allows(UInt(bitPattern: address), count: count, ELFConstant.readable)
     }
 }
 
-/// The memory of this process, as the system lists it (`/proc/self/maps`, proc(5)).
+/// The memory of this process.
 package enum MemoryMap {
-    /// Whether all of some bytes may be used in a way: `r`, `w` or `x`. True where the system tells nothing.
-    package static func allows(_ address: UInt, count: Int, _ permission: Character) -> Bool {
+    /// Whether every byte of a range has a permission, as `p_flags` has it. True if the system does not say.
+    ///
+    /// Most addresses lie in a library that is loaded, such as that of `free`. Only for others it reads the list of all
+    /// mappings (`/proc/self/maps`, proc(5)), which takes longer with each plugin.
+    package static func allows(_ address: UInt, count: Int, _ flags: UInt32) -> Bool {
+        let (end, overflow) = address.addingReportingOverflow(UInt(count))
+        guard !overflow, end > address else { return false }
+        #if os(Linux)
+            if LoadedLibraries.cover(address..<end, flags: flags) { return true }
+        #endif
         guard let text = text() else { return true }
+        let permission: Character = flags == ELFConstant.executable ? "x" : "r"
         var next = address
-        let end = address &+ UInt(count)
-        guard end > address else { return false }
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ", maxSplits: 2)
             let bounds = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
@@ -54,12 +61,12 @@ package enum MemoryMap {
         return false
     }
 
-    /// The list; its size reads 0, so it is read until it ends.
+    /// The list, read to its end, since its size reads 0.
     private static func text() -> String? {
         guard let file = try? OpenFile(path: "/proc/self/maps") else { return nil }
         var bytes: [UInt8] = []
         let size = 1 << 16
-        // A process has 65,530 mappings at most, unless its administrator says more.
+        // A process has at most 65,530 mappings, unless its administrator allows more.
         while bytes.count < 32 << 20 {
             let part = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
                 guard let base = buffer.baseAddress else { return }

@@ -71,7 +71,7 @@ internal import Synchronization
 
         /// Leaves the file open for the life of the process, so that a debugger can open it by its name.
         ///
-        /// Not if that would take more than a quarter of the descriptors that the process may have.
+        /// It does not if that would take more than a quarter of the process's descriptors.
         package func keep() {
             let limit = sysconf(Int32(_SC_OPEN_MAX)) / 4
             guard descriptor >= 0, descriptor < limit || limit < 0 else { return }

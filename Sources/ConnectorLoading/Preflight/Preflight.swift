@@ -3,9 +3,9 @@
 
 package import ConnectorManifest
 
-/// The checks of an image before any of its code runs, cheap enough for every load.
+/// Checks an image before any of its code runs, cheaply enough for every load.
 package enum Preflight {
-    /// Checks that an image is a shared library for this machine.
+    /// Checks that an image is a sound shared library for this machine.
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
     package static func linkable(_ image: ELFImage) throws(ConnectorError) -> ImageSoundness {
@@ -40,7 +40,7 @@ package enum Preflight {
         return problems
     }
 
-    /// What the manifest names as a function, and the image exports as something else.
+    /// The error for a symbol that the manifest names as a function and the image exports as something else.
     private static func noFunction(_ symbol: String, role: String, path: String) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,
@@ -49,7 +49,7 @@ package enum Preflight {
         )
     }
 
-    /// A manifest for versions of the ABI that this host does not speak.
+    /// The error for a manifest of other ABI versions than this host speaks; nil if they overlap.
     package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
         let spoken = PluginTable.abiVersions
         guard !manifest.abi.overlaps(spoken) else { return nil }
@@ -62,7 +62,7 @@ package enum Preflight {
         )
     }
 
-    /// A function that the manifest names and the image does not export.
+    /// The error for a function that the manifest names and the image does not export.
     package static func symbolAbsent(_ symbol: String, role: String, path: String) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,

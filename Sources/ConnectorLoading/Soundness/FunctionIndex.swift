@@ -1,14 +1,14 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where functions begin and end, as the sorted table for unwinding tells (`.eh_frame_hdr`, Linux Standard Base, section 10.6.2).
+/// Where functions begin and end, by the sorted unwinding table (`.eh_frame_hdr`, Linux Standard Base, section 10.6.2).
 ///
-/// An address that it does not know, as that of a function without unwinding information, is not within a function.
+/// An unknown address, such as that of a function without unwinding information, counts as outside every function.
 package struct FunctionIndex {
     private let bytes: ImageBytes
-    /// The table: its place in the file and its number of entries; nil in an image that has none of the usual form.
+    /// The table's file offset and number of entries; nil if the image has none of the usual form.
     private let table: (start: Int, count: Int)?
-    /// The address that the entries count from.
+    /// The address that the entries are relative to.
     private let base: UInt64
     private let image: ELFImage
 
@@ -18,7 +18,7 @@ package struct FunctionIndex {
         bytes = image.bytes
         let segment = image.segment(ELFConstant.unwindIndex)
         base = segment?.address ?? 0
-        // Version 1; the count has four bytes, the table pairs of four bytes that count from its beginning.
+        // Version 1, a count of four bytes, and pairs of four-byte offsets relative to the table.
         guard let segment, image.offset(ofAddress: segment.address) == segment.offset,
             bytes.integer(at: segment.offset, as: UInt8.self) == 1,
             bytes.integer(at: segment.offset + 2, as: UInt16.self) == 0x3B03,
@@ -31,7 +31,7 @@ package struct FunctionIndex {
         table = (segment.offset + 12, Int(count))
     }
 
-    /// Whether an address lies behind the beginning of a function and before its end.
+    /// Whether an address lies after the beginning of a function and before its end.
     package func isWithinFunction(_ address: UInt64) -> Bool {
         guard let table, let target = Int32(exactly: Int64(bitPattern: address &- base)) else { return false }
         var low = 0
@@ -47,12 +47,12 @@ package struct FunctionIndex {
         return UInt64(Int64(target) - Int64(start)) < length(at: base &+ UInt64(bitPattern: Int64(entry)), start: start)
     }
 
-    /// The length of the function of an entry in `.eh_frame`; 0 if it has another form than the usual one.
+    /// The length of an entry's function in `.eh_frame`; 0 if the entry does not have the usual form.
     private func length(at address: UInt64, start: Int32) -> UInt64 {
         guard let offset = image.offset(ofAddress: address), let begin = bytes.integer(at: offset + 8, as: Int32.self),
             let length = bytes.integer(at: offset + 12, as: UInt32.self)
         else { return 0 }
-        // The usual form counts from the field itself. If it is another, the beginnings differ.
+        // The usual form is relative to the field itself; in any other, the beginnings differ.
         let function = address &+ 8 &+ UInt64(bitPattern: Int64(begin))
         return function == base &+ UInt64(bitPattern: Int64(start)) ? UInt64(length) : 0
     }

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 extension ImageSoundness {
-    /// Tags of which none does without the others.
+    /// Tags that make sense only together.
     private static let companions: [[DynamicTag]] = [
         [.stringTable, .stringTableSize, .symbolTable],
         [.relocations, .relocationSize, .relocationEntrySize],

@@ -50,7 +50,7 @@ extension ImageSoundness {
             let chains = image.bytes.integer(at: start + 4, as: UInt32.self), Int(chains) <= symbolCount,
             offset(of: address, 8 + (Int(buckets) + Int(chains)) * 4) != nil
         else { return false }
-        // Every symbol stands in one chain at most.
+        // Every symbol is in at most one chain.
         var remaining = chains
         for index in 0..<Int(buckets) {
             var symbol = image.bytes.integer(at: start + 8 + index * 4, as: UInt32.self) ?? .max

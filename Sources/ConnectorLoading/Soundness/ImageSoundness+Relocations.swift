@@ -72,7 +72,7 @@ extension ImageSoundness {
             }
             if kind == .jump { try writes.addJump(Int(symbol)) }
             guard kind == .symbol || addend == 0 else { throw damaged("a relocation adds to the address of a symbol") }
-            // One that is defined elsewhere is not this image's to check.
+            // A symbol defined elsewhere is not this image's to check.
             try writes.initialize(target, definition.section == 0 ? nil : definition.value &+ addend)
         case .threadLocal, .threadLocalDescriptor:
             let isOwn = symbol == 0 || image.symbol(at: Int(symbol), dynamic)?.section != 0
@@ -83,7 +83,7 @@ extension ImageSoundness {
         }
     }
 
-    /// The relocations of the table of procedures fill it without a gap: a call through one would crash.
+    /// The relocations of the procedure linkage table leave no gap: a call through one would crash.
     private func checkProcedures(_ start: Int, count: Int) throws(ConnectorError) {
         guard RelocationKind.isKnownHere else { return }
         var lowest = UInt64.max
@@ -106,7 +106,7 @@ extension ImageSoundness {
         }
     }
 
-    /// Relocations as addresses, each followed by words whose bits stand for the places behind it (`SHT_RELR`).
+    /// Relocations as addresses, each followed by words whose bits stand for the places after it (`SHT_RELR`).
     private func checkPacked(_ start: Int, count: Int, _ writes: inout RelocationWrites) throws(ConnectorError) {
         var next: UInt64?
         for index in 0..<count {

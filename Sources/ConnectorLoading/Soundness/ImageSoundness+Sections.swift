@@ -4,9 +4,9 @@
 internal import ConnectorManifest
 
 extension ELFImage {
-    /// The addresses of instructions, by the sections that have them; empty without section headers.
+    /// The addresses of instructions, by section; empty without section headers.
     ///
-    /// - Returns: A range for each section; empty also for more of them than linkers make.
+    /// - Returns: A range for each section; empty also if there are more than linkers make.
     func instructionRanges() -> [Range<UInt64>] {
         var ranges: [Range<UInt64>] = []
         for index in 0..<sectionTable.count {
@@ -19,7 +19,7 @@ extension ELFImage {
     }
 }
 
-/// The section headers, which the linker does not read: they tell the same as the segments and the dynamic section.
+/// The section headers, which the linker ignores, agree with the segments and the dynamic section.
 extension ImageSoundness {
     /// `SHF_WRITE`, `SHF_ALLOC`, `SHF_EXECINSTR`, `SHF_TLS`
     private static let (writes, allocated, executes, threadLocal): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 4, 0x400)
@@ -38,7 +38,7 @@ extension ImageSoundness {
             try checkTable(section, index)
             if let readOnly { try checkReadOnly(readOnly, section, index) }
         }
-        // Some linkers count those for procedures among the others.
+        // Some linkers count those of the procedure linkage table among the others.
         let all = dynamic[.relocationSize] ?? 0
         guard relocations == 0 || relocations == all || relocations == all &+ (dynamic[.jumpRelocationSize] ?? 0) else {
             throw damaged("its relocations are more or fewer than its sections have")
@@ -65,8 +65,8 @@ extension ImageSoundness {
         }
     }
 
-    /// A section becomes read-only as a whole or not at all; but for the table of procedures, which begins with words for the
-    /// linker.
+    /// A section becomes read-only as a whole or not at all, except for the procedure linkage table, which begins with
+    /// words for the linker.
     private func checkReadOnly(_ segment: ELFImage.Segment, _ section: ELFImage.Section, _ index: Int)
         throws(ConnectorError)
     {
@@ -116,7 +116,7 @@ extension ImageSoundness {
             let name = names.offset + section.name
             for (text, tag) in [(".init", DynamicTag.initializer), (".fini", .finalizer)]
             where image.bytes.hasText(text.utf8Span.span, at: name) {
-                // Another function may be named instead, but none that begins in the midst of this one.
+                // Another function may be named instead, but none that begins in the middle of this one.
                 let place = (dynamic[tag] ?? 0) &- section.address
                 guard place == 0 || place >= UInt64(section.size) else {
                     throw damaged("section \(index) is not what the dynamic section says")

@@ -9,7 +9,7 @@ extension ImageSoundness {
     /// More memory for thread-local variables than any image needs; every thread pays for it.
     private static let threadLocalLimit: UInt64 = 64 << 20
 
-    /// The segments that are mapped: ascending, apart, aligned, and within the file.
+    /// The mapped segments: ascending, disjoint, aligned, and within the file.
     func checkSegments() throws(ConnectorError) {
         var end: UInt64 = 0
         for (index, segment) in image.segments.enumerated() where segment.type == ELFConstant.load {
@@ -73,7 +73,7 @@ extension ImageSoundness {
         }
     }
 
-    /// A segment within a mapped one stands in memory where it stands in the file.
+    /// A segment within a mapped one has the same place in memory as in the file.
     private func checkPlace(of segment: ELFImage.Segment, _ name: String) throws(ConnectorError) {
         guard segment.size > 0 || segment.memorySize > 0 else { return }
         guard offset(of: segment.address, segment.size) == segment.offset,

@@ -43,7 +43,7 @@ extension ImageSoundness {
     }
 
     private func check(_ symbol: ELFImage.Symbol, _ index: Int, threadLocalSize: UInt64) throws(ConnectorError) {
-        // An absolute value is no address.
+        // An absolute value is not an address.
         guard symbol.section != 0xFFF1 else { return }
         let isSound =
             switch symbol.kind {
@@ -56,7 +56,7 @@ extension ImageSoundness {
         guard isSound else { throw damaged("symbol \(index) lies outside of what it is said to be") }
     }
 
-    /// Code for a sanitizer ends or crashes a process that was not started with it.
+    /// Code built for a sanitizer ends or crashes a process that did not start with it.
     private func checkRuntime(_ symbol: ELFImage.Symbol) throws(ConnectorError) {
         guard let strings = dynamic.strings, image.bytes.integer(at: strings + symbol.name, as: UInt16.self) == 0x5F5F
         else {

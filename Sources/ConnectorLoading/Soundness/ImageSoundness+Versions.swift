@@ -41,7 +41,7 @@ extension ImageSoundness {
             }
             guard found == Int(versions) else { throw damaged("the versions that it needs are not as many as it says") }
             count += 1
-            // A library stands there once.
+            // Each library appears once.
             if next == 0 || count > dynamic.needed.count { break }
             position += UInt64(next)
         }
@@ -74,12 +74,12 @@ extension ImageSoundness {
         return last
     }
 
-    /// Whether a word of the file is a place in the strings.
+    /// Whether a word of the file is a string offset.
     private func isString(at offset: Int) -> Bool {
         image.bytes.integer(at: offset, as: UInt32.self).map { Int($0) < dynamic.stringsSize } ?? false
     }
 
-    /// Whether a place in the strings has the name of a needed library: the linker ends the process if not.
+    /// Whether a string offset names a needed library: the linker ends the process if not.
     private func isNeeded(_ index: Int) -> Bool {
         if dynamic.needed.contains(index) { return true }
         guard let name = image.string(dynamic, at: index) else { return false }

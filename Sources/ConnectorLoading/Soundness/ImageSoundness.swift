@@ -3,25 +3,25 @@
 
 package import ConnectorManifest
 
-/// What the dynamic linker trusts in an image without checking it: a damaged image crashes it, and the process with it.
+/// Checks what the dynamic linker trusts blindly in an image: a damaged one crashes it, and the process with it.
 ///
-/// Everything is checked that the file alone can show: segments, the tables of the dynamic section and what their entries point
-/// at, and whether the section headers, which the linker does not read, agree. It cannot show whether instructions and data
-/// mean anything, so an image that passes may still crash when its code runs. The checks read each table once, in the
-/// order of the file, and allocate nothing for an entry.
+/// The checks cover everything that the file alone can show: segments, the tables of the dynamic section and what their
+/// entries point at, and whether the section headers, which the linker ignores, agree. A file cannot show whether its
+/// instructions and data make sense, so an image that passes may still crash when its code runs. The checks read each
+/// table once, in the order of the file, and allocate nothing for an entry.
 package struct ImageSoundness {
     package let image: ELFImage
     package let dynamic: DynamicSection
     /// The segments that are mapped.
     let loads: [ELFImage.Segment]
-    /// What its functions' unwinding information tells about where they begin.
+    /// Where its functions begin, by their unwinding information.
     let functions: FunctionIndex
-    /// Where the sections have instructions; empty if they do not tell.
+    /// The addresses of instructions, by its sections; empty if they do not tell.
     private let instructions: [Range<UInt64>]
-    /// How many dynamic symbols there are.
+    /// The number of dynamic symbols.
     let symbolCount: Int
 
-    /// Makes the checks ready.
+    /// Prepares the checks.
     package init(_ image: ELFImage, _ dynamic: DynamicSection) {
         self.image = image
         self.dynamic = dynamic
@@ -31,10 +31,10 @@ package struct ImageSoundness {
         symbolCount = image.symbolCount(dynamic)
     }
 
-    /// Makes all checks.
+    /// Runs every check.
     ///
-    /// - Throws: `not-elf` with the first inconsistency, or `load-failed` for what the dynamic linker or the process would not
-    ///   bear.
+    /// - Throws: `not-elf` with the first inconsistency, or `load-failed` for what would end the dynamic linker or the
+    ///   process.
     package func check() throws(ConnectorError) {
         try checkSegments()
         try checkSpecialSegments()
@@ -47,11 +47,11 @@ package struct ImageSoundness {
     }
 }
 
-/// Places in the image, as its segments map them.
+/// Addresses in the image, as its segments map them.
 extension ImageSoundness {
-    /// The place in the file of a range of addresses that one segment maps from it; nil if there is none.
+    /// The file offset of a range of addresses that one segment maps; nil if none does.
     ///
-    /// - Parameter flags: What the segment must allow, besides.
+    /// - Parameter flags: The permissions that the segment must have.
     func offset(of address: UInt64, _ size: Int, flags: UInt32 = ELFConstant.readable) -> Int? {
         for load in loads where load.flags & flags == flags && address >= load.address {
             guard let distance = Int(exactly: address - load.address), size >= 0, size <= load.size,
@@ -62,7 +62,7 @@ extension ImageSoundness {
         return nil
     }
 
-    /// Whether memory of the image has a range of addresses, with what is allowed there.
+    /// Whether one segment's memory covers a range of addresses, with these permissions.
     func hasMemory(_ address: UInt64, _ size: UInt64, flags: UInt32) -> Bool {
         for load in loads where load.flags & flags == flags && address >= load.address {
             let distance = address - load.address
@@ -71,7 +71,7 @@ extension ImageSoundness {
         return false
     }
 
-    /// Whether an address may be called: it lies in instructions, and not in the midst of a function.
+    /// Whether an address may be called: it lies in instructions, and not in the middle of a function.
     func isFunction(_ address: UInt64) -> Bool {
         offset(of: address, 1, flags: ELFConstant.executable) != nil
             && (instructions.isEmpty || instructions.contains { $0.contains(address) })
@@ -86,12 +86,12 @@ extension ImageSoundness {
         }
     }
 
-    /// The end of the memory that the image takes.
+    /// The end of the image's memory.
     var memoryEnd: UInt64 { loads.last.map { $0.address &+ $0.memorySize } ?? 0 }
 
-    /// The place of a table in the file; nil if the tag is absent.
+    /// The file offset of a table; nil if the tag is absent.
     ///
-    /// - Throws: `not-elf` if the file has not the whole of it, or it may not be read.
+    /// - Throws: `not-elf` if the file lacks a part of it, or its segment may not be read.
     func table(_ tag: DynamicTag, size: Int, _ name: String) throws(ConnectorError) -> Int? {
         guard let address = dynamic[tag] else { return nil }
         guard let offset = offset(of: address, size) else { throw damaged("\(name) lie outside the file") }

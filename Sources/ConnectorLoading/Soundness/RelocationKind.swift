@@ -1,15 +1,15 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a relocation does, of those that linkers put into shared libraries.
+/// The effect of a relocation, of the kinds that linkers put into shared libraries.
 enum RelocationKind {
     /// Nothing.
     case none
     /// Writes the address of a symbol.
     case symbol
-    /// Writes the address of a symbol into the table of addresses.
+    /// Writes the address of a symbol into the global offset table.
     case slot
-    /// Writes the address of a function into the table of procedures.
+    /// Writes the address of a function into the procedure linkage table.
     case jump
     /// Writes an address within the image.
     case relative
@@ -21,10 +21,10 @@ enum RelocationKind {
     case threadLocalDescriptor
     /// Writes four bytes.
     case small
-    /// Copies a variable into a program, which a library has no use for.
+    /// Copies a variable into a program; useless in a library.
     case copy
 
-    /// Reads the number that a processor uses (`elf.h`); nil for an unknown one, which the dynamic linker refuses.
+    /// Reads a processor's number for it (`elf.h`); nil for an unknown one, which the dynamic linker refuses.
     init?(_ type: UInt32) {
         #if arch(x86_64)
             switch type {
@@ -59,7 +59,7 @@ enum RelocationKind {
         #endif
     }
 
-    /// Whether its types are known on this processor.
+    /// Whether this processor's relocation types are known.
     static var isKnownHere: Bool {
         #if arch(x86_64) || arch(arm64)
             true
@@ -68,7 +68,7 @@ enum RelocationKind {
         #endif
     }
 
-    /// How many bytes it writes.
+    /// The number of bytes that it writes.
     var width: UInt64 {
         switch self {
         case .none: 0

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// What relocations write, and where: each place once, and a function wherever the linker will call one.
+/// Tracks what relocations write: each place once, and a function wherever the linker will call one.
 struct RelocationWrites {
     private let soundness: ImageSoundness
     /// Whether relocations may write into every segment.
@@ -12,15 +12,15 @@ struct RelocationWrites {
     private let range: Range<UInt64>
     /// A bit for each of these words that is written.
     private var written: [UInt64]
-    /// A bit for each symbol that has a place in the table of procedures.
+    /// A bit for each symbol that has a slot in the procedure linkage table.
     private var jumps: [UInt64]
-    /// The arrays of functions that the linker calls, and a mark for each place that is filled in.
+    /// The arrays of functions that the linker calls, with a mark for each filled slot.
     private var arrays: [(range: Range<UInt64>, filled: [Bool])] = []
 
     /// More functions than any image has the linker call.
     private static let initializerLimit = 1 << 16
 
-    /// Begins with nothing written.
+    /// Starts with nothing written.
     init(_ soundness: ImageSoundness) throws(ConnectorError) {
         self.soundness = soundness
         let dynamic = soundness.dynamic
@@ -28,7 +28,7 @@ struct RelocationWrites {
             dynamic[.textRelocations] != nil || (dynamic[.flags] ?? 0) & ELFConstant.textRelocationFlag != 0
         let writable = soundness.loads.filter { $0.flags & ELFConstant.writable != 0 && $0.size > 0 }
         range = (writable.first?.address ?? 0)..<(writable.last.map { $0.address + UInt64($0.size) } ?? 0)
-        // Segments may be far apart; words beyond the size of the file are not tracked.
+        // Segments may be far apart; words beyond the file's size are not tracked.
         let words = min(range.upperBound - range.lowerBound, UInt64(soundness.image.bytes.count)) / 512 + 1
         written = Array(repeating: 0, count: Int(words))
         jumps = Array(repeating: 0, count: dynamic[.jumpRelocations] == nil ? 0 : soundness.symbolCount / 64 + 1)
@@ -41,7 +41,7 @@ struct RelocationWrites {
         }
     }
 
-    /// Takes a place that is written.
+    /// Records a place that is written.
     mutating func add(_ target: UInt64, _ kind: RelocationKind) throws(ConnectorError) {
         guard soundness.hasMemory(target, kind.width, flags: hasTextRelocations ? 0 : ELFConstant.writable) else {
             throw soundness.damaged("a relocation writes where nothing may be written")
@@ -52,7 +52,7 @@ struct RelocationWrites {
             throw soundness.damaged("a relocation writes into the dynamic section")
         }
         guard target % 8 == 0 else {
-            // Packed structures hold addresses anywhere; the tables of the linker do not.
+            // Packed structures hold addresses anywhere; the linker's tables do not.
             guard kind != .slot, kind != .jump else { throw soundness.damaged("a relocation is not aligned") }
             return
         }
@@ -65,7 +65,7 @@ struct RelocationWrites {
         written[Int(word / 64)] |= 1 << (word % 64)
     }
 
-    /// Takes a symbol that has a place in the table of procedures.
+    /// Records a symbol that has a slot in the procedure linkage table.
     mutating func addJump(_ symbol: Int) throws(ConnectorError) {
         guard jumps[symbol / 64] & 1 << UInt64(symbol % 64) == 0 else {
             throw soundness.damaged("two relocations are for one procedure")
@@ -73,7 +73,7 @@ struct RelocationWrites {
         jumps[symbol / 64] |= 1 << UInt64(symbol % 64)
     }
 
-    /// Takes a place of a packed relocation, whose value stands in the file.
+    /// Records a place of a packed relocation, whose value is in the file.
     mutating func addPacked(_ target: UInt64) throws(ConnectorError) {
         try add(target, .relative)
         guard let offset = soundness.offset(of: target, 8),
@@ -82,7 +82,7 @@ struct RelocationWrites {
         try initialize(target, value)
     }
 
-    /// Takes what a place will hold; nil for the address of another image's function.
+    /// Records what a place will hold; nil for the address of another image's function.
     mutating func initialize(_ target: UInt64, _ value: UInt64?) throws(ConnectorError) {
         for index in arrays.indices where arrays[index].range.contains(target) {
             guard target % 8 == 0, value.map(soundness.isFunction) ?? true else {

@@ -131,10 +131,10 @@ package final class HTTPExchange: Sendable {
     }
 
     private func take(_ reply: HTTPResponse, _ end: @escaping @Sendable (Outcome) -> Void) {
-        guard reply.isCompressed else { return finish(.success(reply), end) }
+        guard let coding = reply.contentCoding else { return finish(.success(reply), end) }
         let limit = transport.options.responseLimit
         workers.run {
-            self.finish(Result { () throws(ServiceFailure) in try reply.decompressed(limit: limit) }, end)
+            self.finish(Result { () throws(ServiceFailure) in try reply.decoded(coding, limit: limit) }, end)
         }
     }
 

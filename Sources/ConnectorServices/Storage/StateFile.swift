@@ -64,7 +64,7 @@ package struct StateFile: Sendable {
         let (temporary, file) = try makeTemporary()
         do throws(SystemError) {
             defer { close(file) }
-            try Self.write(bytes, to: file)
+            try OutputFile.write(bytes, to: file)
             guard fsync(file) == 0 else { throw SystemError() }
             guard unsafe rename(temporary, path) == 0 else { throw SystemError() }
         } catch {
@@ -90,22 +90,6 @@ package struct StateFile: Sendable {
         for part in directory.split(separator: "/") {
             path += "/" + part
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError() }
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { buffer in
-                #if canImport(Glibc)
-                    unsafe Glibc.write(file, buffer.baseAddress, buffer.count)
-                #else
-                    unsafe Darwin.write(file, buffer.baseAddress, buffer.count)
-                #endif
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw SystemError() }
-            rest = rest.dropFirst(count)
         }
     }
 }

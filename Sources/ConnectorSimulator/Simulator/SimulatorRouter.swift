@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorPlatform
 
 /// Finds the vendor for a request, applies a matching fault, and records the request.
 struct SimulatorRouter: Sendable {
@@ -130,7 +131,7 @@ struct SimulatorRouter: Sendable {
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
         guard let header = request.headers["Content-Encoding"], !request.body.isEmpty else { return nil }
         for name in header.split(separator: ",").reversed() {
-            guard let coding = ContentCoding(name: name) else {
+            guard let coding = ContentCoding(name: name.trimmingBlanks()) else {
                 return vendor.failure(status: 415, code: nil, message: "unsupported content encoding \(name)")
             }
             do {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
-import ConnectorServices
+import ConnectorPlatform
 import NIOCore
 import NIOHTTP1
 
@@ -40,7 +40,7 @@ final class SinkConnection: ChannelInboundHandler {
 
     private func answer(_ context: ChannelHandlerContext) {
         let isPacked = head?.headers.contains(name: "Content-Encoding") ?? false
-        let text = isPacked ? try? Gzip.decompress(body, limit: 10_000_000) : body
+        let text = isPacked ? try? ContentCoding.gzip.decode(body, limit: 10_000_000) : body
         let events = text.flatMap { try? JSONValue(parsing: $0, file: "") }?["batch"]?.array ?? []
         // What opens the gate: the settings of the source, and an empty batch.
         guard head?.uri == "/v1/batch" else { return write(context, "404 Not Found", "{}") }

@@ -10,6 +10,10 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// Tables that break the rules are refused before anything in them is called.
 @Suite struct PluginTableTests {
     @Test(arguments: ["null-table", "short-table", "null-function"])
@@ -40,6 +44,26 @@ import Testing
             #expect(error?.code == .unsupportedABI)
         }
     }
+
+    #if os(Linux)
+        @Test func `an address outside the plugin is judged by the library that holds it`() throws {
+            let function = try unsafe #require(dlsym(nil, "free"))
+            let code = UInt(bitPattern: function)
+            #expect(LoadedLibraries.cover(code..<(code + 1), flags: ELFConstant.executable))
+            #expect(!LoadedLibraries.cover(code..<(code + 1), flags: ELFConstant.writable))
+            #expect(!LoadedLibraries.cover(code..<(code + 1 << 40), flags: ELFConstant.readable))
+            #expect(!LoadedLibraries.cover(0..<1, flags: 0))
+            var local = 0
+            unsafe withUnsafeMutableBytes(of: &local) { bytes in
+                let stack = UInt(bitPattern: bytes.baseAddress)
+                #expect(!LoadedLibraries.cover(stack..<(stack + 8), flags: ELFConstant.readable))
+                #expect(MemoryMap.allows(stack, count: 8, ELFConstant.readable))
+                #expect(!MemoryMap.allows(stack, count: 1, ELFConstant.executable))
+            }
+            #expect(!MemoryMap.allows(.max, count: 8, ELFConstant.readable))
+            #expect(!MemoryMap.allows(0, count: 1, ELFConstant.readable))
+        }
+    #endif
 
     @Test func `a plugin that crashes in its constructor takes the process down, as documented`() async {
         await #expect(processExitsWith: .failure) {

@@ -1,8 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorPlatform
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -11,6 +9,14 @@ package import ConnectorPlatform
 
 /// Writing to a descriptor until everything is written.
 package enum OutputFile {
+    /// Writes all bytes of an array.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try unsafe write(bytes, to: descriptor) }
+        }
+        try result.get()
+    }
+
     /// Writes all bytes, even if write(2) accepts only a part at a time.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
         guard let base = bytes.baseAddress else { return }

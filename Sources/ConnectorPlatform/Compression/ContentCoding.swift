@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A content encoding that vendors' clients use.
+/// A content encoding of requests and responses (RFC 9110, section 8.4).
 package enum ContentCoding: String, Sendable {
     /// RFC 1952; one or several members.
     case gzip
@@ -10,9 +10,9 @@ package enum ContentCoding: String, Sendable {
     /// Not encoded.
     case identity
 
-    /// Reads one name of `Content-Encoding`; `nil` for unsupported ones, such as `br` and `zstd`.
+    /// Reads one name of `Content-Encoding`, without blanks; `nil` for unsupported ones, such as `br` and `zstd`.
     package init?(name: some StringProtocol) {
-        switch name.trimmingBlanks().lowercased() {
+        switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
         case "identity", "": self = .identity
@@ -20,9 +20,9 @@ package enum ContentCoding: String, Sendable {
         }
     }
 
-    /// Decodes `bytes`.
+    /// Decodes `bytes`. Like gzip(1), it ignores what follows the last member of gzip.
     ///
-    /// - Parameter limit: The most bytes of output.
+    /// - Parameter limit: The maximum size of the output: a kilobyte can expand to a megabyte.
     package func decode(_ bytes: [UInt8], limit: Int) throws(InflateError) -> [UInt8] {
         switch self {
         case .gzip:
@@ -30,7 +30,7 @@ package enum ContentCoding: String, Sendable {
             var rest = bytes[...]
             repeat {
                 output += try Inflate.run(&rest, .gzip, limit: limit - output.count)
-            } while !rest.isEmpty
+            } while rest.starts(with: [0x1F, 0x8B])
             return output
         case .deflate:
             guard bytes.count >= 2 else { throw .truncated }

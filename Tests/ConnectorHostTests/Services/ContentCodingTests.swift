@@ -5,7 +5,7 @@ import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
-@testable import ConnectorSimulator
+@testable import ConnectorPlatform
 
 @Suite struct ContentCodingTests {
     /// `hello hello hello hello` as zlib and gzip write it, and without compression.
@@ -45,9 +45,17 @@ import Testing
         #expect(decoded.count == 46)
     }
 
+    @Test(arguments: [[0], [0x1F], Array("trailer".utf8), Array(repeating: 0, count: 512)])
+    func `what follows the last member is ignored`(rest: [UInt8]) throws {
+        let one = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
+        #expect(try ContentCoding.gzip.decode(one + rest, limit: 100).count == 23)
+    }
+
     @Test func `more than the limit is refused before it is stored`() throws {
         let bytes = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
         #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes, limit: 10) }
+        #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes, limit: 22) }
+        #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes + bytes, limit: 45) }
     }
 
     @Test func `every truncation and every changed byte is an error or the same text`() throws {
@@ -78,7 +86,7 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test(arguments: [("br", nil), ("GZIP", ContentCoding.gzip), (" x-gzip ", .gzip), ("identity", .identity)])
+    @Test(arguments: [("br", nil), ("GZIP", ContentCoding.gzip), ("x-gzip", .gzip), ("identity", .identity)])
     func `names are read`(name: String, coding: ContentCoding?) {
         #expect(ContentCoding(name: name) == coding)
     }
