@@ -118,7 +118,11 @@ package final class Outbox: Sendable {
             state.engine = event
             return (event, true)
         }
-        guard opens else { return try await event.wait().get() }
+        guard opens else {
+            // Almost every call finds it open, and need not wait.
+            if let result = event.value { return try result.get() }
+            return try await event.wait().get()
+        }
         do throws(ConnectorError) {
             let engine = try await environment.open()
             do throws(ConnectorError) {

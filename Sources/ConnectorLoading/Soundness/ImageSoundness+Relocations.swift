@@ -31,6 +31,10 @@ extension ImageSoundness {
         try writes.checkInitializers()
     }
 
+    /// Whether a relocation may write a value: an address of the image, but for the highest byte, where optimised Swift code
+    /// marks the constant strings.
+    func isAddress(_ value: UInt64) -> Bool { value & .max >> 8 <= memoryEnd }
+
     private func relocationTable(_ tag: DynamicTag, size: Int, entry: Int) throws(ConnectorError) -> Int {
         guard size % entry == 0 else { throw damaged("the relocations end in the midst of one") }
         guard let start = try table(tag, size: size, "the relocations") else {
@@ -62,7 +66,7 @@ extension ImageSoundness {
         try writes.add(target, kind)
         switch kind {
         case .relative:
-            guard addend <= memoryEnd else { throw damaged("a relocation leads outside of it") }
+            guard isAddress(addend) else { throw damaged("a relocation leads outside of it") }
             try writes.initialize(target, addend)
         case .indirect:
             guard isFunction(addend) else { throw damaged("a relocation calls what is no function") }

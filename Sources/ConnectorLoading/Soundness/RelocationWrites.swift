@@ -77,7 +77,7 @@ struct RelocationWrites {
     mutating func addPacked(_ target: UInt64) throws(ConnectorError) {
         try add(target, .relative)
         guard let offset = soundness.offset(of: target, 8),
-            let value = soundness.image.bytes.integer(at: offset, as: UInt64.self), value <= soundness.memoryEnd
+            let value = soundness.image.bytes.integer(at: offset, as: UInt64.self), soundness.isAddress(value)
         else { throw soundness.damaged("a relocation leads outside of it") }
         try initialize(target, value)
     }

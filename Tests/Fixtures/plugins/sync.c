@@ -29,6 +29,10 @@ CONNECTOR_MANIFEST({
     "services": {"optional": ["log/1"]}
 });
 
+/* An address with a mark in its highest byte, as optimised Swift code has for each constant string. */
+static const char word[] = "constant";
+__attribute__((used)) static const uintptr_t marked_address = (uintptr_t)word + ((uintptr_t)0x80 << 56);
+
 CONNECTOR_EXPORT int32_t sync_add(void *instance, int64_t a, int64_t b, int64_t *result, connector_error *error) {
     (void)instance;
     (void)error;

@@ -256,3 +256,15 @@ extension OutboxTables {
         return true
     }
 }
+
+extension Statement.Row {
+    /// The columns position, id, lane, created and payload.
+    func entry(attempts: Int) -> OutboxBatch.Entry {
+        OutboxBatch.Entry(position: integer(0), attempts: attempts, event: event)
+    }
+
+    /// The columns id, lane, created and payload, after the position.
+    var event: OutboxEvent {
+        OutboxEvent(id: text(1), lane: Lane(text(2)) ?? Lane("", text(2)), createdAt: time(3), payload: bytes(4))
+    }
+}

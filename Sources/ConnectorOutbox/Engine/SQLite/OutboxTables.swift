@@ -11,6 +11,10 @@ final class OutboxTables {
     private var routes: [[String]: Int64] = [:]
     /// What the events of the transaction under way add, which is written once at its end.
     private var added = Added()
+    /// Inserts an event: the one statement that runs for each of them.
+    private var insertion: Statement?
+    /// The last lane, and its text.
+    private var lane: (lane: Lane, text: String)?
     /// Whether commits are synchronised to the disk now.
     private var isStable = true
 
@@ -120,9 +124,7 @@ final class OutboxTables {
         } else {
             next = try statement("SELECT value FROM counters WHERE name = 'next'").integer() ?? 1
         }
-        let insert = try statement(
-            "INSERT OR IGNORE INTO events(position, id, lane, created, payload) VALUES(?, ?, ?, ?, ?)"
-        )
+        let insert = try insertStatement()
         var (count, bytes): (Int64, Int64) = (0, 0)
         var isNew: [Bool] = []
         isNew.reserveCapacity(events.count)
@@ -130,7 +132,7 @@ final class OutboxTables {
             try insert.run(
                 .integer(route << Schema.sequenceBits | (next + count)),
                 .text(event.id),
-                .text(event.lane.description),
+                .text(text(of: event.lane)),
                 .time(event.createdAt),
                 .blob(event.payload)
             )
@@ -146,6 +148,24 @@ final class OutboxTables {
         added.routes[route, default: (0, 0)].count += count
         added.routes[route, default: (0, 0)].bytes += bytes
         return isNew
+    }
+
+    /// The statement that inserts an event, found without a look-up by its text.
+    private func insertStatement() throws(Database.Failure) -> Statement {
+        if let insertion { return insertion }
+        let made = try statement(
+            "INSERT OR IGNORE INTO events(position, id, lane, created, payload) VALUES(?, ?, ?, ?, ?)"
+        )
+        insertion = made
+        return made
+    }
+
+    /// The text of a lane; events of one lane mostly follow each other.
+    private func text(of lane: Lane) -> String {
+        if let last = self.lane, last.lane == lane { return last.text }
+        let text = lane.description
+        self.lane = (lane, text)
+        return text
     }
 
     /// Queues an event that is stored already for connectors that it was not stored for.
@@ -277,16 +297,4 @@ final class OutboxTables {
 extension OutboxBatch.Entry {
     /// The event's number among those of all routes.
     fileprivate var sequence: Int64 { position & (1 << Schema.sequenceBits - 1) }
-}
-
-extension Statement.Row {
-    /// The columns position, id, lane, created and payload.
-    func entry(attempts: Int) -> OutboxBatch.Entry {
-        OutboxBatch.Entry(position: integer(0), attempts: attempts, event: event)
-    }
-
-    /// The columns id, lane, created and payload, after the position.
-    var event: OutboxEvent {
-        OutboxEvent(id: text(1), lane: Lane(text(2)) ?? Lane("", text(2)), createdAt: time(3), payload: bytes(4))
-    }
 }

@@ -124,14 +124,15 @@ final class SQLiteThread: Sendable {
         while true {
             let expected = last < Self.crowd ? 1 : last
             let end = SystemTime.monotonic() + Self.patience
-            let group: [Waiting]? = monitor.wait { state in
+            let group: Deque<Waiting>? = monitor.wait { state in
                 state.expected = expected
                 guard !state.waiting.isEmpty else { return state.isClosing ? .proceed(nil) : .wait(until: nil) }
                 if state.waiting.count < expected, !state.isClosing, SystemTime.monotonic() < end {
                     return .wait(until: end)
                 }
-                let group = Array(state.waiting.prefix(Self.limit))
-                state.waiting.removeFirst(group.count)
+                var group = Deque<Waiting>(minimumCapacity: state.waiting.count)
+                swap(&group, &state.waiting)
+                while group.count > Self.limit, let last = group.popLast() { state.waiting.prepend(last) }
                 return .proceed(group)
             }
             guard let group else { return }
@@ -161,7 +162,7 @@ final class SQLiteThread: Sendable {
     }
 
     /// Does work in one transaction; if that fails, each piece in its own, so that nobody fails for another's fault.
-    private func commit(_ group: [Waiting], to tables: inout OutboxTables?, mayReplace: Bool = true) {
+    private func commit(_ group: Deque<Waiting>, to tables: inout OutboxTables?, mayReplace: Bool = true) {
         do throws(Database.Failure) {
             var ends: [@Sendable (Database.Failure?) -> Void] = []
             ends.reserveCapacity(group.count)
