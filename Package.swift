@@ -197,7 +197,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorOutboxTests",
-            dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform"],
+            dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -164,8 +165,7 @@ import Testing
         #expect(after.descriptors <= before.descriptors)
         #expect(after.threads <= before.threads + 2)
         #expect(after.mappings <= before.mappings + 16)
-        // What sanitizers keep of freed memory says nothing.
-        if !Footprint.isSanitized { #expect(after.residentKilobytes <= before.residentKilobytes + 4096) }
+        if !Sanitizer.isPresent { #expect(after.residentKilobytes <= before.residentKilobytes + 4096) }
         await host.close()
     }
 
@@ -188,10 +188,6 @@ private struct Footprint {
         mappings = Self.lines("/proc/self/maps").count
         let resident = Self.lines("/proc/self/status").first { $0.hasPrefix("VmRSS:") }
         residentKilobytes = resident?.split(separator: " ").compactMap { Int($0.trimmingPrefix("\t")) }.first ?? 0
-    }
-
-    static var isSanitized: Bool {
-        unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     }
 
     private static func entries(_ path: String) -> Int {
