@@ -4,6 +4,9 @@
 #define _GNU_SOURCE
 #include "benchmark.h"
 #include <ffi.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <time.h>
 
 typedef int32_t (*add_function)(void *, int64_t, int64_t, int64_t *, connector_error *);
@@ -59,4 +62,10 @@ uint64_t benchmark_invert(const void *function, uint64_t count) {
         if (invert(NULL, bytes, sizeof bytes, into, sizeof into, &length, &error) != CONNECTOR_OK) return 0;
     }
     return now() - start;
+}
+
+void benchmark_release_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

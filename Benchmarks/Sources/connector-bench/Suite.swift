@@ -34,11 +34,19 @@ struct Suite {
         return measurements
     }
 
-    /// Measures everything, printing each part as soon as it is known.
+    /// Measures everything.
     func run() async throws -> [Measurement] {
+        try await run([opening, slowGates, processes, calls, requests] + events + [otherLanguages, allocations])
+    }
+
+    /// What an event costs, from the application to the vendor.
+    var events: [() async throws -> [Measurement]] { [enqueuing, relaying, delivering, backlogs] }
+
+    /// Measures some parts, printing each as soon as it is known.
+    func run(_ parts: [() async throws -> [Measurement]]) async throws -> [Measurement] {
         Table.printHead()
         var all: [Measurement] = []
-        for part in [opening, slowGates, processes, calls, requests, otherLanguages, allocations] {
+        for part in parts {
             let measurements = try await part()
             measurements.forEach(Table.printRow)
             all += measurements

@@ -21,6 +21,9 @@ uint64_t benchmark_add_ffi(const void *CONNECTOR_NONNULL function, uint64_t coun
 /** Calls `quick_invert` with a kibibyte through a function pointer. */
 uint64_t benchmark_invert(const void *CONNECTOR_NONNULL function, uint64_t count);
 
+/** Gives the system back the memory that was freed, where the C library can. */
+void benchmark_release_memory(void);
+
 CONNECTOR_END_DECLS
 
 #endif

@@ -1,0 +1,99 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import Logging
+
+/// A host with the adapter of Segment, which delivers to a sink.
+struct OutboxTarget {
+    private let host: ConnectorHost
+    private let folder: String
+    private let analytics: AnalyticsClient
+
+    /// Makes a host with an empty outbox, whose gate is closed.
+    ///
+    /// - Parameters:
+    ///   - files: The folder that the Makefile built.
+    ///   - port: Where the sink listens.
+    ///   - delivery: `queued` or `direct`.
+    init(files: String, port: Int, delivery: String = "queued") throws {
+        folder = "\(files)/outbox"
+        _ = try ChildProcess.output(["rm", "-rf", folder])
+        _ = try ChildProcess.output(["mkdir", folder])
+        var connector: JSONObject = [
+            "name": "analytics", "plugin": "segment", "delivery": .string(delivery),
+            "config": ["endpoint": .string("http://127.0.0.1:\(port)"), "writeKey": "key"],
+        ]
+        if delivery == "queued" { connector["outbox"] = ["batch": ["count": 100]] }
+        let file: JSONValue = [
+            "version": 1, "state": "state", "plugins": ["../segment"], "connectors": [.object(connector)],
+        ]
+        try ResultsFile.write(file, to: "\(folder)/connectors.json")
+        let silence = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+        host = try ConnectorHost(file: "\(folder)/connectors.json", logger: silence)
+        analytics = try host.analytics("analytics")
+    }
+
+    /// Opens the gate, from when on events are delivered.
+    func open() async throws {
+        try await host.open().requireReady()
+    }
+
+    /// Closes the host, and removes the outbox with whatever is left in it.
+    func close() async throws {
+        await host.close()
+        _ = try ChildProcess.output(["rm", "-r", folder])
+    }
+
+    /// Events of about a size, with ids that the sink counts.
+    func events(_ numbers: Range<Int>, bytes: Int) -> [AnalyticsEvent] {
+        numbers.map { number in
+            let properties: JSONObject = [
+                "product": "Socks", "total": .number(Double(number % 1000) + 0.5),
+                "note": .string(String(repeating: "x", count: max(0, bytes - 202))),
+            ]
+            var event = AnalyticsEvent.track("Order Completed", properties, userId: "user-\(number % 10_000)")
+            let digits = String(number)
+            event.messageId = "bench-" + String(repeating: "0", count: 30 - digits.utf8.count) + digits
+            return analytics.stamped(event)
+        }
+    }
+
+    /// Sends events from some tasks at once, each of which waits for every receipt.
+    func send(_ events: [AnalyticsEvent], callers: Int) async throws {
+        try await withThrowingTaskGroup { group in
+            for caller in 0..<callers {
+                group.addTask { [analytics] in
+                    for index in stride(from: caller, to: events.count, by: callers) {
+                        try await analytics.send(events[index])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Delivers events in batches of a hundred from some tasks at once, each of which waits for every answer.
+    func deliver(_ events: [AnalyticsEvent], callers: Int) async throws {
+        try await withThrowingTaskGroup { group in
+            for caller in 0..<callers {
+                group.addTask { [analytics] in
+                    for first in stride(from: 100 * caller, to: events.count, by: 100 * callers) {
+                        let batch = Array(events[first..<min(events.count, first + 100)])
+                        let answers = try await analytics.deliver(batch)
+                        guard answers.allSatisfy({ $0.outcome == .accepted }) else {
+                            throw Failure("a batch was not accepted")
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Waits until nothing waits in the outbox.
+    func flush() async throws {
+        guard try await host.flush(within: .seconds(120)) else { throw Failure("the outbox does not drain") }
+    }
+}

@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBenchmark
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What this process uses of the machine.
+enum Usage {
+    /// The time that it spent on all of its threads, in the system too, in nanoseconds.
+    static var processorTime: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec)
+    }
+
+    /// The memory that it cannot give back now, in kilobytes; nil where the system does not tell.
+    static var heldMemory: Double? {
+        benchmark_release_memory()
+        guard let file = unsafe fopen("/proc/self/status", "r") else { return nil }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while unsafe fgets(&line, 256, file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard text.hasPrefix("RssAnon:") else { continue }
+            return text.split { !$0.isNumber }.first.flatMap { Double(String($0)) }
+        }
+        return nil
+    }
+}
