@@ -23,6 +23,12 @@ internal import ConnectorManifest
 
         /// Whether another process holds the file.
         var isBusy: Bool { code == SQLITE_BUSY }
+
+        /// Whether the file could not be read or written.
+        var isUnreadable: Bool { code == SQLITE_IOERR }
+
+        /// Whether a copy may succeed later: there is no room now, or nobody lets us.
+        var mayPass: Bool { [SQLITE_FULL, SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CANTOPEN].contains(code) }
     }
 
     /// Opens a file, and makes it if it does not exist.

@@ -81,7 +81,12 @@ extension SQLiteEngine {
         _ now: Timestamp
     ) throws(Database.Failure) -> String? {
         let copy = aside(path, "kept", now)
-        try tables.copy(to: copy)
+        do throws(Database.Failure) {
+            try tables.copy(to: copy)
+        } catch {
+            unsafe unlink(copy)
+            throw error
+        }
         let descriptor = unsafe open(copy, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
             throw Database.Failure(

@@ -152,12 +152,12 @@ final class SQLiteThread: Sendable {
         }
     }
 
-    /// Keeps what is in a file that was removed or replaced, unless it is damaged as well.
+    /// Keeps what is in a file that was removed or replaced, unless it cannot be read.
     private func keep(_ moved: OutboxTables) throws(Database.Failure) {
         do throws(Database.Failure) {
             try restore(moved)
         } catch {
-            guard error.isDamage else { throw error }
+            guard !error.mayPass else { throw error }
         }
     }
 
@@ -178,6 +178,8 @@ final class SQLiteThread: Sendable {
             }
             for end in ends { end(nil) }
         } catch {
+            // Opened anew, SQLite may find a log that it can read, or the damage.
+            if error.isUnreadable { tables = nil }
             if error.isDamage, mayReplace {
                 tables = nil
                 if (try? setAside(error)) != nil { return commit(group, to: &tables, mayReplace: false) }
