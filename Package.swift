@@ -126,6 +126,17 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // A host's API on a Unix socket, for programs that offer one.
+        .target(
+            name: "ConnectorControl",
+            dependencies: [
+                "ConnectorPlatform", "ConnectorServices", "ConnectorHost", "ConnectorManifest",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorKit",
             dependencies: ["CConnector", "ConnectorManifest", "ConnectorOneShot"],
@@ -154,7 +165,7 @@ let package = Package(
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
+                "ConnectorControl", "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -190,6 +201,13 @@ let package = Package(
             capability: .buildTool(),
             dependencies: ["connector-manifest"],
             path: "Sources/ConnectorManifestPlugin"
+        ),
+        .testTarget(
+            name: "ConnectorControlTests",
+            dependencies: [
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+            ],
+            swiftSettings: strict
         ),
         .testTarget(name: "ConnectorManifestTests", dependencies: ["ConnectorManifest"], swiftSettings: strict),
         .testTarget(
