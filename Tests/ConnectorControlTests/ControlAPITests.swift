@@ -172,6 +172,17 @@ import Testing
         }
     }
 
+    @Test func `a host that breaks the connection off is told from one that does not run`() async throws {
+        try await withDirectory { root in
+            let socket = try ControlSocket(in: root)
+            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
+            close(await Task { @concurrent in accept(socket.descriptor, nil, nil) }.value)
+            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            #expect(error?.code == .unavailable && error?.fix?.contains("--no-attach") == true)
+            close(socket.descriptor)
+        }
+    }
+
     // MARK: Clients that do not keep to the rules
 
     /// Sends bytes, and reads until the server closes the connection.

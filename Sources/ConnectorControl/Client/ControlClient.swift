@@ -29,6 +29,7 @@ package struct ControlClient: Sendable {
             throw ConnectorError(
                 .unavailable,
                 "the host that listens in \(directory) does not answer",
+                fix: "look whether its process hangs; connector-host status --no-attach opens the gates itself",
                 cause: String(describing: error),
                 isRetryable: true
             )
@@ -61,10 +62,9 @@ package struct ControlClient: Sendable {
         defer { deadline.cancel() }
         return try await connection.executeThenClose { answers, requests in
             let headers: HTTPHeaders = ["Host": "localhost", "Connection": "close"]
-            try await requests.write(
-                .head(HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers))
-            )
-            try await requests.write(.end(nil))
+            // Together: a host that has the head may have answered, and closed the connection, before a second write.
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
+            try await requests.write(contentsOf: [.head(head), .end(nil)])
             var (status, body): (Int?, [UInt8]) = (nil, [])
             for try await part in answers {
                 switch part {
