@@ -65,7 +65,7 @@ examples: plugins
 
 # gdb is for one test alone, NATS for those of that outbox; they are skipped without.
 test: packages fixtures examples
-	@scripts/install-system-packages gdb nats-server libnats3.4
+	@scripts/install-system-packages gdb nats-server libnats3.4 prometheus
 	scripts/swift build --build-tests
 	@scripts/run-tests scripts/swift test --skip-build --no-parallel
 

@@ -47,6 +47,7 @@ let package = Package(
         // The HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // For a server in the tests alone; the HTTP client needs it anyway.
@@ -95,6 +96,7 @@ let package = Package(
             dependencies: [
                 "CConnector", "CFFI", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorLoading",
                 deque,
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
@@ -118,8 +120,20 @@ let package = Package(
             name: "ConnectorHost",
             dependencies: layers + [
                 "ConnectorManifest", "ConnectorOneShot", "Integrator",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        // A host's API on a Unix socket, for programs that offer one.
+        .target(
+            name: "ConnectorControl",
+            dependencies: [
+                "ConnectorPlatform", "ConnectorServices", "ConnectorHost", "ConnectorManifest",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -151,7 +165,7 @@ let package = Package(
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
+                "ConnectorControl", "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -196,6 +210,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ConnectorControlTests",
+            dependencies: [
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConnectorOutboxTests",
             dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport"],
             swiftSettings: strict
@@ -208,6 +229,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -30,10 +30,13 @@ public final class ConnectorHost: Sendable {
     let current: CurrentTree
     /// The durable queue before the vendors.
     let outbox: HostOutbox
-    private let environment: GateEnvironment
+    /// What all gates share.
+    let environment: GateEnvironment
     private let changes: ReportChanges
     private let waitsForRequiredGates: Bool
     private let delivers: Bool
+    /// Passes the metrics on; nil unless the application has a metrics system.
+    private let publisher: MetricsPublisher?
     private let life = Mutex(HostStateMachine())
     /// Arrives when the host has closed.
     private let closed = OneShot<Void>()
@@ -109,7 +112,8 @@ public final class ConnectorHost: Sendable {
         self.environment = environment
         self.changes = changes
         let connectors = resolved.configuration.connectors
-        let tree = Tree(connectors, logger: logger, onChange: { changes.notify() }) { connector in
+        let metering = Metering(clock: options.clock)
+        let tree = Tree(connectors, metering: metering, logger: logger, onChange: { changes.notify() }) { connector in
             Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
         }
         self.current = CurrentTree(tree)
@@ -121,6 +125,7 @@ public final class ConnectorHost: Sendable {
             environment: environment,
             onChange: { changes.notify() }
         )
+        publisher = MetricsPublisher(metering, workers)
         // A gate that has opened takes events again.
         changes.watch { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
     }
@@ -151,6 +156,7 @@ public final class ConnectorHost: Sendable {
 
     private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
+        publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
@@ -226,6 +232,7 @@ public final class ConnectorHost: Sendable {
             await current.tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.stop()
+        publisher?.stop()
         life.withLock { $0.closed() }
         closed.send()
         changes.notify()
@@ -255,17 +262,13 @@ public final class ConnectorHost: Sendable {
     }
 
     /// The current state of every gate.
-    public var report: Report { Self.report(current, outbox) }
-
-    private static func report(_ current: CurrentTree, _ outbox: HostOutbox) -> Report {
-        current.tree.report { outbox.add(to: &$0) }
-    }
+    public var report: Report { outbox.report(on: current.tree) }
 
     /// The report now, and again after every change. Changes that arrive faster than they are read become one.
     ///
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [current, outbox] in Self.report(current, outbox) }
+        changes.stream { [current, outbox] in outbox.report(on: current.tree) }
     }
 }
 

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
@@ -65,13 +66,7 @@ struct HostOutbox: Sendable {
                 policy: policy,
                 limits: node.batchLimits,
                 isUsable: { (try? tree.node(path).node.isUsable) ?? false },
-                send: { events in
-                    do throws(ConnectorError) {
-                        return try await tree.node(path).node.deliver(events)
-                    } catch {
-                        return .failure(error)
-                    }
-                }
+                send: { events in await Self.send(events, to: path, in: tree) }
             )
         }
         let paths = targets.map(\.path)
@@ -108,6 +103,21 @@ struct HostOutbox: Sendable {
                 onChange: onChange
             )
         )
+    }
+
+    /// Hands events to a connector, inside a span of their own.
+    private static func send(
+        _ events: [OutboxEvent],
+        to path: String,
+        in tree: CurrentTree
+    ) async -> Result<[DeliveryAnswer], ConnectorError> {
+        do throws(ConnectorError) {
+            let node = try tree.node(path).node
+            guard let span = CallSpan(deliveryTo: path, count: events.count) else { return await node.deliver(events) }
+            return .success(try await span.run { () throws(ConnectorError) in try await node.deliver(events).get() })
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Whether an earlier process may have left events.
@@ -153,6 +163,18 @@ struct HostOutbox: Sendable {
     }
 }
 
+extension ConnectorHost {
+    /// Where a host of a configuration can be reached, and where its outbox lies unless that is on servers; nil if neither
+    /// the configuration nor the environment names a directory.
+    ///
+    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
+    package static func stateDirectory(of configuration: Configuration, state: String? = nil) -> String? {
+        if let directory = configuration.stateDirectory { return directory }
+        let folder = StateDirectory.folder(name: configuration.name, file: configuration.file)
+        return StateDirectory(state, application: folder).path
+    }
+}
+
 extension HostOutbox {
     /// How the outbox of a connector stands; nil if it never had an event, or nothing was opened yet.
     func report(of path: String) -> OutboxReport? {
@@ -175,6 +197,9 @@ extension HostOutbox {
         }
         return report
     }
+
+    /// The report of a tree, with how the outbox of each connector stands.
+    func report(on tree: Tree) -> Report { tree.report { add(to: &$0) } }
 
     /// Adds to the report of a connector what its outbox knows: deliveries as evidence, and a vendor that takes no events
     /// as a reason to call it degraded. It stays ready: the events are safe.

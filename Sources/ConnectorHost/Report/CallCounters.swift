@@ -6,7 +6,7 @@ public import ConnectorManifest
 /// How many calls a connector took, and how many failed, since the host was made.
 ///
 /// Calls by name count, through a capability's client or ``GateClient``. Calls through ``TypedOperation`` and
-/// ``GateClient/withPrepared(_:_:)`` do not: a counter there would cost as much as the call.
+/// ``GateClient/withPrepared(_:_:)`` do not; the metrics count those: see <doc:Observing>.
 public struct CallCounters: Sendable {
     /// Calls that have begun.
     public var total: UInt64 = 0

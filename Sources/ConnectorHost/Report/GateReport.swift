@@ -59,8 +59,10 @@ public struct GateReport: Sendable {
         /// The version in the plugin's manifest.
         public var version: SemanticVersion
         /// The SHA-256 of the loaded bytes, in hexadecimal; nil before loading. Computed on first use.
-        public var sha256: String? { content?.sha256 }
+        public var sha256: String? { told ?? content?.sha256 }
         /// The loaded bytes.
         let content: ImageContent?
+        /// What another process says that it has loaded.
+        var told: String?
     }
 }

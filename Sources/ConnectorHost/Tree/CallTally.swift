@@ -5,7 +5,7 @@ internal import ConnectorManifest
 internal import Logging
 internal import Synchronization
 
-/// Counts the calls of one connector across snapshots of the tree, and logs failures that callers never see.
+/// Counts and times the calls of one connector across snapshots of the tree, and logs failures that callers never see.
 final class CallTally: Sendable {
     private struct Failures {
         var byCode: [ConnectorError.Code: UInt64] = [:]
@@ -14,6 +14,9 @@ final class CallTally: Sendable {
 
     private let total = Atomic<UInt64>(0)
     private let failures = Mutex(Failures())
+    private let metering: Metering
+    /// The meters of the plugins' operations, by each name that a call used; bounded, since unknown names share one.
+    private let meters = Mutex<[String: CallMeter]>([:])
     private let path: String
     private let logger: Logger
     private let onChange: @Sendable () -> Void
@@ -21,16 +24,56 @@ final class CallTally: Sendable {
     /// Begins at zero.
     ///
     /// - Parameters:
-    ///   - path: The connector's path, for the log.
+    ///   - path: The connector's path, for the log and the metrics.
+    ///   - metering: The time, and where durations go.
     ///   - onChange: Called after every line of the log.
-    init(_ path: String, logger: Logger, onChange: @escaping @Sendable () -> Void) {
+    init(_ path: String, _ metering: Metering, logger: Logger, onChange: @escaping @Sendable () -> Void) {
         self.path = path
+        self.metering = metering
         self.logger = logger
         self.onChange = onChange
     }
 
     /// Counts a call: one relaxed addition.
-    func begin() { total.add(1, ordering: .relaxed) }
+    ///
+    /// - Returns: The monotonic time, for ``end(_:of:since:)``.
+    func begin() -> UInt64 {
+        total.add(1, ordering: .relaxed)
+        return metering.clock.now()
+    }
+
+    /// Times a call that has ended.
+    ///
+    /// - Parameter error: Nil for success.
+    func end(_ error: ConnectorError?, of meter: CallMeter, since start: UInt64) {
+        let now = metering.clock.now()
+        meter.record(now - min(start, now), error?.code)
+    }
+
+    /// The meter of an operation.
+    ///
+    /// - Parameters:
+    ///   - operation: The name that the caller used.
+    ///   - name: What the metrics call the operation; nil if no manifest names it. Asked once for each operation that
+    ///     one does.
+    func meter(of operation: String, _ name: () -> String?) -> CallMeter {
+        if let known = meters.withLock({ $0[operation] }) { return known }
+        let label = name()
+        return meters.withLock { meters in
+            // Labels hold a slash, so that none of them is mistaken for the name of another operation.
+            let shared = label ?? MetricDefinition.other
+            let meter = meters[shared] ?? CallMeter(shared, of: path, metering.factory)
+            meters[shared] = meter
+            if label != nil { meters[operation] = meter }
+            return meter
+        }
+    }
+
+    /// What the metrics tell of the calls.
+    var samples: [MetricSample] {
+        let meters = meters.withLock { meters in meters.filter { $0.key == $0.value.operation } }
+        return meters.sorted { $0.key < $1.key }.flatMap(\.value.samples)
+    }
 
     /// Counts a call that failed, unless its caller cancelled it.
     ///

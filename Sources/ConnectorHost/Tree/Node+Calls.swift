@@ -16,27 +16,43 @@ extension Node {
         var options: CallOptions
     }
 
-    /// Calls an operation, and counts the call.
+    /// Calls an operation; counts, times and traces the call.
     ///
     /// - Parameter isChild: Whether a composite makes the call, which may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
-        tally.begin()
+        let start = tally.begin()
+        let meter = tally.meter(of: call.operation) {
+            definition(of: call.operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
+        }
         do throws(ConnectorError) {
-            if let gate {
-                let result = try await gate.call(call.operation, call.arguments, call.options)
-                return ConnectorAnswer(result, screen: gate.environment.screen)
-            }
-            return switch policy {
-            case .all?: try await all(call)
-            case .first?: try await first(call)
-            case .fastest?: try await fastest(call)
-            case .sequence?: try await sequence(call)
-            case .compare?: try await compare(call)
-            case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
-            }
+            let answer =
+                if let span = CallSpan(of: path, meter.operation, isLeaf: gate != nil) {
+                    try await span.run { () throws(ConnectorError) in try await answered(call) }
+                } else {
+                    try await answered(call)
+                }
+            tally.end(nil, of: meter, since: start)
+            return answer
         } catch {
+            tally.end(error, of: meter, since: start)
             tally.fail(error, of: call.operation, isHidden: isChild)
             throw error
+        }
+    }
+
+    /// Lets the gate answer, or the children as the policy says.
+    private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        if let gate {
+            let result = try await gate.call(call.operation, call.arguments, call.options)
+            return ConnectorAnswer(result, screen: gate.environment.screen)
+        }
+        return switch policy {
+        case .all?: try await all(call)
+        case .first?: try await first(call)
+        case .fastest?: try await fastest(call)
+        case .sequence?: try await sequence(call)
+        case .compare?: try await compare(call)
+        case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
         }
     }
 

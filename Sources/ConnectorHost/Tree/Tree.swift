@@ -20,12 +20,14 @@ struct Tree: Sendable {
     ///
     /// - Parameters:
     ///   - previous: The previous snapshot, whose counters carry on.
+    ///   - metering: The time, and where the durations of calls go.
     ///   - logger: Logs calls that fail below a composite.
     ///   - onChange: Called when calls reveal more than the gates do: failures and differing answers.
     ///   - makeGate: Makes the gate of a leaf.
     init(
         _ connectors: [Connector],
         after previous: Tree? = nil,
+        metering: Metering,
         logger: Logger,
         onChange: @escaping @Sendable () -> Void = {},
         makeGate: (Connector) -> Gate
@@ -50,7 +52,7 @@ struct Tree: Sendable {
                 gate: gate,
                 delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
-                tally: counted?.tally ?? CallTally(connector.path, logger: logger, onChange: onChange)
+                tally: counted?.tally ?? CallTally(connector.path, metering, logger: logger, onChange: onChange)
             )
             nodes[index] = node
             return node

@@ -15,7 +15,9 @@ struct RunCommand: AsyncParsableCommand {
             Gates that fail are tried again. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every
             gate, and exits with 0; what is left stays in the outbox for the next run.
 
-            One host at a time delivers the events of a state directory. send and outbox work beside it.
+            One host at a time delivers the events of a state directory. send and outbox work beside it, and status asks it. It
+            answers over HTTP on the socket "control" in that directory, unless it is simulated: /livez, /readyz, /metrics, and
+            what /api/v1/openapi.json describes.
 
             Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for
             wrong usage.
@@ -23,6 +25,7 @@ struct RunCommand: AsyncParsableCommand {
             Examples:
               connector-host run
               connector-host run --grace 30s --log-level debug
+              curl --unix-socket state/control http://localhost/metrics
             """
     )
 
@@ -59,6 +62,8 @@ struct RunCommand: AsyncParsableCommand {
             try await session.close()
             throw ExitStatus.failed
         }
+        // What the simulators answer is not how the file's gates stand.
+        let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
         await session.interruption.cancelling {
             // The host opens in a task of its own, so that a signal is heard at once.
@@ -69,6 +74,7 @@ struct RunCommand: AsyncParsableCommand {
         logger.info("stopping; delivering what waits", metadata: ["for at most": "\(grace)"])
         _ = try await host.flush(within: grace)
         let left = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
+        await control?.stop()
         // A signal is the usual end.
         try? await session.close()
         answer.output.write(RunDocument(left: left))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorControl
 internal import ConnectorHost
 
 /// `connector-host status`: opens every gate, shows the state of each one, and closes them again.
@@ -10,6 +11,8 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
+            Where a host runs on the same file (connector-host run), shows how its gates stand instead, and opens none.
+
             Makes the attempts of "retry", and does not wait for a failed gate to heal. If a plugin ended the last command that
             ran on the same file, says so once.
 
@@ -30,6 +33,13 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Ask the host that runs on the file, and fail if none does; or open the gates anyway. (default: ask if one runs)"
+    )
+    var attach: Bool?
+
     @Option(
         help: ArgumentHelp("The longest wait for all gates together, such as 5s.", valueName: "duration"),
         transform: Duration.argument
@@ -40,7 +50,17 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
+    func validate() throws {
+        if simulate, attach == true {
+            throw ValidationError("A host that runs is not simulated: drop --attach or --simulate.")
+        }
+    }
+
     func run() async throws {
+        if attach ?? !simulate, let report = try await attached() {
+            if !report.isReady { throw ExitStatus.failed }
+            return
+        }
         let crash = CrashFile.path(for: file.file).flatMap(CrashNote.take)
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         let clock = ContinuousClock()
@@ -59,5 +79,26 @@ struct StatusCommand: AsyncParsableCommand {
         )
         try await session.close()
         if !report.isReady { throw ExitStatus.failed }
+    }
+
+    /// Shows the report of the host that runs; nil if none does.
+    private func attached() async throws -> Report? {
+        do throws(ConnectorError) {
+            guard let host = try await AttachedHost.find(file) else {
+                if attach != true { return nil }
+                throw ConnectorError(
+                    .notOpen,
+                    "no host runs on \(file.file)",
+                    fix: "start one: connector-host run; or drop --attach to open the gates"
+                )
+            }
+            let report = try await host.report()
+            let path = host.identity.file
+            answer.output.write(StatusDocument(report: report, process: host.identity.process, file: path))
+            return report
+        } catch {
+            answer.report([error], of: .call)
+            throw ExitStatus.failed
+        }
     }
 }

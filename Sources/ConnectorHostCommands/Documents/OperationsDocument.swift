@@ -39,36 +39,5 @@ struct OperationsDocument: Document {
         return lines
     }
 
-    var json: JSONValue {
-        [
-            "version": 1,
-            "connectors": .array(
-                connectors.map { path, capabilities in
-                    let operations = capabilities.flatMap { capability in
-                        capability.operations.map { $0.json(in: capability) }
-                    }
-                    return ["path": .string(path), "operations": .array(operations)]
-                }
-            ),
-        ]
-    }
-}
-
-extension Operation {
-    /// The operation's own documentation, or else its capability's.
-    fileprivate func documentation(in capability: Capability) -> String {
-        guard documentation.isEmpty else { return documentation }
-        let definition = CapabilityDefinition.standard(capability.id)
-        return definition?.operations.first { $0.name == name }?.documentation ?? ""
-    }
-
-    /// The operation's part of `operations --json`.
-    fileprivate func json(in capability: Capability) -> JSONValue {
-        [
-            "capability": .string(capability.id.description),
-            "name": .string(name),
-            "signature": .string(signature.description),
-            "documentation": .string(documentation(in: capability)),
-        ]
-    }
+    var json: JSONValue { OperationList(connectors).json }
 }

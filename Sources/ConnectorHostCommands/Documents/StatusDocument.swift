@@ -8,8 +8,10 @@ internal import ConnectorManifest
 struct StatusDocument: Document {
     /// The report to show.
     var report: Report
-    /// How long opening took in all.
-    var duration: Duration
+    /// How long opening took in all; zero if another process told the report.
+    var duration: Duration = .zero
+    /// The process that told the report, if another one did.
+    var process: Int64?
     /// The configuration, whose places the tree makes plain already.
     var file = ""
     /// Whether the wait for all gates together ended before the gates did.
@@ -128,7 +130,8 @@ struct StatusDocument: Document {
         let open = leaves.count { $0.state == .open }
         let verdict = report.isReady ? style.paint("ready", .good) : style.paint("not ready", .bad)
         let gates = leaves.count == 1 ? "gate" : "gates"
-        return "\(verdict): \(open) of \(leaves.count) \(gates) open, \(style.shown(duration.brief))"
+        let end = process.map { "as process \($0) tells" } ?? style.shown(duration.brief)
+        return "\(verdict): \(open) of \(leaves.count) \(gates) open, \(end)"
     }
 }
 

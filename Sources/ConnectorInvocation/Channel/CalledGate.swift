@@ -48,39 +48,44 @@ extension CalledGate {
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
             let admission =
-                if let admission = door.admitNow() { admission } else { try await admit(name, within: options) }
+                if let admission = door.admitNow(.typed) { admission } else { try await admit(name, within: options) }
             return try admission.with { instance throws(ConnectorError) in
                 try PreparedCall.with(instance.operation(named: name), on: instance, body)
             }
         } catch {
+            door.failed(error)
             throw described(error)
         }
     }
 
-    /// Admits a call that ``Door/admitNow()`` refused, waiting up to the options' timeout.
+    /// Admits a typed call that ``Door/admitNow(_:)`` refused, waiting up to the options' timeout.
     package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
-        try await admit(name, by: door.environment.deadline(after: options.timeoutNanoseconds))
+        try await admit(name, by: door.environment.deadline(after: options.timeoutNanoseconds), .typed)
     }
 
-    /// Admits a call that ``Door/admitNow()`` refused; it may wait in line.
+    /// Admits a call that ``Door/admitNow(_:)`` refused; it may wait in line.
     ///
     /// Callers that need not wait skip this async path.
     ///
     /// - Throws: `not-open` or `unknown-operation` before it waits; `timed-out` or `cancelled` while it waits.
-    package func admit(_ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
+    package func admit(
+        _ name: String,
+        by deadline: UInt64,
+        _ passage: Door.Passage = .named
+    ) async throws(ConnectorError) -> Admission {
         while true {
             guard let instance = door.instance else {
-                if let admission = door.admitNow() { return admission }
+                if let admission = door.admitNow(passage) { return admission }
                 throw refusal
             }
             _ = try instance.operation(named: name)
             guard let turn = instance.turn else {
-                if let admission = door.admitNow() { return admission }
+                if let admission = door.admitNow(passage) { return admission }
                 continue
             }
             try await turn.take(name, by: deadline, door.environment.clock)
             // A successor may have replaced the instance meanwhile; then stand in the successor's line.
-            if let admission = door.admit(holdingTurnOf: instance) { return admission }
+            if let admission = door.admit(holdingTurnOf: instance, passage) { return admission }
             turn.passOn()
         }
     }

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
 package import ConnectorOneShot
 internal import Synchronization
 
@@ -18,7 +19,8 @@ internal import Synchronization
 /// for its earlier use. A caller that starts over may count in and out of a seat in any state. At worst it reports an
 /// empty seat again.
 ///
-/// Entering and leaving cost one atomic addition each. A `Mutex` around a strong reference cost 20 ns more per call.
+/// Entering and leaving cost one atomic addition each. A `Mutex` around a strong reference cost 20 ns more per call. The
+/// upper bits of a seat's counter count every typed call that ever entered, with the same addition: see ``Passage``.
 ///
 /// `@unchecked Sendable`: the two arrays live as long as the door, and the counters are atomic. An occupant is written
 /// before the entrance leads to its seat, published by the entrance, and cleared once the seat is empty and the
@@ -45,6 +47,8 @@ package final class Door: @unchecked Sendable {
     private let counts: UnsafeMutablePointer<Atomic<UInt64>>
     private let occupants: UnsafeMutablePointer<Occupant?>
     private let state = Mutex(State())
+    /// The typed calls that failed, by code.
+    private let failures = Mutex<[ConnectorError.Code: UInt64]>([:])
 
     private struct State {
         /// For each taken seat, the event that its last caller has left.
@@ -57,8 +61,18 @@ package final class Door: @unchecked Sendable {
 
     /// The bits of the entrance that name a seat.
     private static let seatMask: UInt64 = 0xFF
+    /// The bits of a counter that count the callers inside: far more than there can be threads and pending calls.
+    private static let inside: UInt64 = 1 << 23 - 1
     /// The bit of a counter that says that the door waits for the callers to leave.
-    private static let leaving: UInt64 = 1 << 63
+    private static let leaving: UInt64 = 1 << 23
+
+    /// What a caller counts as. The upper 40 bits of a counter may wrap around.
+    package enum Passage: UInt64 {
+        /// A call by name, which whoever called it counts.
+        case named = 1
+        /// A typed or prepared call, or a lease for several.
+        case typed = 0x100_0001
+    }
 
     /// Creates a shut door.
     package init(_ environment: CallEnvironment) {
@@ -87,13 +101,13 @@ package final class Door: @unchecked Sendable {
     ///
     /// - Returns: Nil if no call may pass or another call has the turn of a `serial` instance.
     @inline(__always)
-    package func admitNow() -> Admission? {
-        guard let seat = enter() else { return nil }
+    package func admitNow(_ passage: Passage = .named) -> Admission? {
+        guard let seat = enter(passage) else { return nil }
         guard let occupant = unsafe occupant(of: seat) else { return nil }
         if let instance = unsafe occupant.pointee.instance,
             unsafe !instance._withUnsafeGuaranteedRef({ $0.turn?.takeNow() ?? true })
         {
-            leave(seat)
+            turnBack(seat, passage)
             return nil
         }
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
@@ -102,12 +116,12 @@ package final class Door: @unchecked Sendable {
     /// Admits a call that has taken the turn of a `serial` instance.
     ///
     /// - Returns: Nil if a successor has replaced the instance; the caller must then pass the turn on.
-    package func admit(holdingTurnOf instance: PluginInstance) -> Admission? {
-        guard let seat = enter() else { return nil }
+    package func admit(holdingTurnOf instance: PluginInstance, _ passage: Passage = .named) -> Admission? {
+        guard let seat = enter(passage) else { return nil }
         guard let occupant = unsafe occupant(of: seat),
             unsafe occupant.pointee.instance?.toOpaque() == Unmanaged.passUnretained(instance).toOpaque()
         else {
-            leave(seat)
+            turnBack(seat, passage)
             return nil
         }
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
@@ -115,21 +129,21 @@ package final class Door: @unchecked Sendable {
 
     /// The current instance, if calls may pass and it is in this process.
     package var instance: PluginInstance? {
-        guard let seat = enter() else { return nil }
+        guard let seat = enter(.named) else { return nil }
         defer { leave(seat) }
         return unsafe occupants[seat]?.instance?.takeUnretainedValue()
     }
 
     /// Counts the caller in.
     @inline(__always)
-    private func enter() -> Int? {
+    private func enter(_ passage: Passage) -> Int? {
         while true {
             let way = entrance.load(ordering: .sequentiallyConsistent)
             guard way & Self.seatMask != 0 else { return nil }
             let seat = Int(way & Self.seatMask) - 1
-            unsafe counts[seat].add(1, ordering: .sequentiallyConsistent)
+            unsafe counts[seat].wrappingAdd(passage.rawValue, ordering: .sequentiallyConsistent)
             if entrance.load(ordering: .sequentiallyConsistent) == way { return seat }
-            leave(seat)
+            turnBack(seat, passage)
         }
     }
 
@@ -141,8 +155,18 @@ package final class Door: @unchecked Sendable {
     /// Counts a caller out.
     @inline(__always)
     package func leave(_ seat: Int) {
-        let (before, after) = unsafe counts[seat].subtract(1, ordering: .sequentiallyConsistent)
-        if before & Self.leaving != 0, after & ~Self.leaving == 0 { tellEmpty(seat) }
+        subtract(1, at: seat)
+    }
+
+    /// Counts a caller out that found nothing to do, as if it had never come.
+    private func turnBack(_ seat: Int, _ passage: Passage) {
+        subtract(passage.rawValue, at: seat)
+    }
+
+    @inline(__always)
+    private func subtract(_ amount: UInt64, at seat: Int) {
+        let after = unsafe counts[seat].wrappingSubtract(amount, ordering: .sequentiallyConsistent).newValue
+        if after & (Self.leaving | Self.inside) == Self.leaving { tellEmpty(seat) }
     }
 
     @inline(never)
@@ -183,7 +207,7 @@ package final class Door: @unchecked Sendable {
     package func emptied(_ seat: Int) -> OneShot<Void> {
         let empty = state.withLock { $0.empty[seat] } ?? OneShot()
         let before = unsafe counts[seat].bitwiseOr(Self.leaving, ordering: .sequentiallyConsistent).oldValue
-        if before & ~Self.leaving == 0 { empty.send() }
+        if before & Self.inside == 0 { empty.send() }
         return empty
     }
 
@@ -196,5 +220,31 @@ package final class Door: @unchecked Sendable {
         }
         // Release the occupant outside the lock.
         _ = occupant
+    }
+}
+
+/// What the door has counted.
+extension Door {
+    /// The calls that are inside the plugin, or wait for their turn.
+    package var activeCalls: Int {
+        let inside = (0..<Self.seatCount).reduce(0) { sum, seat in
+            unsafe sum + Int(counts[seat].load(ordering: .relaxed) & Self.inside)
+        }
+        return inside + (instance?.turn?.waitingCount ?? 0)
+    }
+
+    /// The typed and prepared calls that have entered. A lease counts once, however many calls its body makes.
+    package var typedCalls: UInt64 {
+        (0..<Self.seatCount).reduce(0) { sum, seat in
+            unsafe sum + counts[seat].load(ordering: .relaxed) >> 24
+        }
+    }
+
+    /// The errors that typed and prepared calls ended with, by code.
+    package var typedFailures: [ConnectorError.Code: UInt64] { failures.withLock(\.self) }
+
+    /// Counts a typed or prepared call that failed.
+    package func failed(_ error: ConnectorError) {
+        failures.withLock { $0[error.code, default: 0] += 1 }
     }
 }

@@ -30,6 +30,9 @@ package final class Turn: Sendable {
 
     private let state = Mutex(State())
 
+    /// The calls that wait.
+    package var waitingCount: Int { state.withLock(\.places.count) }
+
     /// Takes the turn if it is free; ``passOn()`` must follow.
     package func takeNow() -> Bool {
         state.withLock { state in

@@ -32,26 +32,38 @@ extension PluginInstance: Channel {
             visit.functionLeaves()
             throw OperationTable.isFull
         }
+        let trace = TraceContext.current
         threads.run { [self] in
-            guard visit.enter(if: { operations.isPending(id) }) else { return visit.functionLeaves() }
-            guard !signature.isAsync else {
-                start(operation, values, id: id, deadline: deadline)
-                return visit.functionLeaves()
-            }
-            let outcome: OperationTable.Outcome
-            do throws(ConnectorError) {
-                visit.outputs = try callForeign(operation, values)
-                outcome = .success([])
-            } catch {
-                outcome = .failure(error)
-            }
-            visit.functionLeaves()
-            operations.complete(id, owner: context.owner, outcome)
+            trace.run { make(operation, values, id: id, deadline: deadline, visit) }
         }
         defer { if signature.isAsync { visit.leave() } }
         let text = try await awaitOutcome(of: id, visit, by: deadline).get()
         guard signature.isAsync else { return CallResult(outputs: visit.outputs, handles: handles) }
         return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
+    }
+
+    /// Makes a call that is still wanted, on one of the instance's threads.
+    private func make(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue],
+        id: UInt64,
+        deadline: UInt64,
+        _ visit: CallVisit
+    ) {
+        guard visit.enter(if: { operations.isPending(id) }) else { return visit.functionLeaves() }
+        guard !operation.operation.signature.isAsync else {
+            start(operation, values, id: id, deadline: deadline)
+            return visit.functionLeaves()
+        }
+        let outcome: OperationTable.Outcome
+        do throws(ConnectorError) {
+            visit.outputs = try callForeign(operation, values)
+            outcome = .success([])
+        } catch {
+            outcome = .failure(error)
+        }
+        visit.functionLeaves()
+        operations.complete(id, owner: context.owner, outcome)
     }
 
     /// Awaits the outcome of a call on one of the instance's threads.

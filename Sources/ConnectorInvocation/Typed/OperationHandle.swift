@@ -13,6 +13,8 @@ package struct OperationHandle: Sendable {
     @usableFromInline package let name: String
     /// The signature that the manifest and the client share.
     package let signature: Signature
+    /// Whether the application had a tracer when the handle was made: to ask at every call would take as long as the call.
+    private let isTraced: Bool
 
     /// Starts a call with the function, the instance, the call and the error object.
     @usableFromInline package typealias Start =
@@ -38,14 +40,18 @@ package struct OperationHandle: Sendable {
         self.door = gate.door
         self.name = name
         self.signature = signature
+        isTraced = CallSpan.isWanted
     }
 
     /// The gate's path.
     package var path: String { gate.path }
 
-    /// Adds the gate's path to an error and redacts secrets.
+    /// Counts the error of a call, adds the gate's path to it, and redacts secrets.
     @usableFromInline
-    package func described(_ error: ConnectorError) -> ConnectorError { gate.described(error) }
+    package func described(_ error: ConnectorError) -> ConnectorError {
+        door.failed(error)
+        return gate.described(error)
+    }
 
     /// Admits the caller to the gate for as long as it keeps the target.
     ///
@@ -54,7 +60,11 @@ package struct OperationHandle: Sendable {
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
             let admission =
-                if let admission = door.admitNow() { admission } else { try await gate.admit(name, within: options) }
+                if let admission = door.admitNow(.typed) {
+                    admission
+                } else {
+                    try await gate.admit(name, within: options)
+                }
             let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
                 unsafe (try instance.function(of: name), instance.pointer)
             }
@@ -67,10 +77,21 @@ package struct OperationHandle: Sendable {
     /// Calls an asynchronous operation and awaits its result.
     @usableFromInline
     package func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
+        guard isTraced, let span = CallSpan(of: gate.path, name) else {
+            return unsafe try await makeCall(options, start)
+        }
+        return try await span.run { () throws(ConnectorError) in unsafe try await makeCall(options, start) }
+    }
+
+    private func makeCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
             let deadline = door.environment.deadline(after: options.timeoutNanoseconds)
             let admission =
-                if let admission = door.admitNow() { admission } else { try await gate.admit(name, by: deadline) }
+                if let admission = door.admitNow(.typed) {
+                    admission
+                } else {
+                    try await gate.admit(name, by: deadline, .typed)
+                }
             let id = try admission.with { instance throws(ConnectorError) in
                 let function = unsafe try instance.function(of: name)
                 return try instance.start(options.onProgress) { id in

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorInvocation
 package import ConnectorPlatform
 internal import Synchronization
 
@@ -11,15 +12,18 @@ package struct GateTimer: Sendable {
     package var timer: HostTimer?
     /// The callback to run.
     package var callback: TimerCallback
+    /// The trace that the plugin scheduled it in, and in which its callback runs.
+    package var trace: TraceContext
 }
 
 extension GateServices {
     /// Schedules a callback under an existing id.
     package func startTimer(_ id: UInt64, after delay: UInt64, _ callback: TimerCallback) -> Int32 {
+        let trace = TraceContext.current
         let refusal = state.withLock { state -> Int32? in
             guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
             guard state.timers.count < ClockService.timerLimit else { return Int32(CONNECTOR_TOO_LARGE) }
-            state.timers[id] = GateTimer(timer: nil, callback: callback)
+            state.timers[id] = GateTimer(timer: nil, callback: callback, trace: trace)
             return nil
         }
         if let refusal { return refusal }
@@ -45,6 +49,6 @@ extension GateServices {
 
     private func fireTimer(_ id: UInt64) {
         guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else { return }
-        timer.callback.call()
+        timer.trace.run { timer.callback.call() }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorInvocation
 package import ConnectorManifest
 package import ConnectorPlatform
 internal import Synchronization
@@ -14,6 +15,8 @@ package struct GateRequest: Sendable {
     package var exchange: HTTPExchange
     /// Its span; nil without a tracer.
     package var span: RequestSpan?
+    /// The trace that the plugin sent it in, and in which its callback runs.
+    package var trace: TraceContext
     /// The timer of its deadline; nil while the request is being started.
     package var timer: HostTimer?
 }
@@ -31,6 +34,7 @@ extension GateServices {
         let span = RequestSpan(request, to: outgoing.url, context)
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
         let authority = outgoing.url.authority
+        let trace = TraceContext.current
         let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isStopped else { return .notOpen }
@@ -41,7 +45,7 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = GateRequest(callback: callback, exchange: exchange, span: span)
+            state.requests[id] = GateRequest(callback: callback, exchange: exchange, span: span, trace: trace)
             state.counters.requests += 1
             return nil
         }
@@ -87,7 +91,7 @@ extension GateServices {
         request.exchange.cancel()
         let redacted = result.mapError { $0.redacted(by: context.screen) }
         request.span?.end(redacted)
-        deliver { request.callback.call(redacted) }
+        deliver { request.trace.run { request.callback.call(redacted) } }
     }
 
     private func count(_ outcome: HTTPExchange.Outcome) {

@@ -7,8 +7,8 @@ internal import Tracing
 /// The span of one request, for the tracer that the application bootstrapped.
 ///
 /// The HTTP client's own spans are off: they carry the URL with the secrets. This one has the plugin's URL with `•••` in
-/// place of each secret, and its redirects belong to it. It is a child of the caller's span if the plugin sends the
-/// request inside the call, and otherwise the root of a trace.
+/// place of each secret, and its redirects belong to it. It is a child of the call's span if the plugin sends the request
+/// inside the call or inside a callback of what it started there, and otherwise the root of a trace.
 package struct RequestSpan: Sendable {
     private let span: any Span
     private let tracer: any Tracer
@@ -22,7 +22,7 @@ package struct RequestSpan: Sendable {
         span.attributes["url.full"] = Self.shown(request.url, gate.screen)
         span.attributes["server.address"] = gate.screen.redact(url.host)
         span.attributes["server.port"] = Int64(url.effectivePort)
-        span.attributes["connector"] = gate.path
+        span.attributes["connector.path"] = gate.path
     }
 
     /// The URL with its placeholders masked, and without secrets that the plugin knows by other means.

@@ -66,6 +66,15 @@ extension StateFile {
         return folder
     }
 
+    /// Opens a directory, which is made if it does not exist, and keeps others out of it: see ``openDirectory()``.
+    ///
+    /// - Returns: A descriptor, which the caller closes.
+    package static func openPrivateDirectory(_ directory: String) throws(SystemError) -> Int32 {
+        let anyFile = StateFile(directory: directory, name: "")
+        try anyFile.makeDirectory()
+        return try anyFile.openDirectory()
+    }
+
     /// Opens the directory, and keeps others out of it.
     ///
     /// A directory of this user that others can enter is closed to them; one of another user, root excepted, is refused

@@ -59,6 +59,25 @@ import Testing
         #expect(door.emptied(seat).value != nil)
     }
 
+    @Test func `typed calls are counted once they are inside, and stay counted when their seat is taken again`() throws
+    {
+        let seat = try #require(door.lead(to: StubChannel()))
+        let first = door.admitNow(.typed)
+        let named = door.admitNow()
+        #expect(door.activeCalls == 2 && door.typedCalls == 1)
+        door.shut()
+        #expect(!admits())
+        let empty = door.emptied(seat)
+        _ = consume first
+        #expect(empty.value == nil && door.activeCalls == 1)
+        _ = consume named
+        #expect(empty.value != nil && door.activeCalls == 0)
+        door.vacate(seat)
+        #expect(try #require(door.lead(to: StubChannel())) == seat)
+        for _ in 1...9 { _ = door.admitNow(.typed) }
+        #expect(door.typedCalls == 10 && door.activeCalls == 0)
+    }
+
     @Test func `calls go to the successor, and the predecessor is empty when its own have left`() throws {
         let (old, new) = (StubChannel(), StubChannel())
         let seat = try #require(door.lead(to: old))

@@ -32,7 +32,7 @@ import Tracing
             #expect(attributes?.get("server.address") == "127.0.0.1")
             #expect(attributes?.get("server.port") == .int64(Int64(server.port)))
             #expect(attributes?.get("http.response.status_code") == 404)
-            #expect(attributes?.get("connector") == "analytics/segment")
+            #expect(attributes?.get("connector.path") == "analytics/segment")
             #expect(server.requests.first?.line == "GET /geo?key=s3cr3t%2F%2B&also=s3cr3t%2F%2B HTTP/1.1")
             #expect(
                 server.requests.first?.fields.keys.contains { $0.contains("trace") || $0.contains("span") } == false

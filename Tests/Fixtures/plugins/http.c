@@ -1,7 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200.
+ * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200. Its operation
+ * "twice" sends the same request, and from the callback of that another one.
  */
 #include "../fixture.h"
 
@@ -16,6 +17,7 @@ CONNECTOR_MANIFEST({
         "endpoint": {"type": "url", "required": true, "documentation": "What to GET."},
         "token": {"type": "string", "secret": true}
     },
+    "capabilities": {"fetch/1": {"twice": {"symbol": "http_twice", "signature": "() async"}}},
     "services": {"required": ["http/1"]},
     "egress": ["{endpoint}"]
 });
@@ -30,8 +32,7 @@ static void done(void *user, int32_t status, const connector_http_response *resp
                          status == CONNECTOR_OK ? strlen(text) : 0, error);
 }
 
-static int32_t open_by_request(void *instance, const connector_call *call, connector_error *error) {
-    fixture *self = instance;
+static int32_t get(fixture *self, uint64_t deadline, connector_http_done answered, connector_error *error) {
     const connector_http *http = fixture_service(self, CONNECTOR_HTTP_SERVICE);
     const char *key = "\"endpoint\":\"";
     const char *url = strstr(self->config, key);
@@ -54,9 +55,34 @@ static int32_t open_by_request(void *instance, const connector_call *call, conne
         request.headers = &header;
         request.header_count = 1;
     }
-    request.deadline_ns = call->deadline_ns;
+    request.deadline_ns = deadline;
+    return http->request(http->context, &request, answered, self, &identifier, error);
+}
+
+static int32_t open_by_request(void *instance, const connector_call *call, connector_error *error) {
+    fixture *self = instance;
     self->operation = call->operation;
-    return http->request(http->context, &request, done, self, &identifier, error);
+    return get(self, call->deadline_ns, done, error);
+}
+
+static void second(void *user, int32_t status, const connector_http_response *response, const connector_error *error) {
+    const fixture *self = user;
+    (void)response;
+    self->host->complete(self->host->context, self->operation, status, NULL, 0, error);
+}
+
+static void first(void *user, int32_t status, const connector_http_response *response, const connector_error *error) {
+    connector_error failure;
+    memset(&failure, 0, sizeof(failure));
+    failure.struct_size = sizeof(failure);
+    if (status != CONNECTOR_OK || get(user, CONNECTOR_NO_DEADLINE, second, &failure) != CONNECTOR_OK)
+        second(user, CONNECTOR_FAILED, response, error);
+}
+
+CONNECTOR_EXPORT int32_t http_twice(void *instance, const connector_call *call, connector_error *error) {
+    fixture *self = instance;
+    self->operation = call->operation;
+    return get(self, call->deadline_ns, first, error);
 }
 
 FIXTURE_PLUGIN(open_by_request)

@@ -1,0 +1,71 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// The JSON Schemas of the documents.
+enum ControlSchemas {
+    private static let text: JSONValue = ["type": "string"]
+    private static let flag: JSONValue = ["type": "boolean"]
+    private static let number: JSONValue = ["type": "integer", "minimum": 0]
+    private static let version: JSONValue = ["const": 1]
+
+    private static func object(_ required: JSONObject, _ others: JSONObject = [:]) -> JSONValue {
+        [
+            "type": "object",
+            "required": .array(required.names.map(JSONValue.string)),
+            "properties": .object(
+                JSONObject(required.members.map { ($0.name, $0.value) } + others.members.map { ($0.name, $0.value) })
+            ),
+        ]
+    }
+
+    private static func list(of element: JSONValue) -> JSONValue { ["type": "array", "items": element] }
+
+    private static let states: JSONValue = ["enum": .array(GateState.allCases.map { .string($0.rawValue) })]
+
+    /// An error, of a gate or of a request.
+    private static let error = object(
+        ["code": text, "message": text],
+        ["fix": text, "cause": text, "connector": text]
+    )
+
+    /// Errors of requests.
+    static let errors = object(["version": version, "errors": list(of: error)])
+
+    /// Which host answers.
+    static let host = object(["version": version, "release": text, "file": text, "process": number])
+
+    /// The report.
+    static let status = object([
+        "version": version,
+        "state": states,
+        "ready": flag,
+        "gates": list(
+            of: object(
+                ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
+                [
+                    "policy": text, "quorum": number, "attempts": number, "nextAttemptAt": text, "error": error,
+                    "plugin": object(["id": text, "version": text], ["sha256": text]),
+                    "evidence": list(
+                        of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
+                    ),
+                ]
+            )
+        ),
+    ])
+
+    /// The operations of every leaf.
+    static let operations = object([
+        "version": version,
+        "connectors": list(
+            of: object([
+                "path": text,
+                "operations": list(
+                    of: object(["capability": text, "name": text, "signature": text, "documentation": text])
+                ),
+            ])
+        ),
+    ])
+}

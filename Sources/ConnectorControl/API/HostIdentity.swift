@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorHost
+package import ConnectorManifest
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Which host answers: clients ask first, so that nobody takes another file's host for theirs.
+package struct HostIdentity: Sendable, Hashable {
+    /// The release of the host.
+    package var release: String
+    /// The real path of the configuration; empty if it has none.
+    package var file: String
+    /// The process.
+    package var process: Int64
+
+    /// Describes a host of this process.
+    package init(of host: ConnectorHost) {
+        release = ConnectorHost.version
+        file = Self.realPath(of: host.configuration.file)
+        process = Int64(getpid())
+    }
+
+    /// Reads a document; nil if it is none.
+    package init?(json: JSONValue) {
+        guard let release = json["release"]?.string, let file = json["file"]?.string,
+            let process = json["process"]?.integer
+        else { return nil }
+        self.release = release
+        self.file = file
+        self.process = process
+    }
+
+    /// The document.
+    package var json: JSONValue {
+        ["version": 1, "release": .string(release), "file": .string(file), "process": .integer(process)]
+    }
+
+    /// A path without links; as it is if there is no such file.
+    package static func realPath(of path: String) -> String {
+        guard !path.isEmpty, let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+}

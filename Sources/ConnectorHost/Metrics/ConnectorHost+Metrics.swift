@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorInvocation
+internal import ConnectorManifest
+internal import Synchronization
+
+/// What the host has counted, read from where it counts: nothing here is kept for the metrics alone, but the durations of
+/// calls and the outcomes of attempts.
+extension ConnectorHost {
+    /// Every series of every metric now, in the order of ``MetricDefinition/all``.
+    package var metrics: [MetricSample] { metricsReader() }
+
+    /// Reads every series, and keeps no host.
+    var metricsReader: @Sendable () -> [MetricSample] {
+        { [current, outbox, clock = environment.clock] in Self.metrics(current, outbox, now: clock.wallTime()) }
+    }
+
+    /// The metrics in the text format of Prometheus, version 0.0.4, for a page that Prometheus scrapes.
+    ///
+    /// ```swift
+    /// router.get("metrics") { _, _ in host.prometheusText }
+    /// ```
+    ///
+    /// It needs no metrics system. See <doc:Observing>.
+    public var prometheusText: String { PrometheusText.write(metrics) }
+
+    /// Reads a tree and its outbox.
+    private static func metrics(_ current: CurrentTree, _ outbox: HostOutbox, now: Timestamp) -> [MetricSample] {
+        let tree = current.tree
+        var samples: [MetricSample] = []
+        for (node, report) in zip(tree.nodes, outbox.report(on: tree).gates) where node.path == report.path {
+            let path = (name: MetricDefinition.pathAttribute, value: node.path)
+            samples += report.samples(path, now: now)
+            samples += node.tally.samples
+            if let gate = node.gate { samples += gate.samples(path) }
+        }
+        let places = Dictionary(
+            zip(MetricDefinition.all.map(\.name), MetricDefinition.all.indices),
+            uniquingKeysWith: { first, _ in first }
+        )
+        let order = samples.map { places[$0.definition.name] ?? 0 }
+        // Sorting is stable by the position, so that each metric lists the connectors in the order of the file.
+        return samples.indices.sorted { (order[$0], $0) < (order[$1], $1) }.map { samples[$0] }
+    }
+}
+
+extension GateReport {
+    /// The state, and how the outbox stands.
+    fileprivate func samples(_ path: (name: String, value: String), now: Timestamp) -> [MetricSample] {
+        var samples = GateState.allCases.map { state in
+            MetricSample(
+                .gateState,
+                [path, (MetricDefinition.stateAttribute, state.rawValue)],
+                .count(state == self.state ? 1 : 0)
+            )
+        }
+        let required = (MetricDefinition.requiredAttribute, "\(isRequired)")
+        samples.append(MetricSample(.gateReady, [path, required], .count(isReady ? 1 : 0)))
+        guard let outbox else { return samples }
+        let age = outbox.oldest.map { oldest in
+            now.nanoseconds - min(now.nanoseconds, oldest.nanoseconds)
+        }
+        samples += [
+            MetricSample(.queueEvents, [path], .count(UInt64(clamping: outbox.queued))),
+            MetricSample(.queueSize, [path], .count(UInt64(clamping: outbox.bytes))),
+            MetricSample(.queueAge, [path], .number(Double(age ?? 0) / 1e9)),
+            MetricSample(.deadLetters, [path], .count(UInt64(clamping: outbox.dead))),
+            MetricSample(.delivered, [path], .count(UInt64(clamping: outbox.delivered))),
+            MetricSample(.dropped, [path], .count(UInt64(clamping: outbox.dropped))),
+        ]
+        return samples
+    }
+}
+
+extension Gate {
+    /// What a leaf alone has: attempts, misbehaviour, and the calls at its door.
+    fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
+        let (outcomes, misbehaviours) = storage.withLock { ($0.attemptOutcomes, $0.misbehaviourCount) }
+        return [
+            MetricSample(.misbehaviours, [path], .count(UInt64(clamping: misbehaviours))),
+            MetricSample(.activeCalls, [path], .count(UInt64(clamping: door.activeCalls))),
+            MetricSample(.typedCalls, [path], .count(door.typedCalls)),
+        ] + Self.samples(.gateAttempts, path, outcomes)
+            + Self.samples(.typedFailures, path, door.typedFailures.reduce(into: [:]) { $0[$1.key] = $1.value })
+    }
+
+    private static func samples(
+        _ definition: MetricDefinition,
+        _ path: (name: String, value: String),
+        _ counts: [ConnectorError.Code?: UInt64]
+    ) -> [MetricSample] {
+        counts.sorted { $0.key?.rawValue ?? "" < $1.key?.rawValue ?? "" }.map { code, count in
+            let error = code.map { [(name: MetricDefinition.errorAttribute, value: $0.rawValue)] } ?? []
+            return MetricSample(definition, [path] + error, .count(count))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many durations fell below each bound, and their sum.
+package struct DurationHistogram: Sendable, Hashable {
+    /// The upper bounds of the buckets in seconds, from a call that stays on the machine to one that times out.
+    package static let bounds = [0.000_1, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+    /// The same in nanoseconds.
+    private static let limits = bounds.map { UInt64($0 * 1e9) }
+
+    /// How many durations fell into each bucket; the last one has no bound.
+    package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
+    /// The sum of all durations, in nanoseconds.
+    package private(set) var sum: UInt64 = 0
+
+    /// Begins with nothing.
+    package init() {}
+
+    /// How many durations there are.
+    package var count: UInt64 { counts.reduce(0, +) }
+
+    /// Adds a duration.
+    package mutating func record(_ nanoseconds: UInt64) {
+        counts[Self.limits.firstIndex { nanoseconds <= $0 } ?? Self.limits.count] += 1
+        sum = sum.addingReportingOverflow(nanoseconds).partialValue
+    }
+}

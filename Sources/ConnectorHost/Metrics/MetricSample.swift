@@ -1,0 +1,29 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One series of a metric at one moment.
+package struct MetricSample: Sendable {
+    /// The metric.
+    package var definition: MetricDefinition
+    /// The attributes that tell the series from others of the metric.
+    package var attributes: [(name: String, value: String)]
+    /// The value.
+    package var value: Value
+
+    /// A value of a metric.
+    package enum Value: Sendable, Hashable {
+        /// A count.
+        case count(UInt64)
+        /// A number with a fraction.
+        case number(Double)
+        /// The distribution of durations.
+        case histogram(DurationHistogram)
+    }
+
+    /// Takes its parts.
+    package init(_ definition: MetricDefinition, _ attributes: [(name: String, value: String)], _ value: Value) {
+        self.definition = definition
+        self.attributes = attributes
+        self.value = value
+    }
+}

@@ -1,0 +1,163 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorLoading
+package import ConnectorManifest
+internal import ConnectorServices
+
+/// Reads the document of a report: what another process tells of its host.
+extension Report {
+    /// Reads the document; nil if it is none of this version.
+    package init?(json: JSONValue) {
+        guard json["version"]?.integer == Self.version, let state = json.state("state"),
+            let elements = json["gates"]?.array
+        else { return nil }
+        let gates = elements.compactMap(GateReport.init(json:))
+        guard gates.count == elements.count else { return nil }
+        self.init(gates: gates, state: state)
+    }
+}
+
+extension GateReport {
+    /// Reads a connector's part; nil without what every connector has.
+    fileprivate init?(json: JSONValue) {
+        guard let path = json["path"]?.string, let state = json.state("state"), let target = json.state("target") else {
+            return nil
+        }
+        self.init(
+            path: path,
+            state: state,
+            target: target,
+            isRequired: json["required"]?.bool ?? true,
+            isReady: json["ready"]?.bool ?? false,
+            policy: json["policy"]?.string,
+            quorum: json.count("quorum"),
+            plugin: json["plugin"].flatMap(PluginIdentity.init(json:)),
+            evidence: json["evidence"]?.array?.compactMap(Evidence.init(json:)) ?? [],
+            openDuration: json.milliseconds("openMilliseconds"),
+            attempts: json.count("attempts") ?? 0,
+            nextAttemptAt: json.time("nextAttemptAt"),
+            error: json["error"].flatMap(ConnectorError.init(json:)),
+            capabilities: json["capabilities"]?.object?.members.reduce(into: [:]) { names, member in
+                names[member.name] = member.value.array?.compactMap(\.string) ?? []
+            } ?? [:],
+            http: json["http"].map(HTTPCounters.init(json:)),
+            misbehaviourCount: json.count("misbehaviours") ?? 0,
+            differences: json["differences"].map(Differences.init(json:)),
+            outbox: json["outbox"].map(OutboxReport.init(json:)),
+            calls: json["calls"].map(CallCounters.init(json:)),
+            warnings: json["warnings"]?.array?.compactMap(\.string) ?? []
+        )
+    }
+}
+
+extension GateReport.PluginIdentity {
+    fileprivate init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let version = json["version"]?.string.flatMap(SemanticVersion.init(_:))
+        else {
+            return nil
+        }
+        self.init(id: id, version: version, content: nil, told: json["sha256"]?.string)
+    }
+}
+
+extension Evidence {
+    fileprivate init?(json: JSONValue) {
+        guard let kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)), let time = json.time("at") else {
+            return nil
+        }
+        self.init(
+            kind: kind,
+            detail: json["detail"]?.string ?? "",
+            at: time,
+            duration: json.milliseconds("milliseconds") ?? .zero
+        )
+    }
+}
+
+extension HTTPCounters {
+    fileprivate init(json: JSONValue) {
+        self.init()
+        requests = UInt64(clamping: json.count("requests") ?? 0)
+        failures = UInt64(clamping: json.count("failures") ?? 0)
+        bytesSent = UInt64(clamping: json.count("bytesSent") ?? 0)
+        bytesReceived = UInt64(clamping: json.count("bytesReceived") ?? 0)
+        lastStatus = json.count("lastStatus").map { UInt32(clamping: $0) }
+    }
+}
+
+extension Differences {
+    fileprivate init(json: JSONValue) {
+        self.init(
+            compared: json.count("compared") ?? 0,
+            different: json.count("different") ?? 0,
+            last: json["last"]?.string
+        )
+    }
+}
+
+extension CallCounters {
+    fileprivate init(json: JSONValue) {
+        self.init(
+            total: UInt64(clamping: json.count("total") ?? 0),
+            failures: UInt64(clamping: json.count("failures") ?? 0),
+            lastFailure: json["lastFailure"].flatMap(ConnectorError.init(json:))
+        )
+    }
+}
+
+extension OutboxReport {
+    fileprivate init(json: JSONValue) {
+        self.init(
+            queued: json.count("queued") ?? 0,
+            bytes: json.count("bytes") ?? 0,
+            oldest: json.time("oldest"),
+            dead: json.count("dead") ?? 0,
+            delivered: json.count("delivered") ?? 0,
+            dropped: json.count("dropped") ?? 0,
+            lastDelivered: json.time("lastDelivered"),
+            failure: json["failure"]?.string,
+            code: json["code"]?.string.map(ConnectorError.Code.init(rawValue:)),
+            nextAttemptAt: json.time("nextAttemptAt")
+        )
+    }
+}
+
+extension ConnectorError {
+    /// Reads the document of an error; nil without a code and a message.
+    package init?(json: JSONValue) {
+        guard let code = json["code"]?.string, let message = json["message"]?.string else { return nil }
+        let position = json["file"]?.string.map { file in
+            FilePosition(file: file, line: json.count("line") ?? 1, column: json.count("column") ?? 1)
+        }
+        self.init(
+            Code(rawValue: code),
+            message,
+            fix: json["fix"]?.string,
+            connector: json["connector"]?.string,
+            position: position,
+            cause: json["cause"]?.string,
+            isRetryable: json["retryable"]?.bool ?? false,
+            retryAfter: json.count("retryAfterMilliseconds").map { .milliseconds($0) }
+        )
+        outcomes =
+            json["outcomes"]?.array?.compactMap { outcome in
+                outcome["path"]?.string.map {
+                    CallOutcome($0, error: outcome["error"].flatMap(ConnectorError.init(json:)))
+                }
+            } ?? []
+    }
+}
+
+extension JSONValue {
+    fileprivate func state(_ name: String) -> GateState? { self[name]?.string.flatMap(GateState.init(rawValue:)) }
+
+    fileprivate func count(_ name: String) -> Int? { self[name]?.integer.map { Int(clamping: $0) } }
+
+    fileprivate func time(_ name: String) -> Timestamp? { self[name]?.string.flatMap(Timestamp.init(parsing:)) }
+
+    fileprivate func milliseconds(_ name: String) -> Duration? {
+        guard let number = self[name]?.number, number >= 0, number < 1e12 else { return nil }
+        return .microseconds(Int64((number * 1e3).rounded()))
+    }
+}

@@ -1,0 +1,41 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorControl
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import Logging
+
+/// The API of a host that runs, on the socket in its state directory.
+struct ControlSession: Sendable {
+    private let server: ControlServer
+    private let serving: Task<Void, Never>
+
+    /// Serves the API; nil if that cannot be, which keeps no host from running.
+    static func start(for host: ConnectorHost, logger: Logger) -> ControlSession? {
+        guard let directory = ConnectorHost.stateDirectory(of: host.configuration) else {
+            logger.notice("no state directory, so that other commands cannot ask this host")
+            return nil
+        }
+        do throws(ConnectorError) {
+            let server = ControlServer(ControlAPI(host), on: try ControlSocket(in: directory))
+            let serving = Task {
+                do {
+                    try await server.run()
+                } catch {
+                    logger.warning("the API has ended", metadata: ["error": "\(error)"])
+                }
+            }
+            return ControlSession(server: server, serving: serving)
+        } catch {
+            logger.warning("other commands cannot ask this host", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Ends the API, and removes the socket.
+    func stop() async {
+        server.stop()
+        await serving.value
+    }
+}

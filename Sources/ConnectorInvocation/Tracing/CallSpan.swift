@@ -1,0 +1,74 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import Tracing
+
+/// The span of a call or of a delivery, for the tracer that the application bootstrapped.
+///
+/// It names the connector and the operation, and nothing of the arguments or the answer. Requests that the plugin sends
+/// meanwhile are its children: see ``TraceContext``.
+package struct CallSpan: Sendable {
+    private let span: any Span
+
+    /// Whether the application has a tracer.
+    package static var isWanted: Bool { !(InstrumentationSystem.tracer is NoOpTracer) }
+
+    /// Begins the span; nil if the application has no tracer.
+    ///
+    /// - Parameters:
+    ///   - path: The connector.
+    ///   - operation: The operation, as the plugin's manifest names it; an unknown name would make the spans' names
+    ///     unbounded.
+    ///   - isLeaf: Whether the call leaves the process, as far as the host can tell.
+    package init?(of path: String, _ operation: @autoclosure () -> String, isLeaf: Bool = true) {
+        let tracer = InstrumentationSystem.tracer
+        if tracer is NoOpTracer { return nil }
+        let operation = operation()
+        span = tracer.startSpan("\(operation) \(path)", ofKind: isLeaf ? .client : .internal)
+        span.attributes["connector.path"] = path
+        span.attributes["connector.operation"] = operation
+    }
+
+    /// Begins the span of a delivery; nil if the application has no tracer.
+    ///
+    /// It is the root of a trace: the events come from many callers, of whom some lived in an earlier process.
+    ///
+    /// - Parameters:
+    ///   - path: The connector.
+    ///   - count: How many events are delivered.
+    package init?(deliveryTo path: String, count: Int) {
+        let tracer = InstrumentationSystem.tracer
+        if tracer is NoOpTracer { return nil }
+        span = tracer.startSpan("deliver \(path)", context: .topLevel, ofKind: .producer)
+        span.attributes["connector.path"] = path
+        span.attributes["messaging.batch.message_count"] = Int64(count)
+    }
+
+    /// Runs the call inside the span, and ends the span.
+    ///
+    /// - Parameter body: The call. Its error must hold no secrets.
+    package func run<Value>(
+        _ body: () async throws(ConnectorError) -> Value
+    ) async throws(ConnectorError) -> Value {
+        let result = await ServiceContext.$current.withValue(span.context) {
+            do throws(ConnectorError) {
+                return Result<Value, ConnectorError>.success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let error) = result { fail(error) }
+        span.end()
+        return try result.get()
+    }
+
+    /// Marks the span as failed.
+    ///
+    /// - Parameter error: Without secrets.
+    package func fail(_ error: ConnectorError) {
+        span.recordError(error)
+        span.attributes["error.type"] = error.code.rawValue
+        span.setStatus(SpanStatus(code: .error, message: error.message))
+    }
+}

@@ -1,0 +1,250 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorControl
+@testable import ConnectorHost
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The API of a host, without a socket and on one.
+@Suite(.timeLimit(.minutes(5))) struct ControlAPITests {
+    private func host(_ connectors: String = #"[{"name": "a", "plugin": "sync"}]"#) throws -> ConnectorHost {
+        try ConnectorHost.testing(connectors, plugins: [Self.plugin])
+    }
+
+    /// A plugin of `Tests/Fixtures`, built by their Makefile when a test first asks for it.
+    private static let plugin: String = {
+        let tests = #filePath.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
+        let build = "flock '\(tests)/Fixtures/.lock' make -s -C '\(tests)/Fixtures'"
+        if unsafe system(build) != 0 { Issue.record("the fixtures cannot be built") }
+        return "\(tests)/Fixtures/build/plugins/libsync.so"
+    }()
+
+    // MARK: Answers
+
+    @Test func `every endpoint answers what its description says`() async throws {
+        let api = ControlAPI(try host())
+        for endpoint in api.endpoints {
+            let response = await api.respond("GET", endpoint.path)
+            let described = endpoint.answers.first { $0.status == response.status }
+            #expect(described != nil, "\(endpoint.path) answers \(response.status)")
+            #expect(response.contentType == described?.contentType)
+            guard response.contentType == ControlResponse.json else { continue }
+            let document = try JSONValue(parsing: response.body)
+            for name in described?.schema["required"]?.array?.compactMap(\.string) ?? [] {
+                #expect(document[name] != nil, "\(endpoint.path) has no \(name)")
+            }
+        }
+    }
+
+    @Test func `the description names every endpoint, and is one`() async throws {
+        let api = ControlAPI(try host())
+        let document = try JSONValue(parsing: await api.respond("GET", "/api/v1/openapi.json").body)
+        #expect(document == api.document)
+        #expect(document["openapi"]?.string == "3.1.0")
+        #expect(document["paths"]?.object?.names == api.endpoints.map(\.path))
+        #expect(Set(api.endpoints.map(\.path)).count == api.endpoints.count)
+        #expect(Set(api.endpoints.map(\.operation)).count == api.endpoints.count)
+    }
+
+    @Test func `the documents are those of the commands`() async throws {
+        let host = try host()
+        let api = ControlAPI(host)
+        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status").body) == host.report.json)
+        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status?x=1").body) == host.report.json)
+        #expect(String(decoding: await api.respond("GET", "/metrics").body, as: UTF8.self) == host.prometheusText)
+    }
+
+    @Test func `a host is ready once its required gates are`() async throws {
+        let needed = await ControlAPI(try host()).respond("GET", "/readyz")
+        #expect(needed.status == 503 && String(decoding: needed.body, as: UTF8.self) == "a: closed\n")
+        let free = await ControlAPI(try host(#"[{"name": "a", "plugin": "sync", "required": false}]"#))
+            .respond("GET", "/readyz")
+        #expect(free.status == 200)
+        #expect(await ControlAPI(try host()).respond("GET", "/livez").status == 200)
+    }
+
+    @Test func `what is wrong is told as errors are`() async throws {
+        let api = ControlAPI(try host())
+        let unknown = await api.respond("GET", "/api/v1/statuss")
+        #expect(unknown.status == 404)
+        let error = try JSONValue(parsing: unknown.body)["errors"]?[0]
+        #expect(error?["code"]?.string == "missing" && error?["fix"]?.string?.contains("/api/v1/status") == true)
+        for method in ["POST", "DELETE", "get", "\u{7F}\u{FF}"] {
+            let refused = await api.respond(method, "/api/v1/status")
+            #expect(refused.status == 405 && refused.allow == "GET, HEAD")
+        }
+        #expect(await api.respond("GET", "").status == 404)
+        #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).body.count < 2000)
+    }
+
+    @Test func `a report is read from its document as it was`() async throws {
+        let report = await
+            (try host(
+                #"""
+                [{"name": "group", "policy": "all", "connectors": [
+                    {"name": "a", "plugin": "sync"}, {"name": "b", "plugin": "sync", "required": false}]}]
+                """#
+            )).open()
+        let read = try #require(Report(json: report.json))
+        #expect(read.json == report.json)
+        #expect(Report(json: ["version": 2, "state": "open", "gates": []]) == nil)
+        #expect(Report(json: ["version": 1, "state": "open", "gates": [["path": "a"]]]) == nil)
+    }
+
+    // MARK: The socket
+
+    /// A directory of a test's own.
+    private func withDirectory(_ body: (String) async throws -> Void) async throws {
+        var template = Array("/tmp/connector-control-XXXXXX".utf8CString)
+        let path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+        defer { _ = unsafe system("rm -rf '\(path)'") }
+        try await body(path)
+    }
+
+    private func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? UInt32(status.st_mode) : nil
+    }
+
+    /// Serves a host while the body runs.
+    private func serving(_ directory: String, _ body: () async throws -> Void) async throws {
+        let server = ControlServer(ControlAPI(try host()), on: try ControlSocket(in: directory))
+        async let end: Void = server.run()
+        try await body()
+        server.stop()
+        try await end
+    }
+
+    @Test func `a client asks a host through its directory, however long the path is`() async throws {
+        try await withDirectory { root in
+            let directory = "\(root)/\(String(repeating: "long", count: 40))/state"
+            #expect(try await ControlClient(directory).get("/api/v1/host") == nil)
+            try await serving(directory) {
+                let client = ControlClient(directory)
+                let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:))
+                #expect(identity?.process == Int64(getpid()))
+                #expect(try await client.get("/api/v1/status")?["state"]?.string == "closed")
+                await #expect(throws: ConnectorError.self) { try await client.get("/nothing") }
+                #expect(mode(directory).map { $0 & 0o777 } == 0o700)
+                #expect(mode("\(directory)/control").map { $0 & 0o777 } == 0o600)
+            }
+            #expect(mode("\(directory)/control") == nil, "the socket is removed")
+            #expect(try await ControlClient(directory).get("/api/v1/host") == nil)
+        }
+    }
+
+    @Test func `what an earlier host left is replaced, and what belongs to another is not`() async throws {
+        try await withDirectory { root in
+            // Whatever it was.
+            #expect(unsafe system("touch '\(root)/control'") == 0)
+            let first = try ControlSocket(in: root)
+            #expect(mode("\(root)/control").map { $0 & UInt32(S_IFMT) } == UInt32(S_IFSOCK))
+            let error = #expect(throws: ConnectorError.self) { try ControlSocket(in: root) }
+            #expect(error?.code == .conflict)
+            close(first.descriptor)
+        }
+        try await withDirectory { root in
+            // A socket on which nobody listens any more.
+            close(try ControlSocket(in: root).descriptor)
+            #expect(mode("\(root)/control") != nil)
+            #expect(try await ControlClient(root).get("/livez") == nil)
+            try await serving(root) {
+                let answer = try await ControlClient(root).get("/api/v1/host")
+                #expect(answer != nil)
+            }
+        }
+    }
+
+    @Test func `a directory that others may enter is closed to them`() async throws {
+        try await withDirectory { root in
+            #expect(unsafe chmod(root, 0o755) == 0)
+            close(try ControlSocket(in: root).descriptor)
+            #expect(mode(root).map { $0 & 0o777 } == 0o700)
+        }
+    }
+
+    @Test func `a host that breaks the connection off is told from one that does not run`() async throws {
+        try await withDirectory { root in
+            let socket = try ControlSocket(in: root)
+            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
+            close(await Task { @concurrent in accept(socket.descriptor, nil, nil) }.value)
+            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            #expect(error?.code == .unavailable && error?.fix?.contains("--no-attach") == true)
+            close(socket.descriptor)
+        }
+    }
+
+    // MARK: Clients that do not keep to the rules
+
+    /// Sends bytes, and reads until the server closes the connection.
+    private func exchange(_ text: String, in directory: String) async throws -> String {
+        let socket = try #require(ControlSocket.connect(in: directory))
+        return await Task { @concurrent in
+            defer { close(socket) }
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes {
+                    unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { break }
+                rest = rest.dropFirst(count)
+            }
+            var answer: [UInt8] = []
+            while true {
+                let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+                    count = max(0, unsafe recv(socket, buffer.baseAddress, buffer.count, 0))
+                }
+                guard !bytes.isEmpty else { return String(decoding: answer, as: UTF8.self) }
+                answer += bytes
+            }
+        }.value
+    }
+
+    @Test func `huge bodies and headers, and what is not HTTP, are refused, and the server lives on`() async throws {
+        try await withDirectory { root in
+            try await serving(root) {
+                let head = "POST /api/v1/status HTTP/1.1\r\nHost: x\r\n"
+                let huge = String(repeating: "x", count: ControlServer.bodyLimit * 4)
+                let large = try await exchange("\(head)Content-Length: \(huge.utf8.count)\r\n\r\n\(huge)", in: root)
+                #expect(large.hasPrefix("HTTP/1.1 413 ") || large.isEmpty)
+                let fields = String(repeating: "X-Y: \(String(repeating: "z", count: 1000))\r\n", count: 100)
+                let wide = try await exchange("GET /livez HTTP/1.1\r\nHost: x\r\n\(fields)\r\n", in: root)
+                #expect(wide.hasPrefix("HTTP/1.1 4") || wide.isEmpty)
+                for nonsense in ["\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"] {
+                    let answer = try await exchange(nonsense, in: root)
+                    #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.0 4"))
+                }
+                let alive = try await exchange("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", in: root)
+                #expect(alive.hasPrefix("HTTP/1.1 200 ") && alive.hasSuffix("\r\n\r\nok\n"))
+                let twice = try await exchange(
+                    "HEAD /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+                    in: root
+                )
+                #expect(twice.split(separator: "HTTP/1.1 200").count == 2 && twice.hasSuffix("ok\n"))
+            }
+        }
+    }
+
+    @Test func `connections beyond the limit are closed, and there is room again when others end`() async throws {
+        try await withDirectory { root in
+            try await serving(root) {
+                let open = (0..<ControlServer.connectionLimit).compactMap { _ in ControlSocket.connect(in: root) }
+                #expect(open.count == ControlServer.connectionLimit)
+                let request = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                #expect(try await exchange(request, in: root).isEmpty)
+                for socket in open { close(socket) }
+                // The server learns of each end in its own time.
+                while try await exchange(request, in: root).isEmpty { await Task.yield() }
+            }
+        }
+    }
+}

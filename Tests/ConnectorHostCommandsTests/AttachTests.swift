@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// Commands that ask the host that runs on their file.
+@Suite(.timeLimit(.minutes(5))) struct AttachTests {
+    /// A directory with one gate, whose state lies beside the file.
+    private func workspace() throws -> Workspace {
+        let workspace = try Workspace()
+        let file: JSONValue = [
+            "version": 1, "state": "state",
+            "connectors": [["name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"]],
+        ]
+        try workspace.write(file.serialized(), to: "connectors.json")
+        return workspace
+    }
+
+    /// Starts a host, and returns once it answers with an open gate.
+    private func run(in workspace: Workspace) async throws -> Child {
+        let child = try workspace.program.start(["run", "--json"])
+        while try await workspace.program.run("status", "--attach", "--json").status != 0 {}
+        return child
+    }
+
+    @Test func `status asks the host that runs on the file, and opens the gates itself where none does`() async throws {
+        let workspace = try workspace()
+        let program = workspace.program
+        let alone = try await program.run("status")
+        #expect(alone.status == 0 && !alone.output.contains("tells"))
+        let missing = try await program.run("status", "--attach")
+        #expect(missing.status == 1 && missing.error.contains("no host runs on connectors.json"))
+
+        let child = try await run(in: workspace)
+        let asked = try await program.run("status")
+        #expect(asked.status == 0)
+        #expect(
+            asked.output.hasSuffix("ready: 1 of 1 gates open, as process \(child.identifier) tells\n")
+                || asked.output.contains("as process \(child.identifier) tells")
+        )
+        let document = try JSONValue(parsing: try await program.run("status", "--json").output)
+        #expect(document["gates"]?[0]?["state"] == "open")
+        let opened = try await program.run("status", "--no-attach")
+        #expect(opened.status == 0 && !opened.output.contains("tells"))
+
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+        #expect(try await program.run("status", "--attach").status == 1, "the socket is gone")
+    }
+
+    @Test func `a host that was killed leaves a socket that the next one replaces`() async throws {
+        let workspace = try workspace()
+        let first = try await run(in: workspace)
+        first.signal(9)
+        _ = try await first.finish()
+        #expect(try await workspace.program.run("status", "--attach").status == 1)
+        let second = try await run(in: workspace)
+        second.signal(15)
+        #expect(try await second.finish().status == 0)
+    }
+
+    @Test func `a host of another file with the same state is not taken for one's own`() async throws {
+        let workspace = try workspace()
+        let child = try await run(in: workspace)
+        #expect(shell("cp '\(workspace.path)/connectors.json' '\(workspace.path)/other.json'") == 0)
+        let other = try await workspace.program.run("status", "--config", "other.json", "--attach")
+        #expect(other.status == 1 && other.error.contains("no host runs on other.json"))
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+    }
+
+    @Test func `a host that runs serves what Prometheus and an orchestrator ask for`() async throws {
+        try #require(shell("command -v curl > /dev/null") == 0, "curl is needed")
+        let workspace = try workspace()
+        let child = try await run(in: workspace)
+        func ask(_ path: String) -> Int32 {
+            shell(
+                "curl -sf --unix-socket '\(workspace.path)/state/control' http://localhost\(path) > '\(workspace.path)/answer'"
+            )
+        }
+        for path in ["/livez", "/readyz", "/metrics", "/api/v1/openapi.json"] { #expect(ask(path) == 0, "\(path)") }
+        #expect(ask("/api/v2") != 0)
+        #expect(
+            ask("/metrics") == 0
+                && shell(
+                    "grep -q '^connector_gate_ready{connector_path=\"gate\",connector_required=\"true\"} 1$' '\(workspace.path)/answer'"
+                ) == 0
+        )
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+    }
+
+    @Test func `a simulated host is asked by nobody`() async throws {
+        let result = try await workspace().program.run("status", "--simulate", "--attach")
+        #expect(result.status == 64)
+    }
+}
