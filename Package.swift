@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "ConnectorHost", targets: ["ConnectorHost"]),
         .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
+        .library(name: "ConnectorConsole", targets: ["ConnectorConsole"]),
         .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
         .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
@@ -148,6 +149,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Integrator", dependencies: ["ConnectorOneShot"], swiftSettings: strict),
+        // The console: an interface on values.
+        .target(
+            name: "ConnectorConsole",
+            dependencies: layers + ["ConnectorHost", "ConnectorManifest"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
@@ -208,6 +215,13 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ConnectorConsoleTests",
+            dependencies: layers + [
+                "ConnectorConsole", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
             ],
             swiftSettings: strict
         ),
