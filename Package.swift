@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
         .library(name: "ConnectorConsole", targets: ["ConnectorConsole"]),
+        .library(name: "ConnectorConsoleTerminal", targets: ["ConnectorConsoleTerminal"]),
         .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
         .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
@@ -149,16 +150,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Integrator", dependencies: ["ConnectorOneShot"], swiftSettings: strict),
-        // The console: an interface on values.
+        // The console: an interface on values, and the terminal that it can be mounted in.
         .target(
             name: "ConnectorConsole",
             dependencies: layers + ["ConnectorHost", "ConnectorManifest"],
             swiftSettings: strict
         ),
         .target(
+            name: "ConnectorConsoleTerminal",
+            dependencies: ["ConnectorConsole", "ConnectorHost", "ConnectorManifest", "ConnectorPlatform"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorHost", "ConnectorManifest",
+                "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -221,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorConsoleTests",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorHost", "ConnectorHostTesting",
+                "ConnectorManifest",
             ],
             swiftSettings: strict
         ),
