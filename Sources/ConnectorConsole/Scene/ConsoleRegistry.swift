@@ -79,14 +79,4 @@ public struct ConsoleRegistry: Sendable {
         registry.register(ComponentDescriptor<ChartModel>("chart", as: .chart) { $1.series = $0.series })
         return registry
     }()
-
-    /// The components and scenes of the host.
-    public static let standard: ConsoleRegistry = {
-        var registry = componentsAlone
-        for scene in [
-            GatesScene.descriptor, OutboxScene.descriptor, DeadLettersScene.descriptor, EventsScene.descriptor,
-            PluginsScene.descriptor, ConfigurationScene.descriptor,
-        ] { registry.register(scene) }
-        return registry
-    }()
 }
