@@ -63,9 +63,9 @@ examples: plugins
 	@scripts/run-example .build-example/debug
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
-# gdb is for one test alone, NATS for those of that outbox; they are skipped without.
+# gdb is for one test alone, NATS for those of that outbox, tmux for those of the console; they are skipped without.
 test: packages fixtures examples
-	@scripts/install-system-packages gdb nats-server libnats3.4 prometheus
+	@scripts/install-system-packages gdb nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
 	@scripts/run-tests scripts/swift test --skip-build --no-parallel
 

@@ -31,6 +31,8 @@ let package = Package(
         .library(name: "ConnectorHost", targets: ["ConnectorHost"]),
         .library(name: "ConnectorKit", targets: ["ConnectorKit"]),
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
+        .library(name: "ConnectorConsole", targets: ["ConnectorConsole"]),
+        .library(name: "ConnectorConsoleTerminal", targets: ["ConnectorConsoleTerminal"]),
         .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
         .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
@@ -162,10 +164,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Integrator", dependencies: ["ConnectorOneShot"], swiftSettings: strict),
+        // The console: an interface on values, and the terminal that it can be mounted in.
+        .target(
+            name: "ConnectorConsole",
+            dependencies: layers + ["ConnectorHost", "ConnectorManifest"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorConsoleTerminal",
+            dependencies: ["ConnectorConsole", "ConnectorHost", "ConnectorManifest", "ConnectorPlatform"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorControl", "ConnectorHost", "ConnectorManifest", "ConnectorSimulator",
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorControl", "ConnectorHost",
+                "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -238,6 +252,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ConnectorConsoleTests",
+            dependencies: layers + [
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorHost", "ConnectorHostTesting",
+                "ConnectorManifest",
             ],
             swiftSettings: strict
         ),

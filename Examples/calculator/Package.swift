@@ -28,7 +28,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "CalculatorApp",
-            dependencies: ["CalculatorClient", .product(name: "ConnectorHost", package: "connector-host")],
+            dependencies: [
+                "CalculatorClient",
+                .product(name: "ConnectorConsole", package: "connector-host"),
+                .product(name: "ConnectorConsoleTerminal", package: "connector-host"),
+                .product(name: "ConnectorHost", package: "connector-host"),
+            ],
             swiftSettings: strict
         ),
     ]

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 
 #include <fatal_signal.h>
+#include <terminal_guard.h>
 
 #include "images.h"
 #include "note.h"
@@ -246,6 +247,8 @@ static void handle(int number, siginfo_t *info, void *context) {
     int error = errno;
     fatal *fatal = fatals;
     while (fatal->number != number) fatal++;
+    /* What this and the handlers before it say is to be seen. */
+    terminal_guard_leave();
     int is_mine = claim();
     if (is_mine) {
         interrupted interrupted = {.number = number, .address = (uintptr_t)info->si_addr};
@@ -267,6 +270,7 @@ static void exiting(int status, void *context) {
     image_place place = {NULL, 0, 0};
     const char *plugin = loading;
     (void)context;
+    terminal_guard_leave();
     /* No signal has interrupted anything here: the unwinder is exact where a look at the stack may be deceived. */
     int count = backtrace(frames, 128);
     for (int index = 0; index < count && place.image == NULL; index++) {

@@ -18,6 +18,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
               connector-host status --simulate      open every gate against simulators in this process
               connector-host status                 open every gate for real
               connector-host run                    keep the gates open, and deliver what is in the outbox
+              connector-host console                see it all, and act
               connector-host plugins                list every plugin, usable or not
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
@@ -26,7 +27,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
-            RunCommand.self, SendCommand.self, OutboxCommand.self,
+            RunCommand.self, SendCommand.self, OutboxCommand.self, ConsoleCommand.self,
         ]
     )
 

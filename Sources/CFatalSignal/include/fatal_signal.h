@@ -18,7 +18,8 @@
 
 /**
  * Installs the handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS and SIGABRT in front of those that are there,
- * which run next, and the handler of `exit`. Gives the calling thread an alternate stack. Call it again to change the file.
+ * which run next, and the handler of `exit`. Each first gives back a terminal that was taken: see terminal_guard.h. Gives the
+ * calling thread an alternate stack. Call it again to change the file.
  *
  * `path` is the file to write the note to, in directories that are made if need be; null for none. Its blocks are reserved and
  * mapped now, so that a full disk loses no note; it gets its name when there is one. Returns 0 or an errno.

@@ -75,24 +75,5 @@ extension TextStyle {
 
     /// Text from a file, a plugin or a server, without the characters that would steer the terminal or that it cannot
     /// show.
-    func shown(_ text: String) -> String {
-        let isHarmless = text.unicodeScalars.allSatisfy { !$0.steersDisplay && (isUnicode || $0.isASCII) }
-        guard !isHarmless else { return text }
-        var shown = ""
-        for scalar in text.unicodeScalars {
-            if scalar.steersDisplay {
-                shown += scalar == "\n" || scalar == "\t" ? " " : "\\u{\(String(scalar.value, radix: 16))}"
-            } else if isUnicode || scalar.isASCII {
-                shown.unicodeScalars.append(scalar)
-            } else {
-                shown += Self.replacements[scalar] ?? "?"
-            }
-        }
-        return shown
-    }
-
-    /// ASCII replacements for the characters that the program itself uses.
-    private static let replacements: [Unicode.Scalar: String] = [
-        "µ": "u", "…": "...", "—": "-", "–": "-", "→": "->", "•": "*", "“": "\"", "”": "\"",
-    ]
+    func shown(_ text: String) -> String { text.displayed(isUnicode: isUnicode) }
 }

@@ -21,6 +21,7 @@ struct HostSession: Sendable {
     /// - Parameters:
     ///   - heals: Whether the command runs long enough for failed gates to be tried again.
     ///   - delivers: Whether the command delivers what is in the outbox.
+    ///   - signals: What ends the command besides Ctrl-C and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
     static func start(
@@ -28,6 +29,7 @@ struct HostSession: Sendable {
         simulating: Bool,
         heals: Bool = false,
         delivers: Bool = false,
+        signals: [Int32] = [],
         answer: OutputOptions,
         logger: Logger
     ) async throws -> HostSession {
@@ -38,7 +40,7 @@ struct HostSession: Sendable {
         if simulating { options.outbox = .memory }
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         CrashNote.install(file: CrashFile.path(for: file.file))
-        let interruption = Interruption()
+        let interruption = Interruption(others: signals)
         let simulation: Simulation?
         do {
             simulation = simulating ? try await Simulation.start(for: resolved) : nil

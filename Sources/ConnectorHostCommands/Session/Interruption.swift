@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorManifest
+internal import ConnectorPlatform
 internal import Dispatch
 internal import Synchronization
 
@@ -26,9 +27,11 @@ final class Interruption: Sendable {
     private let state = Mutex(State())
 
     /// Receives the signals from now on, until the process ends.
-    init() {
+    ///
+    /// - Parameter others: Signals that end the process in the same way, besides those two.
+    init(others: [Int32] = []) {
         let registered = DispatchSemaphore(value: 0)
-        for number in [SIGINT, SIGTERM] {
+        for number in [SIGINT, SIGTERM] + others {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
                 // takes the signal out of the process's hands, and would not see one that is ignored.
@@ -49,7 +52,10 @@ final class Interruption: Sendable {
             defer { state.signal = state.signal ?? number }
             return (state.signal == nil, state.cancel)
         }
-        guard isFirst else { _exit(128 + number) }
+        guard isFirst else {
+            TerminalGuard.leave()
+            _exit(128 + number)
+        }
         cancel?()
     }
 

@@ -48,12 +48,22 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, program.input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
+        // Threads of Dispatch and of Swift block signals, which a child would inherit.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var identifier: pid_t = 0
         let variables = program.environment.map { "\($0.key)=\($0.value)" }
         // The shell changes into the directory and becomes the program.
         let words = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", program.directory, path] + arguments
         let status = unsafe withStrings(words) { words in
-            unsafe withStrings(variables) { unsafe posix_spawn(&identifier, "/bin/sh", &actions, nil, words, $0) }
+            unsafe withStrings(variables) {
+                unsafe posix_spawn(&identifier, "/bin/sh", &actions, &attributes, words, $0)
+            }
         }
         close(output.writing)
         close(error.writing)

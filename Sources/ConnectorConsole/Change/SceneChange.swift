@@ -1,0 +1,92 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One difference between two scenes, for a platform that updates what changed instead of everything.
+package enum SceneChange: Sendable, Hashable {
+    /// Another scene, or one with other components: everything is new.
+    case everything(Scene)
+    /// What can be done, or what does the same on the command line, is another.
+    case acts([ConsoleAct], commandLine: String?)
+    /// A component's heading, columns or numbers are others; its rows are told apart.
+    case frame(component: Int, title: String, columns: [Component.Column], series: [Component.Series])
+    /// A row says something else.
+    case update(component: Int, row: Int, Row)
+    /// Rows were removed; the numbers are those before this change.
+    case remove(component: Int, rows: Range<Int>)
+    /// Rows are new, the first of them at that place.
+    case insert(component: Int, at: Int, [Row])
+}
+
+extension Scene {
+    /// What turns another scene into this one; nothing if both are the same.
+    ///
+    /// Takes time in proportion to the rows: rows of one id are compared, and between the first and the last row that came or
+    /// went everything is replaced.
+    package func changes(from old: Scene) -> [SceneChange] {
+        let isComparable =
+            route == old.route && title == old.title && components.count == old.components.count
+            && zip(components, old.components).allSatisfy {
+                $0.id == $1.id && $0.kind == $1.kind && $0.shape == $1.shape
+            }
+        guard isComparable else { return [.everything(self)] }
+        var changes: [SceneChange] = []
+        if acts != old.acts || commandLine != old.commandLine {
+            changes.append(.acts(acts, commandLine: commandLine))
+        }
+        for (index, (new, old)) in zip(components, old.components).enumerated() {
+            if new.title != old.title || new.columns != old.columns || new.series != old.series {
+                changes.append(
+                    .frame(component: index, title: new.title, columns: new.columns, series: new.series)
+                )
+            }
+            changes += Self.changes(to: new.rows, from: old.rows, of: index)
+        }
+        return changes
+    }
+
+    private static func changes(to new: [Row], from old: [Row], of component: Int) -> [SceneChange] {
+        var first = 0
+        while first < min(new.count, old.count), new[first].id == old[first].id { first += 1 }
+        var last = 0
+        while last < min(new.count, old.count) - first,
+            new[new.count - 1 - last].id == old[old.count - 1 - last].id
+        { last += 1 }
+        var changes: [SceneChange] = []
+        for index in 0..<first where new[index] != old[index] {
+            changes.append(.update(component: component, row: index, new[index]))
+        }
+        let removed = first..<(old.count - last)
+        let inserted = first..<(new.count - last)
+        // Lines that scroll by: the oldest go, newer ones come, and those between stay.
+        if last == 0, first == 0, let kept = old.firstIndex(where: { $0.id == new.first?.id }), kept > 0 {
+            return [.remove(component: component, rows: 0..<kept)]
+                + Self.changes(to: new, from: Array(old[kept...]), of: component)
+        }
+        if !removed.isEmpty { changes.append(.remove(component: component, rows: removed)) }
+        if !inserted.isEmpty {
+            changes.append(.insert(component: component, at: first, Array(new[inserted])))
+        }
+        for index in (new.count - last)..<new.count where new[index] != old[index - new.count + old.count] {
+            changes.append(.update(component: component, row: index, new[index]))
+        }
+        return changes
+    }
+
+    /// Takes on a change.
+    package mutating func apply(_ change: SceneChange) {
+        switch change {
+        case .everything(let scene): self = scene
+        case .acts(let acts, let commandLine):
+            self.acts = acts
+            self.commandLine = commandLine
+        case .frame(let component, let title, let columns, let series):
+            components[component].title = title
+            components[component].columns = columns
+            components[component].series = series
+        case .update(let component, let row, let value): components[component].rows[row] = value
+        case .remove(let component, let rows): components[component].rows.removeSubrange(rows)
+        case .insert(let component, let place, let rows):
+            components[component].rows.insert(contentsOf: rows, at: place)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// A place in the console: a path that a browser has as its URL and `--route` takes.
+///
+/// ```swift
+/// Route.gate("analytics/segment").description         // "/gates/analytics/segment"
+/// Route("/gates/analytics/segment/operations/track")  // Route.operation("track", of: "analytics/segment")
+/// ```
+///
+/// An application's own scenes have routes of their own, such as `Route(["calculator", "history"])`.
+public struct Route: Sendable, Hashable {
+    /// The parts of the path, decoded. The path of a gate is one part, and so is the name below it.
+    public let parts: [String]
+
+    /// A route by its parts; empty ones are left out.
+    public init(_ parts: [String]) {
+        self.parts = parts.filter { !$0.isEmpty }
+    }
+
+    /// The first part, which names the tab.
+    public var root: String { parts.first ?? "" }
+
+    /// Every gate.
+    public static let gates = Route(["gates"])
+    /// What waits for the vendors.
+    public static let outbox = Route(["outbox"])
+    /// What the vendors refuse for good.
+    public static let dead = Route(["dead"])
+    /// What plugins report of their own accord.
+    public static let events = Route(["events"])
+    /// Every plugin.
+    public static let plugins = Route(["plugins"])
+    /// What the host was made from.
+    public static let configuration = Route(["configuration"])
+
+    /// A connector.
+    public static func gate(_ path: String) -> Route { Route(["gates", path]) }
+    /// An operation of a connector.
+    public static func operation(_ name: String, of path: String) -> Route { Route(["gates", path, name]) }
+    /// An event in the outbox.
+    public static func event(_ id: String) -> Route { Route(["outbox", id]) }
+    /// A plugin.
+    public static func plugin(_ id: String) -> Route { Route(["plugins", id]) }
+}
+
+extension Route: LosslessStringConvertible {
+    /// What stands between the path of a gate and the name of an operation.
+    private static let operations = "operations"
+
+    /// Reads a path; nil for a text that is none.
+    public init?(_ text: String) {
+        guard text.hasPrefix("/"), text != "/" else { return nil }
+        let words = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let parts = words.compactMap { word in
+            PercentCoding.bytes(word).flatMap { String(validating: $0, as: UTF8.self) }
+        }.filter { !$0.isEmpty }
+        guard parts.count == words.count else { return nil }
+        guard parts[0] == "gates", parts.count > 1 else {
+            self.init(parts)
+            return
+        }
+        // Only as written is it the word between: in the path of a connector its first letter is encoded.
+        let middle = words.count - 2
+        let hasOperation = middle > 1 && words[middle] == Self.operations
+        let path = 1..<(hasOperation ? middle : words.count)
+        guard !words[path].contains(where: { $0 == Self.operations }) else { return nil }
+        self.init(["gates", parts[path].joined(separator: "/")] + (hasOperation ? [parts[middle + 1]] : []))
+    }
+
+    /// The path, with every character encoded that has a meaning in a URL.
+    public var description: String {
+        guard root == "gates", parts.count > 1 else { return parts.map { "/" + PercentCoding.encode($0) }.joined() }
+        let path = parts[1].split(separator: "/").map { name in
+            name == Self.operations ? "%6Fperations" : PercentCoding.encode(String(name))
+        }
+        let operation = parts.count > 2 ? "/\(Self.operations)/\(PercentCoding.encode(parts[2]))" : ""
+        return "/gates/" + path.joined(separator: "/") + operation
+    }
+}

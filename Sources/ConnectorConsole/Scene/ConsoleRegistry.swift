@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a console can show: how components are made from models, and which scenes there are.
+///
+/// An application adds its own, or replaces those of the host:
+///
+/// ```swift
+/// var registry = ConsoleRegistry.standard
+/// registry.register(SceneDescriptor("calculator", title: "Calculator") { context in
+///     Scene(context.route, "Calculator", [context.component("operations", TableModel(columns, rows))])
+/// })
+/// ```
+public struct ConsoleRegistry: Sendable {
+    private var components: [ObjectIdentifier: any Sendable] = [:]
+    /// The scenes, in the order of their tabs.
+    public private(set) var scenes: [SceneDescriptor] = []
+
+    /// Nothing registered.
+    public init() {}
+
+    /// Registers how the component of a type of models is made, in place of an earlier one.
+    public mutating func register<Model>(_ descriptor: ComponentDescriptor<Model>) {
+        components[ObjectIdentifier(Model.self)] = descriptor
+    }
+
+    /// Registers a scene, in place of an earlier one of the same root.
+    public mutating func register(_ scene: SceneDescriptor) {
+        if let index = scenes.firstIndex(where: { $0.root == scene.root }) {
+            scenes[index] = scene
+        } else {
+            scenes.append(scene)
+        }
+    }
+
+    /// The component of a model; a notice if nothing is registered for the model's type.
+    ///
+    /// - Parameters:
+    ///   - id: Unique in the scene.
+    ///   - title: What stands above it; empty for nothing.
+    public func component<Model: Sendable>(_ id: String, title: String = "", _ model: Model) -> Component {
+        if let descriptor = components[ObjectIdentifier(Model.self)] as? ComponentDescriptor<Model> {
+            return descriptor.component(id, title: title, model)
+        }
+        var component = Component(id: id, kind: "notice", shape: .notice, title: title)
+        component.rows = [Row("0", [StyledText("no component is registered for \(Model.self)", .warning)])]
+        return component
+    }
+
+    /// The scene of a route; one that says so if there is nothing.
+    public func scene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene {
+        guard snapshot.isAbout(route) else {
+            return Scene(route, "…", [component("waiting", NoticeModel(StyledText("looking it up …", .muted)))])
+        }
+        let context = SceneContext(route: route, snapshot: snapshot, registry: self)
+        if let scene = scenes.first(where: { $0.root == route.root })?.build(context) { return scene }
+        let notice = NoticeModel(StyledText("there is nothing at \(route)", .warning))
+        return Scene(route, "Not found", [component("missing", notice)])
+    }
+
+    /// The components without any scene.
+    public static let componentsAlone: ConsoleRegistry = {
+        var registry = ConsoleRegistry()
+        registry.register(
+            ComponentDescriptor<TreeModel>("tree", as: .tree) { ($1.columns, $1.rows) = ($0.columns, $0.rows) }
+        )
+        registry.register(
+            ComponentDescriptor<TableModel>("table", as: .table) { ($1.columns, $1.rows) = ($0.columns, $0.rows) }
+        )
+        registry.register(ComponentDescriptor<DetailsModel>("details", as: .details) { $1.rows = $0.rows })
+        registry.register(ComponentDescriptor<TimelineModel>("timeline", as: .timeline) { $1.rows = $0.rows })
+        registry.register(ComponentDescriptor<LogModel>("log", as: .log) { $1.rows = $0.rows })
+        registry.register(ComponentDescriptor<FormModel>("form", as: .form) { $1.rows = $0.rows })
+        registry.register(
+            ComponentDescriptor<NoticeModel>("notice", as: .notice) { notice, component in
+                component.rows = notice.lines.enumerated().map { Row("\($0.offset)", [$0.element]) }
+            }
+        )
+        registry.register(ComponentDescriptor<ChartModel>("chart", as: .chart) { $1.series = $0.series })
+        return registry
+    }()
+}

@@ -1,0 +1,85 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// One event of the outbox: what the vendors get, and every attempt at each connector.
+struct EventScene {
+    let id: String
+    let context: SceneContext
+
+    var scene: Scene? {
+        let records = context.snapshot.found.filter { $0.event.id == id }
+        guard let first = records.first else { return missing }
+        var details = DetailsModel()
+        details.add("event", StyledText(id, .strong))
+        details.add("operation", "\(first.event.lane.description)")
+        details.add(
+            "sent",
+            "\("\(first.event.createdAt)"), \(context.snapshot.time.age(of: first.event.createdAt)) ago"
+        )
+        var components = [context.component("event", details)]
+        for record in records {
+            components.append(
+                context.component("at \(record.target)", title: "At \(record.target)", attempts(record))
+            )
+        }
+        let payload = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null
+        let lines = payload.serialized(pretty: true).split(separator: "\n").map { StyledText(String($0)) }
+        components.append(context.component("payload", title: "What the vendors get", LogModel(lines)))
+        var scene = Scene(context.route, id, components)
+        scene.acts = records.flatMap { Self.acts(on: $0, commands: context.snapshot.commands) }
+        scene.commandLine = context.snapshot.commands.outbox("explain", id)
+        return scene
+    }
+
+    private var missing: Scene? {
+        let reason = context.snapshot.failure?.message ?? "the outbox does not know the event \(id)"
+        return Scene(context.route, id, [context.component("missing", NoticeModel(StyledText(reason, .warning)))])
+    }
+
+    /// What can be done to an event at a connector: nothing, unless it is a dead letter.
+    static func acts(on record: OutboxRecord, commands: CommandLines) -> [ConsoleAct] {
+        guard record.state == .dead else { return [] }
+        let (id, target) = (record.event.id, record.target)
+        return [
+            ConsoleAct(
+                .replay,
+                .letter(id, connector: target),
+                title: "replay \(id) at \(target)",
+                commandLine: commands.outbox("replay", id, connector: target)
+            ),
+            ConsoleAct(
+                .drop,
+                .letter(id, connector: target),
+                title: "drop \(id) at \(target)",
+                question: "Drop the dead letter \(id) of \(target)? It is lost for good.",
+                commandLine: commands.outbox("drop", id, connector: target)
+            ),
+        ]
+    }
+
+    private func attempts(_ record: OutboxRecord) -> TimelineModel {
+        var timeline = TimelineModel()
+        for attempt in record.attempts {
+            let times = attempt.count == 1 ? "" : "\(attempt.count) attempts until \(attempt.until): "
+            let outcome = attempt.failure.map { failure in
+                StyledText(failure.code.rawValue, .bad) + StyledText(": \(failure.reason)")
+            }
+            timeline.add(attempt.at, StyledText(times, .muted) + (outcome ?? StyledText("delivered", .good)))
+        }
+        let style: StyleName =
+            switch record.state {
+            case .queued: .warning
+            case .delivered: .good
+            case .dead: .bad
+            }
+        let due = record.due.map { ", next attempt \($0)" } ?? ""
+        let state = StyledText(record.state.rawValue, style) + StyledText(due)
+        timeline.rows.append(Row("state", [StyledText("now", .muted), state]))
+        let acts = Self.acts(on: record, commands: context.snapshot.commands)
+        for index in timeline.rows.indices { timeline.rows[index].acts = acts }
+        return timeline
+    }
+}

@@ -1,0 +1,151 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// One gate: how it stands, why, what proves it, and what it can do.
+struct GateScene {
+    let gate: GateReport
+    let context: SceneContext
+
+    var scene: Scene {
+        var components = [context.component("state", state)]
+        if let error = gate.error { components.append(context.component("error", title: "Why", why(error))) }
+        if !gate.evidence.isEmpty { components.append(context.component("proofs", title: "Proof", proofs)) }
+        if gate.outbox != nil { components.append(context.component("outbox", title: "Outbox", outbox)) }
+        if let chart { components.append(context.component("numbers", title: "The last two minutes", chart)) }
+        if !changes.rows.isEmpty { components.append(context.component("changes", title: "Changes", changes)) }
+        if let operations { components.append(context.component("operations", title: "Operations", operations)) }
+        var scene = Scene(context.route, gate.path, components)
+        scene.acts = Self.acts(on: gate)
+        let commands = context.snapshot.commands
+        scene.commandLine = commands.command("console", "--route", "\(context.route)", takesSimulation: true)
+        return scene
+    }
+
+    /// What can be done to a gate.
+    static func acts(on gate: GateReport) -> [ConsoleAct] {
+        let subject = ConsoleAct.Subject.gate(gate.path)
+        guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }
+        let question = "Close \(gate.path)? Its calls fail until it is opened again; its events wait in the outbox."
+        return [
+            ConsoleAct(.retry, subject, title: "retry \(gate.path)"),
+            ConsoleAct(.close, subject, title: "close \(gate.path)", question: question),
+        ]
+    }
+
+    private var state: DetailsModel {
+        let time = context.snapshot.time
+        var details = DetailsModel()
+        details.add("state", gate.mark + StyledText(gate.state.rawValue, gate.style))
+        details.add("since", context.snapshot.history.since(gate.path).map { "\($0), \(time.age(of: $0)) ago" })
+        details.add(
+            "policy",
+            gate.policy.map { policy in StyledText(policy + (gate.quorum.map { ", \($0) needed" } ?? "")) }
+        )
+        details.add("required", gate.isRequired ? "yes" : "no")
+        let plugin = gate.plugin
+        details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
+        details.add("opened in", gate.policy == nil ? gate.openDuration.map { "\($0.brief)" } : nil)
+        details.add("attempts", gate.attempts > 1 ? "\(gate.attempts)" : nil)
+        details.add("next attempt", gate.nextAttemptAt.map { "\($0)" })
+        details.add("calls", gate.calls.map { "\($0.total), \($0.failures) failed" })
+        details.add("last failure", gate.calls?.lastFailure?.line)
+        details.add(
+            "requests",
+            gate.http.map { http in
+                let status = http.lastStatus.map { ", the last with status \($0)" } ?? ""
+                return "\(http.requests), \(http.failures) without an answer\(status)"
+            }
+        )
+        details.add("misbehaviour", gate.misbehaviourCount > 0 ? StyledText("\(gate.misbehaviourCount)", .bad) : nil)
+        details.add("differences", gate.differences.map { "\($0.different) of \($0.compared) answers" })
+        for (index, warning) in gate.warnings.enumerated() {
+            details.add(index == 0 ? "warning" : "warning \(index + 1)", StyledText(warning, .warning))
+        }
+        return details
+    }
+
+    private func why(_ error: ConnectorError) -> DetailsModel {
+        var details = DetailsModel()
+        details.add("error", StyledText(error.message, gate.style) + StyledText(" [\(error.code.rawValue)]", .muted))
+        details.add("cause", error.cause.map { StyledText($0) })
+        details.add("at", error.position.map { StyledText("\($0)") })
+        details.add("remedy", error.fix.map { StyledText($0, .strong) })
+        return details
+    }
+
+    private var proofs: TimelineModel {
+        var timeline = TimelineModel()
+        for evidence in gate.evidence.sorted(by: { $0.at < $1.at }) {
+            let took = evidence.duration == .zero ? "" : " (\(evidence.duration.brief))"
+            timeline.add(
+                evidence.at,
+                StyledText(evidence.kind.rawValue, .good) + StyledText(took, .muted)
+                    + StyledText(evidence.detail.isEmpty ? "" : "  \(evidence.detail)")
+            )
+        }
+        return timeline
+    }
+
+    private var outbox: DetailsModel {
+        var details = DetailsModel()
+        guard let outbox = gate.outbox else { return details }
+        let time = context.snapshot.time
+        details.add("waiting", outbox.queued.text(.warning), link: .outbox)
+        details.add("oldest", outbox.oldest.map { "\($0), \(time.age(of: $0)) ago" })
+        details.add("dead", outbox.dead.text(.bad), link: .dead)
+        details.add("delivered", "\(outbox.delivered)")
+        details.add("last", outbox.lastDelivered.map { "\($0), \(time.age(of: $0)) ago" })
+        details.add("dropped", outbox.dropped > 0 ? StyledText("\(outbox.dropped)", .warning) : nil)
+        details.add("stuck", outbox.failure.map { StyledText($0, .bad) })
+        details.add("next attempt", outbox.nextAttemptAt.map { "\($0)" })
+        return details
+    }
+
+    private var chart: ChartModel? {
+        guard let samples = context.snapshot.history.samples[gate.path] else { return nil }
+        var series: [Component.Series] = []
+        if gate.calls != nil {
+            series.append(.init("calls/s", .good, samples.calls.map(Double.init)))
+            series.append(.init("failures/s", .bad, samples.failures.map(Double.init)))
+        }
+        if gate.outbox != nil { series.append(.init("waiting", .warning, samples.waiting.map(Double.init))) }
+        return ChartModel(series)
+    }
+
+    private var changes: TimelineModel {
+        var timeline = TimelineModel()
+        let below = gate.path + "/"
+        let seen = context.snapshot.history.transitions.filter { $0.path == gate.path || $0.path.hasPrefix(below) }
+        for change in seen.suffix(8) {
+            let style = context.snapshot.report[change.path]?.state == change.state ? gate.style : .muted
+            let text =
+                StyledText("\(change.path == gate.path ? "" : "\(change.path) ")")
+                + StyledText(change.state.rawValue, style)
+            timeline.add(change.time, text + StyledText(change.reason.map { "  \($0)" } ?? "", .muted))
+        }
+        return timeline
+    }
+
+    private var operations: TableModel? {
+        let capabilities = context.snapshot.capabilities[gate.path] ?? []
+        // Several connectors below a composite may offer the same.
+        var seen: Set<String> = []
+        let rows = capabilities.flatMap { capability in
+            capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
+                Row(
+                    "\(capability.id) \(operation.name)",
+                    [
+                        StyledText(operation.name, .link), StyledText("\(capability.id)", .muted),
+                        StyledText(operation.signature.description),
+                    ],
+                    link: .operation(operation.name, of: gate.path)
+                )
+            }
+        }
+        guard !rows.isEmpty else { return nil }
+        return TableModel([.init("operation"), .init("capability"), .init("signature")], rows)
+    }
+}

@@ -1,0 +1,73 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// The gates: all of them as a tree, one of them, and one of its operations.
+enum GatesScene {
+    static let descriptor = SceneDescriptor("gates", title: "Gates") { context in
+        switch context.route.parts.count {
+        case 1: tree(context)
+        case 2: context.snapshot.report[context.route.parts[1]].map { GateScene(gate: $0, context: context).scene }
+        case 3: OperationScene.scene(context)
+        default: nil
+        }
+    }
+
+    private static func tree(_ context: SceneContext) -> Scene {
+        let (report, snapshot) = (context.snapshot.report, context.snapshot)
+        let leaves = report.gates.filter { $0.policy == nil }
+        let verdict = report.isReady ? StyledText("ready", .good) : StyledText("not ready", .bad)
+        let open = leaves.count { $0.state == .open }
+        let summary = verdict + StyledText(": \(open) of \(leaves.count) gate\(leaves.count == 1 ? "" : "s") open")
+        let rows = report.gates.map { row(for: $0, in: snapshot) }
+        let columns = ["gate", "state", "since", "plugin", "waiting", "dead", "proof"].map {
+            Component.Column($0, isNumber: ["waiting", "dead"].contains($0))
+        }
+        var scene = Scene(
+            context.route,
+            "Gates",
+            [context.component("summary", NoticeModel(summary)), context.component("gates", TreeModel(columns, rows))]
+        )
+        scene.commandLine = snapshot.commands.command("status", takesSimulation: true)
+        return scene
+    }
+
+    private static func row(for gate: GateReport, in snapshot: ConsoleSnapshot) -> Row {
+        let depth = gate.path.utf8.count { $0 == UInt8(ascii: "/") }
+        let subject =
+            gate.policy.map { StyledText($0, .muted) }
+            ?? gate.plugin.map { StyledText("\($0.id) \($0.version)") }
+        var row = Row(
+            gate.path,
+            [
+                gate.mark + StyledText(gate.name, gate.policy == nil ? .text : .strong),
+                StyledText(gate.state.rawValue, gate.style),
+                snapshot.history.since(gate.path).map { StyledText(snapshot.time.age(of: $0)) } ?? "",
+                subject ?? "",
+                gate.outbox.map { $0.queued.text(.warning) } ?? "",
+                gate.outbox.map { $0.dead.text(.bad) } ?? "",
+                proof(of: gate, at: snapshot.time),
+            ],
+            depth: depth,
+            link: .gate(gate.path)
+        )
+        row.acts = GateScene.acts(on: gate)
+        row.commandLine = snapshot.commands.command(
+            "console",
+            "--route",
+            "\(Route.gate(gate.path))",
+            takesSimulation: true
+        )
+        return row
+    }
+
+    /// Why a gate is not open, or the strongest proof that it is.
+    private static func proof(of gate: GateReport, at time: Timestamp) -> StyledText {
+        if gate.state != .open, let error = gate.error { return error.line }
+        guard gate.policy == nil, gate.state.isUsable, let evidence = gate.strongestEvidence else { return "" }
+        let age = StyledText("\(time.age(of: evidence.at)) ago  ", .muted)
+        return StyledText("\(evidence.kind.rawValue) ") + age + StyledText(evidence.detail, .muted)
+    }
+}

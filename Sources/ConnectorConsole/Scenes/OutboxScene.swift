@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// The outbox: how much waits for each connector, what waits, and one event.
+enum OutboxScene {
+    static let descriptor = SceneDescriptor("outbox", title: "Outbox") { context in
+        switch context.route.parts.count {
+        case 1: queues(context)
+        case 2: EventScene(id: context.route.parts[1], context: context).scene
+        default: nil
+        }
+    }
+
+    private static func queues(_ context: SceneContext) -> Scene {
+        let snapshot = context.snapshot
+        let gates = snapshot.report.gates.filter { $0.outbox != nil }
+        var components: [Component] = []
+        if let failure = snapshot.failure {
+            components.append(context.component("failure", NoticeModel(StyledText(failure.message, .bad))))
+        }
+        guard !gates.isEmpty else {
+            let notice = NoticeModel(StyledText("nothing was sent yet", .muted))
+            return Scene(context.route, "Outbox", components + [context.component("empty", notice)])
+        }
+        let rows = gates.compactMap { gate in gate.outbox.map { row(gate, $0, at: snapshot.time) } }
+        let columns: [Component.Column] = [
+            .init("connector"), .init("waiting", isNumber: true), .init("oldest"), .init("dead", isNumber: true),
+            .init("delivered", isNumber: true), .init("last"), .init("dropped", isNumber: true),
+            .init("why it is stuck"),
+        ]
+        components.append(context.component("queues", title: "Queues", TableModel(columns, rows)))
+        if !snapshot.waiting.isEmpty {
+            let table = EventTable(snapshot.waiting, at: snapshot.time, commands: snapshot.commands)
+            components.append(context.component("waiting", title: "Waiting, oldest first", table.model))
+        }
+        var scene = Scene(context.route, "Outbox", components)
+        scene.commandLine = snapshot.commands.outbox("list")
+        return scene
+    }
+
+    private static func row(_ gate: GateReport, _ outbox: OutboxReport, at time: Timestamp) -> Row {
+        let cells: [StyledText] = [
+            StyledText(gate.path, .strong),
+            outbox.queued.text(.warning),
+            StyledText(outbox.oldest.map { time.age(of: $0) } ?? ""),
+            outbox.dead.text(.bad),
+            StyledText("\(outbox.delivered)"),
+            StyledText(outbox.lastDelivered.map { "\(time.age(of: $0)) ago" } ?? ""),
+            outbox.dropped.text(.warning),
+            StyledText(outbox.failure ?? "", .bad),
+        ]
+        var row = Row(gate.path, cells, link: .gate(gate.path))
+        row.acts = [ConsoleAct(.retry, .gate(gate.path), title: "retry \(gate.path)")]
+        return row
+    }
+}
+
+/// Events of the outbox as a table.
+struct EventTable {
+    /// The table.
+    let model: TableModel
+
+    /// A row for each record.
+    init(_ records: [OutboxRecord], at time: Timestamp, commands: CommandLines) {
+        let rows = records.map { record in
+            let failure = record.attempts.last?.failure
+            var row = Row(
+                "\(record.event.id) \(record.target)",
+                [
+                    StyledText(record.event.id, .link), StyledText(record.target),
+                    StyledText(record.event.lane.operation),
+                    StyledText("\(time.age(of: record.event.createdAt)) ago", .muted),
+                    failure.map { StyledText("\($0.code.rawValue): ", .bad) + StyledText($0.reason) } ?? "",
+                ],
+                link: .event(record.event.id)
+            )
+            row.acts = EventScene.acts(on: record, commands: commands)
+            row.commandLine = commands.outbox("explain", record.event.id)
+            return row
+        }
+        model = TableModel(
+            [.init("event"), .init("connector"), .init("operation"), .init("sent"), .init("last failure")],
+            rows
+        )
+    }
+}

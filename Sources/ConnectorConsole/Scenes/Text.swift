@@ -1,0 +1,55 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+extension GateReport {
+    /// What the state means; an optional gate is never broken.
+    var style: StyleName {
+        switch state {
+        case .open: .good
+        case .degraded: .warning
+        case .failed: isRequired ? .bad : .warning
+        case .closed, .opening, .closing: isRequired && target == .open ? .warning : .muted
+        }
+    }
+
+    /// The state at a glance.
+    var mark: StyledText {
+        switch state {
+        case .open: StyledText("✓ ", .good)
+        case .failed: StyledText("✗ ", style)
+        case .degraded: StyledText("! ", .warning)
+        case .closed, .opening, .closing: StyledText("· ", style)
+        }
+    }
+
+    /// The last part of the path.
+    var name: String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}
+
+extension Timestamp {
+    /// How long ago a moment was, in the unit that suits it: `3 s`, `5 min`, `2 h`, `4 d`.
+    func age(of moment: Timestamp) -> String {
+        let seconds = nanoseconds > moment.nanoseconds ? (nanoseconds - moment.nanoseconds) / 1_000_000_000 : 0
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(seconds / 60) min"
+        case ..<172_800: return "\(seconds / 3600) h"
+        default: return "\(seconds / 86_400) d"
+        }
+    }
+}
+
+extension ConnectorError {
+    /// The message with its code.
+    var line: StyledText { StyledText(message) + StyledText(" [\(code.rawValue)]", .muted) }
+}
+
+extension Int {
+    /// A number that means something unless it is zero.
+    func text(_ style: StyleName) -> StyledText { StyledText("\(self)", self == 0 ? .muted : style) }
+}

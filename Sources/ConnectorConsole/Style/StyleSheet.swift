@@ -1,0 +1,45 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The styles of a console by name.
+public struct StyleSheet: Sendable, Hashable {
+    private var styles: [StyleName: Style]
+
+    /// Takes styles by name.
+    public init(_ styles: [StyleName: Style]) { self.styles = styles }
+
+    /// A style as it was given; set one to change the look of everything that inherits from it.
+    public subscript(name: StyleName) -> Style? {
+        get { styles[name] }
+        set { styles[name] = newValue }
+    }
+
+    /// A style with everything that it inherits. An unknown name, or a circle of parents, adds nothing.
+    public func resolved(_ name: StyleName) -> Style {
+        var style = Style()
+        var seen: Set<StyleName> = []
+        var next: StyleName? = name
+        while let name = next, seen.insert(name).inserted, let found = styles[name] {
+            style = style.filled(from: found)
+            next = found.parent
+        }
+        return style
+    }
+
+    /// The styles of the host's own scenes.
+    public static let standard = StyleSheet([
+        .text: Style(gap: 2),
+        .strong: Style(parent: .text, isBold: true),
+        .muted: Style(parent: .text, colour: .grey, isFaint: true),
+        .title: Style(parent: .strong, colour: .cyan),
+        .heading: Style(parent: .muted, isUnderlined: true),
+        .link: Style(parent: .text, colour: .blue),
+        .good: Style(parent: .text, colour: .green),
+        .warning: Style(parent: .text, colour: .yellow),
+        .bad: Style(parent: .strong, colour: .red),
+        .bar: Style(parent: .text, isReversed: true),
+        .current: Style(parent: .bar, isBold: true, isReversed: false),
+        .selected: Style(parent: .text, isReversed: true),
+        .overlay: Style(parent: .text),
+    ])
+}

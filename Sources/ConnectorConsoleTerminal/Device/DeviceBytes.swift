@@ -1,0 +1,54 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Reads and writes descriptors, whatever interrupts it.
+enum DeviceBytes {
+    /// What is there, waiting for it if there is nothing; nil at the end.
+    static func read(_ descriptor: Int32) -> [UInt8]? {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            var result = 0
+            repeat {
+                result = unsafe readBytes(descriptor, buffer.baseAddress, buffer.count)
+            } while result < 0 && errno == EINTR
+            count = max(0, result)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    /// Writes everything.
+    ///
+    /// - Returns: Whether the other side still takes it.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// The system's function, apart from the method of the same name.
+private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    unsafe read(descriptor, start, count)
+}
+
+/// The system's function, apart from the method of the same name.
+private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(descriptor, start, count)
+}

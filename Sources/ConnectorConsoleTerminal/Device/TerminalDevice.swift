@@ -1,0 +1,145 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorPlatform
+// Dispatch documents that its sources may be used from any thread, and does not say so to the compiler.
+@unsafe @preconcurrency internal import Dispatch
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The terminal of the process, taken for a full screen.
+final class TerminalDevice: Sendable {
+    /// What comes from the terminal.
+    enum Occasion: Sendable {
+        /// Somebody did something.
+        case inputs([TerminalInput])
+        /// The terminal has another size.
+        case resized
+        /// The process stops, or goes on after it was stopped.
+        case stopping
+        case continued
+        /// The terminal has gone.
+        case gone
+    }
+
+    private let terminal: Int32
+    private let messages: Int32
+    private let wake: (reading: Int32, writing: Int32)
+    private let writing = DispatchQueue(label: "connector-screen")
+    private let sources: [any DispatchSourceSignal]
+
+    /// How long Escape waits for the rest of a sequence, in milliseconds.
+    private static let patience: Int32 = 50
+
+    /// Takes the controlling terminal.
+    ///
+    /// - Parameters:
+    ///   - messages: Where standard output and standard error lead meanwhile.
+    ///   - onOccasion: Called from several threads.
+    /// - Throws: `unsupported` if there is no terminal, or one that has no cursor.
+    init(messages: Int32, _ onOccasion: @escaping @Sendable (Occasion) -> Void) throws(ConnectorError) {
+        terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { throw Self.noTerminal(unsafe String(cString: strerror(errno))) }
+        var ends: [Int32] = [0, 0]
+        guard unsafe pipe(&ends) == 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            close(terminal)
+            throw Self.noTerminal(reason)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        wake = (ends[0], ends[1])
+        self.messages = messages
+        // Received before the terminal is taken, so that none of them leaves it taken.
+        sources = [(SIGWINCH, Occasion.resized), (SIGTSTP, .stopping), (SIGCONT, .continued)].map { number, occasion in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { onOccasion(occasion) }
+            source.activate()
+            return source
+        }
+        let error = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
+        guard error == 0 else {
+            let reason = unsafe String(cString: strerror(error))
+            for end in ends + [terminal] { close(end) }
+            throw Self.noTerminal(reason)
+        }
+        let (terminal, stop) = (terminal, wake.reading)
+        let isReading = HostThread.start("connector-keys") { Self.read(terminal, until: stop, onOccasion) }
+        if !isReading { onOccasion(.gone) }
+    }
+
+    private static func noTerminal(_ cause: String) -> ConnectorError {
+        ConnectorError(.unsupported, "there is no terminal to show the console in", cause: cause)
+    }
+
+    /// Gives the terminal back, and ends the reading of keys. Nothing may be called afterwards.
+    func stop() async {
+        await withCheckedContinuation { continuation in writing.async { continuation.resume() } }
+        TerminalGuard.leave()
+        for source in sources { source.cancel() }
+        // The thread that reads closes the others.
+        close(wake.writing)
+    }
+
+    /// How many columns and lines there are.
+    var size: (width: Int, height: Int) {
+        var size = winsize()
+        guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Sends bytes, on a thread that a slow terminal may hold.
+    ///
+    /// - Returns: Whether the terminal is still there.
+    func write(_ bytes: [UInt8]) async -> Bool {
+        guard !bytes.isEmpty else { return true }
+        return await withCheckedContinuation { continuation in
+            writing.async { [terminal] in continuation.resume(returning: DeviceBytes.write(bytes, to: terminal)) }
+        }
+    }
+
+    /// Gives the terminal back, and stops the process until the shell lets it go on.
+    func suspend() {
+        TerminalGuard.leave()
+        kill(getpid(), SIGSTOP)
+    }
+
+    /// Takes the terminal anew: another program may have changed it.
+    func takeAgain() {
+        TerminalGuard.leave()
+        _ = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
+    }
+
+    private static func read(_ terminal: Int32, until stop: Int32, _ onOccasion: @Sendable (Occasion) -> Void) {
+        var parser = InputParser()
+        var waiting = [
+            pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+        ]
+        defer {
+            close(terminal)
+            close(stop)
+        }
+        while true {
+            let count = unsafe poll(&waiting, 2, parser.isPending ? patience : -1)
+            if waiting[1].revents != 0 && count > 0 { return }
+            if count == 0 {
+                onOccasion(.inputs(parser.flush()))
+            } else if count > 0 {
+                guard let bytes = DeviceBytes.read(terminal) else { return onOccasion(.gone) }
+                let inputs = parser.feed(bytes)
+                if !inputs.isEmpty { onOccasion(.inputs(inputs)) }
+            } else if errno != EINTR {
+                return onOccasion(.gone)
+            }
+        }
+    }
+}

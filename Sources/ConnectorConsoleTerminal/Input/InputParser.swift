@@ -1,0 +1,152 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the bytes that a terminal sends: keys, the mouse, and pasted text. Whatever it does not know it skips.
+package struct InputParser: Sendable {
+    private var bytes: [UInt8] = []
+    /// What is being pasted; nil if nothing is.
+    private var pasted: [UInt8]?
+
+    /// The most bytes of a sequence; a longer one is none.
+    private static let sequenceLimit = 64
+    /// The most bytes of pasted text that are kept.
+    private static let pasteLimit = 4096
+    private static let escape: UInt8 = 0x1B
+    private static let endOfPaste: [UInt8] = Array("\u{1B}[201~".utf8)
+
+    /// Nothing read yet.
+    package init() {}
+
+    /// Whether a sequence has begun, which may be the key Escape alone.
+    package var isPending: Bool { !bytes.isEmpty && pasted == nil }
+
+    /// Takes bytes.
+    ///
+    /// - Returns: What was done, as far as it is complete.
+    package mutating func feed(_ new: some Sequence<UInt8>) -> [TerminalInput] {
+        bytes += new
+        var inputs: [TerminalInput] = []
+        while !bytes.isEmpty {
+            if pasted != nil {
+                guard let text = paste() else { return inputs }
+                inputs.append(.paste(text))
+                continue
+            }
+            guard let (input, count) = next() else { return inputs }
+            bytes.removeFirst(count)
+            if let input { inputs.append(input) }
+        }
+        return inputs
+    }
+
+    /// Takes what is pending for what it is: nothing more came for a while.
+    package mutating func flush() -> [TerminalInput] {
+        guard isPending else { return [] }
+        defer { bytes = [] }
+        return bytes == [Self.escape] ? [.key(.escape)] : []
+    }
+
+    /// The next input and its length; an input of nil is unknown. Nil if more must come first.
+    private mutating func next() -> (input: TerminalInput?, count: Int)? {
+        switch bytes[0] {
+        case Self.escape: return sequence()
+        case 0x0D, 0x0A: return (.key(.enter), 1)
+        case 0x09: return (.key(.tab), 1)
+        case 0x7F, 0x08: return (.key(.backspace), 1)
+        case 0x01...0x1A: return (.key(.control(Character(Unicode.Scalar(bytes[0] + 0x60)))), 1)
+        case 0..<0x20: return (nil, 1)
+        case let first: return character(first)
+        }
+    }
+
+    private func character(_ first: UInt8) -> (input: TerminalInput?, count: Int)? {
+        let length = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF8 ? 4 : 0
+        guard length > 0 else { return (nil, 1) }
+        let rest = bytes.dropFirst().prefix(length - 1)
+        guard rest.allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
+        guard rest.count == length - 1 else { return nil }
+        let character = String(validating: bytes.prefix(length), as: UTF8.self)?.first
+        return (character.map { .key(.character($0)) }, length)
+    }
+
+    /// What follows Escape (ECMA-48, 5.4).
+    private mutating func sequence() -> (input: TerminalInput?, count: Int)? {
+        guard bytes.count > 1 else { return nil }
+        switch bytes[1] {
+        case UInt8(ascii: "["): return controlSequence()
+        case UInt8(ascii: "O"):
+            guard bytes.count > 2 else { return nil }
+            return (Self.key(bytes[2]).map { .key($0) }, 3)
+        // Escape, and then another key.
+        default: return (.key(.escape), 1)
+        }
+    }
+
+    private mutating func controlSequence() -> (input: TerminalInput?, count: Int)? {
+        guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
+            return bytes.count > Self.sequenceLimit ? (nil, bytes.count) : nil
+        }
+        let (text, count) = (bytes[2..<end], end + 1)
+        if text.first == UInt8(ascii: "<") { return (Self.mouse(text.dropFirst(), bytes[end]), count) }
+        // The mouse of terminals that do not know mode 1006: three bytes follow, which are no keys.
+        if text.isEmpty, bytes[end] == UInt8(ascii: "M") { return bytes.count < count + 3 ? nil : (nil, count + 3) }
+        let numbers = Self.numbers(text)
+        if bytes[end] == UInt8(ascii: "~") {
+            switch numbers.first {
+            case 1, 7: return (.key(.home), count)
+            case 4, 8: return (.key(.end), count)
+            case 5: return (.key(.pageUp), count)
+            case 6: return (.key(.pageDown), count)
+            case 200:
+                pasted = []
+                return (nil, count)
+            default: return (nil, count)
+            }
+        }
+        return (Self.key(bytes[end]).map { .key($0) }, count)
+    }
+
+    private static func key(_ final: UInt8) -> TerminalInput.Key? {
+        switch final {
+        case UInt8(ascii: "A"): .up
+        case UInt8(ascii: "B"): .down
+        case UInt8(ascii: "C"): .right
+        case UInt8(ascii: "D"): .left
+        case UInt8(ascii: "H"): .home
+        case UInt8(ascii: "F"): .end
+        case UInt8(ascii: "M"): .enter
+        case UInt8(ascii: "Z"): .backTab
+        default: nil
+        }
+    }
+
+    /// Reports of the mouse in mode 1006: the button, the column and the line, the last two from 1.
+    private static func mouse(_ text: ArraySlice<UInt8>, _ final: UInt8) -> TerminalInput? {
+        let numbers = numbers(text)
+        guard final == UInt8(ascii: "M"), numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+        switch numbers[0] {
+        case 0: return .click(column: numbers[1] - 1, line: numbers[2] - 1)
+        case 64: return .wheel(-1)
+        case 65: return .wheel(1)
+        default: return nil
+        }
+    }
+
+    private static func numbers(_ text: ArraySlice<UInt8>) -> [Int] {
+        text.split(separator: UInt8(ascii: ";")).map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
+    }
+
+    /// Collects pasted text; the text once it is whole.
+    private mutating func paste() -> String? {
+        let end = bytes.indices.first { bytes[$0...].starts(with: Self.endOfPaste) }
+        // What may be the beginning of the end stays.
+        let upTo = end ?? max(0, bytes.count - Self.endOfPaste.count + 1)
+        let room = Self.pasteLimit - (pasted?.count ?? 0)
+        pasted? += bytes[..<upTo].prefix(max(0, room))
+        bytes.removeFirst(upTo)
+        guard end != nil else { return nil }
+        bytes.removeFirst(Self.endOfPaste.count)
+        defer { pasted = nil }
+        return String(decoding: pasted ?? [], as: UTF8.self)
+    }
+}

@@ -1,0 +1,69 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes what turns one screen into another, and nothing else.
+///
+/// Cells that stay as they are cost nothing. Terminals differ in how many columns some characters take, so after each that is not
+/// ASCII the next one is given its place. Where even that would leave traces, for sequences of emoji, the columns are made blank
+/// before, and those behind are written again.
+package enum ScreenWriter {
+    /// How many columns behind an uncertain character are written again.
+    private static let shadow = 4
+
+    /// The bytes to send.
+    ///
+    /// - Parameter old: What is on the screen; nil if nobody knows.
+    package static func difference(from old: Canvas?, to new: Canvas) -> [UInt8] {
+        let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
+        guard old != new else { return [] }
+        var writer = Writer()
+        writer.put("\u{1B}[?2026h")
+        if old == nil { writer.put("\u{1B}[0m\u{1B}[2J") }
+        for line in 0..<new.height { writer.write(line, of: new, over: old) }
+        writer.put("\u{1B}[0m\u{1B}[?2026l")
+        return writer.bytes
+    }
+
+    private struct Writer {
+        var bytes: [UInt8] = []
+        private var look: Look?
+
+        mutating func put(_ text: String) { bytes += Array(text.utf8) }
+
+        mutating func write(_ line: Int, of new: Canvas, over old: Canvas?) {
+            /// The column where the terminal's cursor is for certain.
+            var cursor: Int?
+            var isShaded = 0
+            for column in 0..<new.width {
+                let cell = new[line, column]
+                isShaded -= 1
+                // The second half of a wide character is written with the first.
+                guard !cell.text.isEmpty else { continue }
+                let isWide = column + 1 < new.width && new[line, column + 1].text.isEmpty
+                let known = old.map { old in
+                    old[line, column] == cell && (!isWide || old[line, column + 1] == new[line, column + 1])
+                }
+                let wasUncertain = old.map { !$0[line, column].isCertain } ?? false
+                if known ?? (cell == .blank), isShaded <= 0 {
+                    cursor = nil
+                    continue
+                }
+                if cursor != column { move(line, column) }
+                if look != cell.look {
+                    put("\u{1B}[\(cell.look.parameters)m")
+                    look = cell.look
+                }
+                if !cell.isCertain || wasUncertain {
+                    put(isWide ? "  " : " ")
+                    move(line, column)
+                    isShaded = ScreenWriter.shadow
+                }
+                put(cell.text)
+                cursor = cell.text.utf8.count == 1 ? column + 1 : nil
+            }
+        }
+
+        /// CUP of ECMA-48, which counts from 1.
+        private mutating func move(_ line: Int, _ column: Int) { put("\u{1B}[\(line + 1);\(column + 1)H") }
+    }
+}

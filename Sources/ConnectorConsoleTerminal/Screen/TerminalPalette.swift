@@ -1,0 +1,48 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorConsole
+
+/// Turns styles into what the terminal has: sixteen colours, or none.
+package struct TerminalPalette: Sendable {
+    private let sheet: StyleSheet
+    private let isColoured: Bool
+    /// Whether the terminal shows characters beyond ASCII.
+    let isUnicode: Bool
+
+    /// Takes what the terminal can do.
+    package init(sheet: StyleSheet = .standard, isColoured: Bool, isUnicode: Bool) {
+        self.sheet = sheet
+        self.isColoured = isColoured
+        self.isUnicode = isUnicode
+    }
+
+    /// How a text of some styles looks; what one leaves open comes from the next.
+    func look(_ names: StyleName...) -> Look {
+        let style = names.reduce(Style()) { $0.filled(from: sheet.resolved($1)) }
+        var look = Look()
+        look.colour = isColoured ? style.colour.flatMap(Self.parameter) : nil
+        look.background = isColoured ? style.background.flatMap(Self.parameter).map { $0 + 10 } : nil
+        look.isBold = style.isBold ?? false
+        look.isFaint = style.isFaint ?? false
+        look.isUnderlined = style.isUnderlined ?? false
+        look.isReversed = style.isReversed ?? false
+        return look
+    }
+
+    /// How many columns there are between the cells of a table.
+    var gap: Int { sheet.resolved(.text).gap ?? 2 }
+
+    /// The parameter of SGR for letters; that of the background is higher by 10. Grey is left to paleness, because the
+    /// sixteen colours have none that is seen on every background.
+    private static func parameter(_ colour: Style.Colour) -> UInt8? {
+        switch colour {
+        case .red: 31
+        case .green: 32
+        case .yellow: 33
+        case .blue: 94
+        case .cyan: 36
+        default: nil
+        }
+    }
+}

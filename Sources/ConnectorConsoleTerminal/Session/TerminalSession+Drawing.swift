@@ -1,0 +1,86 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+
+extension TerminalSession {
+    /// The screen.
+    package func draw() -> Canvas {
+        var canvas = Canvas(width: windows.width, height: windows.height, isUnicode: palette.isUnicode)
+        let frames = windows.frames
+        if let frame = frames[.navigation], let scene = windows[.navigation] {
+            TabBar(coordinator, registry, palette).draw(scene, on: &canvas, in: frame)
+        }
+        if let frame = frames[.main], let scene = windows[.main] {
+            MainView.draw(scene, cursor, search: searches[coordinator.route], on: &canvas, in: frame, palette)
+        }
+        if let frame = frames[.side], let scene = windows[.side] {
+            for line in frame.line..<(frame.line + frame.height) {
+                canvas.write("│", palette.look(.muted), line: line, column: frame.column - 2, width: 1)
+            }
+            MainView.draw(scene, nil, search: nil, on: &canvas, in: frame, palette)
+        }
+        if let frame = frames[.status] { drawStatus(on: &canvas, in: frame) }
+        if let frame = frames[.overlay], let scene = windows[.overlay] { draw(scene, on: &canvas, in: frame) }
+        return canvas
+    }
+
+    private func drawStatus(on canvas: inout Canvas, in frame: Frame) {
+        if let prompt {
+            canvas.write(
+                "/\(prompt)",
+                palette.look(.strong),
+                line: frame.line,
+                column: frame.column,
+                width: frame.width
+            )
+            return
+        }
+        guard message.isEmpty else {
+            canvas.write(message, palette.look(.strong), line: frame.line, column: frame.column, width: frame.width)
+            return
+        }
+        var hints = ["? keys", "/ search", "q quit"]
+        if row?.link != nil { hints.append("enter open") }
+        let acts = row?.acts ?? []
+        let verbs = (acts.isEmpty ? windows[.main]?.acts ?? [] : acts).map { act in
+            "\(KeyBinding.name(of: act.verb, onAll: act.subject == .letters)) \(act.verb.rawValue)"
+        }
+        for hint in verbs where !hints.contains(hint) { hints.append(hint) }
+        let text = hints.joined(separator: "   ")
+        canvas.write(text, palette.look(.muted), line: frame.line, column: frame.column, width: frame.width)
+    }
+
+    private func draw(_ scene: Scene, on canvas: inout Canvas, in frame: Frame) {
+        let (look, right) = (palette.look(.overlay), frame.column + frame.width - 1)
+        for line in frame.line..<(frame.line + frame.height) {
+            canvas.fill(look, line: line, column: frame.column, width: frame.width)
+            canvas.write("│", look, line: line, column: frame.column, width: 1)
+            canvas.write("│", look, line: line, column: right, width: 1)
+        }
+        let edge = String(repeating: "─", count: max(0, frame.width - 2))
+        let bottom = frame.line + frame.height - 1
+        canvas.write("┌\(edge)┐", look, line: frame.line, column: frame.column, width: frame.width)
+        canvas.write("└\(edge)┘", look, line: bottom, column: frame.column, width: frame.width)
+        canvas.write(
+            " \(scene.title) ",
+            palette.look(.title),
+            line: frame.line,
+            column: frame.column + 2,
+            width: frame.width - 4
+        )
+        let page = Page(scene, width: max(0, frame.width - 4), palette)
+        for (offset, index) in page.lines.indices.prefix(max(0, frame.height - 2)).enumerated() {
+            var column = frame.column + 2
+            for span in page.text(of: index).spans {
+                column += canvas.write(
+                    span.text,
+                    palette.look(span.style, .overlay),
+                    line: frame.line + 1 + offset,
+                    column: column,
+                    width: right - 1 - column
+                )
+            }
+        }
+    }
+}

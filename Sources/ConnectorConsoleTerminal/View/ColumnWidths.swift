@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Divides the width of a terminal among the columns of a table.
+enum ColumnWidths {
+    /// The least that a column keeps while others are wider.
+    private static let least = 6
+
+    /// The widths of columns that would like to be as wide as their contents.
+    ///
+    /// The widest columns give first, so that short ones stay whole; the rightmost of equals gives.
+    static func fitted(_ natural: [Int], into width: Int, gap: Int) -> [Int] {
+        var widths = natural
+        var excess = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
+        while excess > 0, let widest = widths.max(), widest > least {
+            let next = max(least, widths.filter { $0 < widest }.max() ?? least)
+            let indices = widths.indices.filter { widths[$0] == widest }.reversed()
+            let share = min(widest - next, max(1, (excess + indices.count - 1) / indices.count))
+            for index in indices where excess > 0 {
+                let less = min(share, excess)
+                widths[index] -= less
+                excess -= less
+            }
+        }
+        // Even so too wide: what stands on the right has no room.
+        var room = width
+        for index in widths.indices where widths[index] > 0 {
+            widths[index] = max(0, min(widths[index], room))
+            room -= widths[index] + gap
+        }
+        return widths
+    }
+}

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorManifest
+
+/// Draws a scene into the main slot or the side: its route, and below it the lines that are in sight.
+enum MainView {
+    /// The lines of a scene in a slot.
+    static func page(_ scene: Scene, in frame: Frame, _ palette: TerminalPalette) -> Page {
+        // A column on the left shows the row that keys act on without colours, too.
+        Page(scene, width: max(0, frame.width - 2), palette)
+    }
+
+    /// How many lines of a slot scroll.
+    static func height(of frame: Frame) -> Int { max(0, frame.height - 1) }
+
+    /// The line of the page that is on a line of the screen.
+    static func line(at line: Int, in frame: Frame, _ cursor: SceneCursor) -> Int? {
+        line > frame.line ? cursor.top + line - frame.line - 1 : nil
+    }
+
+    /// Draws a scene.
+    ///
+    /// - Parameter cursor: The row that keys act on; nil where none is.
+    static func draw(
+        _ scene: Scene,
+        _ cursor: SceneCursor?,
+        search: String?,
+        on canvas: inout Canvas,
+        in frame: Frame,
+        _ palette: TerminalPalette
+    ) {
+        let search = search.map { "   / \($0)" } ?? ""
+        canvas.write(
+            "\(scene.route)\(search)",
+            palette.look(.title),
+            line: frame.line,
+            column: frame.column,
+            width: frame.width
+        )
+        let page = page(scene, in: frame, palette)
+        let top = cursor?.top ?? 0
+        for (offset, index) in page.lines.indices.dropFirst(top).prefix(height(of: frame)).enumerated() {
+            let line = frame.line + 1 + offset
+            let isSelected = cursor?.place != nil && page.lines[index].row == cursor?.place
+            if isSelected {
+                canvas.fill(palette.look(.selected), line: line, column: frame.column, width: frame.width)
+                canvas.write(">", palette.look(.selected), line: line, column: frame.column, width: 1)
+            }
+            var column = frame.column + 2
+            for span in page.text(of: index).spans {
+                let look = isSelected ? palette.look(.selected, span.style) : palette.look(span.style)
+                let room = frame.column + frame.width - column
+                column += canvas.write(span.text, look, line: line, column: column, width: room)
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// The tabs, in the first line.
+struct TabBar {
+    private let coordinator: Coordinator
+    private let registry: ConsoleRegistry
+    private let palette: TerminalPalette
+
+    /// Takes where somebody is, and which scenes there are.
+    init(_ coordinator: Coordinator, _ registry: ConsoleRegistry, _ palette: TerminalPalette) {
+        self.coordinator = coordinator
+        self.registry = registry
+        self.palette = palette
+    }
+
+    /// The tabs as a scene: a row for each, and what matters wherever somebody is.
+    func scene(_ snapshot: ConsoleSnapshot) -> Scene {
+        let rows = registry.scenes.map { scene in
+            let isCurrent = scene.root == coordinator.tab
+            return Row(scene.root, [StyledText(scene.title, isCurrent ? .current : .bar)], link: Route([scene.root]))
+        }
+        let report = snapshot.report
+        let leaves = report.gates.filter { $0.policy == nil }
+        let open = leaves.count { $0.state == .open }
+        let mark = !report.isReady ? "✗" : open < leaves.count ? "!" : "✓"
+        let verdict = StyledText(" \(mark) \(open)/\(leaves.count) ", .bar)
+        return Scene(
+            Route(["tabs"]),
+            "Tabs",
+            [registry.component("tabs", TableModel([], rows)), registry.component("verdict", NoticeModel(verdict))]
+        )
+    }
+
+    /// The tab at a column.
+    func tab(at column: Int) -> String? {
+        var left = 0
+        for (index, scene) in registry.scenes.enumerated() {
+            let right = left + CharacterWidth.columns(of: text(index, scene.title))
+            if (left..<right).contains(column) { return scene.root }
+            left = right
+        }
+        return nil
+    }
+
+    /// Draws the tabs.
+    func draw(_ scene: Scene, on canvas: inout Canvas, in frame: Frame) {
+        canvas.fill(palette.look(.bar), line: frame.line, column: frame.column, width: frame.width)
+        let verdict = scene.components.last?.rows.first?.cells.first?.displayed(palette)
+        let columns = verdict?.columns ?? 0
+        var column = frame.column
+        for (index, row) in (scene.components.first?.rows ?? []).enumerated() {
+            let cell = row.cells.first ?? ""
+            let look = palette.look(cell.spans.first?.style ?? .bar)
+            let room = frame.column + frame.width - columns - column
+            column += canvas.write(text(index, cell.text), look, line: frame.line, column: column, width: room)
+        }
+        let place = frame.column + frame.width - columns
+        if let verdict, place > frame.column {
+            canvas.write(verdict.text, palette.look(.bar), line: frame.line, column: place, width: columns)
+        }
+    }
+
+    private func text(_ index: Int, _ title: String) -> String {
+        let title = title.displayed(isUnicode: palette.isUnicode)
+        return index < 9 ? " \(index + 1) \(title) " : " \(title) "
+    }
+}

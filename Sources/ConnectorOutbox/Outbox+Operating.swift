@@ -1,0 +1,37 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import Synchronization
+
+/// What an operator sees of the outbox that this process uses, and does to it.
+extension Outbox {
+    /// What is known of events, oldest first; nothing before the outbox was opened.
+    package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
+        guard isOpen else { return [] }
+        return try await engine().records(selection)
+    }
+
+    /// Puts dead letters back in the queue, and delivers them.
+    ///
+    /// - Returns: How many.
+    package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        let engine = try await engine()
+        let count = try await engine.replay(selection)
+        guard count > 0 else { return 0 }
+        try await refresh(engine)
+        for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrived() }
+        await deliver()
+        return count
+    }
+
+    /// Drops waiting events or dead letters for good.
+    ///
+    /// - Returns: How many.
+    package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        let engine = try await engine()
+        let count = try await engine.drop(selection)
+        if count > 0 { try await refresh(engine) }
+        return count
+    }
+}

@@ -1,0 +1,93 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorConsole
+
+/// Tabs, stacks and dialogs, without a platform.
+@Suite
+struct CoordinatorTests {
+    private static let tabs = ["gates", "outbox", "dead", "events", "plugins", "configuration"]
+    private static let drop = ConsoleAct(.drop, .letters, title: "drop every dead letter", question: "Drop?")
+    private static let retry = ConsoleAct(.retry, .gate("a"), title: "retry a")
+    private var coordinator = Coordinator(tabs: tabs, at: .gates)
+
+    @Test(
+        arguments: [
+            Route.gates, .gate("analytics/segment"), .operation("track", of: "analytics/segment"), .outbox,
+            .event("m1"),
+            .dead, .events, .plugins, .plugin("segment"), .configuration,
+        ]
+    )
+    func `every route is moved to, also from the outside, and going back leads to where somebody was`(route: Route) {
+        var moved = Coordinator(tabs: Self.tabs, at: .events)
+        #expect(moved.handle(.move(route)) == [.show(route)])
+        #expect(moved.route == route)
+        #expect(moved.handle(.back) == (route == Route([moved.tab]) ? [] : [.show(.events)]))
+        var begun = Coordinator(tabs: Self.tabs, at: route)
+        #expect(begun.route == route)
+        let root = Route([route.root])
+        #expect(begun.handle(.back) == (route == root ? [] : [.show(root)]))
+        #expect(begun.route == root)
+    }
+
+    @Test mutating func `each tab keeps its own stack`() {
+        _ = coordinator.handle(.move(.gate("a")))
+        _ = coordinator.handle(.move(.operation("track", of: "a")))
+        #expect(coordinator.tab == "gates")
+        #expect(coordinator.handle(.turn(1)) == [.show(.outbox)])
+        #expect(coordinator.handle(.turn(-1)) == [.show(.operation("track", of: "a"))])
+        #expect(coordinator.stack == [.gates, .gate("a"), .operation("track", of: "a")])
+        #expect(coordinator.handle(.turn(-1)) == [.show(.configuration)])
+    }
+
+    @Test mutating func `a route that is in the stack already is gone back to`() {
+        _ = coordinator.handle(.move(.gate("a")))
+        _ = coordinator.handle(.move(.gate("b")))
+        #expect(coordinator.handle(.move(.gate("a"))) == [.show(.gate("a"))])
+        #expect(coordinator.stack == [.gates, .gate("a")])
+    }
+
+    @Test mutating func `a stack does not grow without end`() {
+        for number in 1...100 { _ = coordinator.handle(.move(.gate("g\(number)"))) }
+        #expect(coordinator.stack.count == 32)
+        #expect(coordinator.stack.first == .gates && coordinator.route == .gate("g100"))
+    }
+
+    @Test mutating func `what nobody registered is nowhere`() {
+        #expect(coordinator.handle(.move(Route(["nowhere"]))) == [.tell("there is nothing at /nowhere")])
+        #expect(coordinator.route == .gates)
+        #expect(Coordinator(tabs: Self.tabs, at: Route(["nowhere"])).route == .gates)
+    }
+
+    @Test mutating func `where something is lost a question comes first`() {
+        #expect(coordinator.handle(.act(Self.drop)) == [.present(.confirmation(Self.drop))])
+        #expect(coordinator.handle(.answer(false)) == [.dismiss])
+        #expect(coordinator.handle(.act(Self.drop)) == [.present(.confirmation(Self.drop))])
+        #expect(coordinator.handle(.back) == [.dismiss])
+        #expect(coordinator.handle(.answer(true)) == [], "nobody asks any more")
+        _ = coordinator.handle(.act(Self.drop))
+        #expect(
+            coordinator.handle(.answer(true)) == [.dismiss, .perform(Self.drop), .tell("drop every dead letter …")]
+        )
+        #expect(coordinator.handle(.done("dropped 1 dead letter")) == [.tell("dropped 1 dead letter"), .show(.gates)])
+    }
+
+    @Test mutating func `where nothing is lost it is done at once, and one thing at a time`() {
+        #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
+        #expect(coordinator.handle(.act(Self.retry)) == [.tell("wait until this is done: retry a")])
+        _ = coordinator.handle(.done("a is open"))
+        #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
+    }
+
+    @Test mutating func `a dialog has every event but the end`() {
+        #expect(coordinator.handle(.help) == [.present(.help)])
+        #expect(coordinator.handle(.move(.outbox)) == [])
+        #expect(coordinator.handle(.turn(1)) == [])
+        #expect(coordinator.handle(.act(Self.retry)) == [])
+        #expect(coordinator.handle(.answer(true)) == [.dismiss], "help is no question")
+        _ = coordinator.handle(.help)
+        #expect(coordinator.handle(.quit) == [.quit])
+    }
+}

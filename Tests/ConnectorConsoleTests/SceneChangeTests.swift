@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorConsole
+
+/// A platform that updates what changed shows the same as one that draws everything.
+@Suite
+struct SceneChangeTests {
+    private func scene(_ rows: [Row], title: String = "") -> Scene {
+        var component = Component(id: "c", kind: "table", shape: .table, title: title)
+        component.rows = rows
+        return Scene(.gates, "", [component])
+    }
+
+    @Test func `any scene becomes any other by its changes`() {
+        var numbers = Numbers(state: 7)
+        for _ in 0..<2000 {
+            var old = scene(numbers.rows)
+            let new = scene(numbers.rows, title: numbers.next(3) == 0 ? "other" : "")
+            for change in new.changes(from: old) { old.apply(change) }
+            #expect(old == new)
+        }
+    }
+
+    @Test func `what is the same changes nothing`() {
+        #expect(Mock.scene(.gates).changes(from: Mock.scene(.gates)).isEmpty)
+    }
+
+    @Test func `one row that says something else is one change`() {
+        let old = scene([Row("a", ["1"]), Row("b", ["2"]), Row("c", ["3"])])
+        let new = scene([Row("a", ["1"]), Row("b", ["4"]), Row("c", ["3"])])
+        #expect(new.changes(from: old) == [.update(component: 0, row: 1, Row("b", ["4"]))])
+    }
+
+    @Test func `a log that scrolls is lines that go and lines that come`() {
+        let old = scene((0..<500).map { Row("\($0)", ["line"]) })
+        let new = scene((2..<502).map { Row("\($0)", ["line"]) })
+        #expect(
+            new.changes(from: old) == [
+                .remove(component: 0, rows: 0..<2),
+                .insert(component: 0, at: 498, [Row("500", ["line"]), Row("501", ["line"])]),
+            ]
+        )
+    }
+
+    @Test func `another route is another scene`() {
+        let scene = Mock.scene(.outbox)
+        #expect(scene.changes(from: Mock.scene(.gates)) == [.everything(scene)])
+    }
+
+    /// The same rows in every run (SplitMix64).
+    private struct Numbers {
+        var state: UInt64
+
+        mutating func next(_ bound: UInt64) -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+            return (value ^ value >> 31) % bound
+        }
+
+        /// Rows of few ids, also twice the same.
+        var rows: [Row] {
+            mutating get { (0..<next(7)).map { _ in Row("\(next(6))", [StyledText("\(next(2))")]) } }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorHost
+
+/// What is shown for each route, as values.
+@Suite
+struct SceneTests {
+    @Test func `the gates are a tree that says what is down and why`() {
+        let scene = Mock.scene(.gates)
+        let tree = scene.components[1]
+        #expect(tree.shape == .tree && tree.rows.map(\.id) == ["analytics", "analytics/segment", "analytics/posthog"])
+        #expect(tree.rows.map(\.depth) == [0, 1, 1])
+        #expect(tree.rows[2].link == .gate("analytics/posthog"))
+        #expect(tree.rows[2].cells.map(\.text).contains("the key was refused [unauthorized]"))
+        #expect(tree.rows[1].cells.map(\.text).contains("authenticated 5 s ago  the key was accepted"))
+        #expect(scene.components[0].rows[0].cells[0].text == "not ready: 1 of 2 gates open")
+        #expect(scene.commandLine == "connector-host status")
+    }
+
+    @Test func `a gate tells why it is not open, and what to do`() {
+        let scene = Mock.scene(.gate("analytics/posthog"))
+        for text in ["the key was refused [unauthorized]", "HTTP 401", "give it another", "failed"] {
+            #expect(scene.text.contains(text), "\(text)")
+        }
+        #expect(scene.acts.map(\.verb) == [.retry, .close])
+        #expect(scene.acts[0].question == nil && scene.acts[1].question != nil)
+    }
+
+    @Test func `a gate shows its outbox, its operations, and since when it is as it is`() {
+        var snapshot = Mock.snapshot()
+        var before = Mock.report
+        before.gates[1].state = .failed
+        snapshot.history.note(before, at: Mock.ago(200))
+        snapshot.history.note(Mock.report, at: Mock.ago(120))
+        snapshot.history.sample(Mock.report)
+        let scene = ConsoleRegistry.standard.scene(for: .gate("analytics/segment"), of: snapshot)
+        #expect(scene.text.contains("since | \(Mock.ago(120)), 2 min ago"))
+        #expect(scene.text.contains("stuck | the vendor is away"))
+        #expect(scene.text.contains("authenticated"))
+        #expect(scene.components.contains { $0.shape == .chart && $0.series.map(\.values) == [[2]] })
+        let operations = scene.components.last
+        #expect(operations?.rows.first?.link == .operation("track", of: "analytics/segment"))
+    }
+
+    @Test func `an operation says what it takes and how it is called`() {
+        let scene = Mock.scene(.operation("track", of: "analytics/segment"))
+        #expect(scene.components.map(\.shape) == [.details, .form, .notice])
+        #expect(scene.components[1].rows.map(\.id) == ["event"])
+        #expect(scene.commandLine == "connector-host call analytics/segment track")
+    }
+
+    @Test func `the outbox says what waits, since when, and why`() {
+        let scene = Mock.scene(.outbox)
+        #expect(scene.text.contains("analytics/segment | 2 | 1 min | 1 | 7 | 3 s ago | 0 | the vendor is away"))
+        #expect(scene.components[1].rows.map(\.link) == [.event("m1"), .event("m2")])
+        #expect(scene.commandLine == "connector-host outbox list")
+    }
+
+    @Test func `an event shows every attempt at every connector, and what the vendors get`() {
+        let scene = Mock.scene(.event("m3"))
+        #expect(
+            scene.components.map(\.title) == [
+                "", "At analytics/segment", "At analytics/posthog", "What the vendors get",
+            ]
+        )
+        #expect(scene.text.contains("3 attempts until \(Mock.ago(40)): invalid: bad \u{1B}[31mevent"))
+        #expect(scene.text.contains(#""userId": "u1""#))
+        #expect(scene.acts.map(\.verb) == [.replay, .drop])
+        #expect(scene.acts[0].commandLine == "connector-host outbox replay m3 --gate analytics/segment")
+        #expect(scene.acts[0].question == nil && scene.acts[1].question != nil)
+    }
+
+    @Test func `dead letters are acted on one by one, or all after a question`() {
+        let scene = Mock.scene(.dead)
+        let row = scene.components[0].rows[0]
+        #expect(row.link == .event("m3"))
+        #expect(
+            row.acts.map(\.subject) == [
+                .letter("m3", connector: "analytics/segment"), .letter("m3", connector: "analytics/segment"),
+            ]
+        )
+        #expect(scene.acts.allSatisfy { $0.subject == .letters && $0.question != nil })
+        #expect(
+            scene.acts.map(\.commandLine) == ["connector-host outbox replay --all", "connector-host outbox drop --all"]
+        )
+    }
+
+    @Test func `events, plugins and the configuration are shown, without the values of the configuration`() {
+        #expect(Mock.scene(.events).text.contains(#"analytics/segment  limit  {"left":3}"#))
+        let plugins = Mock.scene(.plugins)
+        #expect(plugins.text.contains("✓ segment | 1.0.0 | analytics/1"))
+        #expect(plugins.text.contains("it has no manifest"))
+        #expect(Mock.scene(.plugin("segment")).text.contains("Sends events."))
+        #expect(Mock.scene(.plugin("/p/libbroken.so")).text.contains("it has no manifest"))
+        let configuration = Mock.scene(.configuration)
+        #expect(configuration.text.contains("segment | segment"))
+        #expect(!configuration.text.contains("TOPSECRET"))
+    }
+
+    @Test(
+        arguments: [
+            Route.gate("nowhere"), .operation("nothing", of: "analytics/segment"), .plugin("none"),
+            Route(["dead", "a"]),
+            Route(["configuration", "a"]), Route(["events", "a", "b"]), Route(["outbox", "a", "b"]), Route(["nowhere"]),
+        ]
+    )
+    func `what is not there is said to be missing`(route: Route) {
+        #expect(Mock.scene(route).text.contains("there is nothing at \(route)"))
+    }
+
+    @Test func `what was not looked up yet is not said to be missing`() {
+        let scene = ConsoleRegistry.standard.scene(for: .event("m9"), of: Mock.snapshot())
+        #expect(scene.text.contains("looking it up"))
+        #expect(Mock.scene(.event("m9")).text.contains("the outbox does not know the event m9"))
+    }
+
+    @Test func `with simulators no command line promises an outbox that ends with the process`() {
+        var snapshot = Mock.snapshot(.dead)
+        snapshot.commands = CommandLines(file: "my file.json", isSimulated: true)
+        let scene = ConsoleRegistry.standard.scene(for: .dead, of: snapshot)
+        #expect(scene.commandLine == nil && scene.acts.allSatisfy { $0.commandLine == nil })
+        let gates = ConsoleRegistry.standard.scene(for: .gates, of: snapshot)
+        #expect(gates.commandLine == "connector-host status --config 'my file.json' --simulate")
+    }
+
+    @Test func `a search leaves the rows that say it, and in a tree those above`() {
+        let found = Mock.scene(.gates).filtered(by: "REFUSED")
+        #expect(found.components[1].rows.map(\.id) == ["analytics", "analytics/posthog"])
+        #expect(found.components[0].rows.count == 1, "a notice is no list")
+        #expect(Mock.scene(.gates).filtered(by: "nothing like it").components[1].rows.isEmpty)
+        #expect(Mock.scene(.gates).filtered(by: "") == Mock.scene(.gates))
+    }
+
+    @Test func `words that a shell would read otherwise are quoted`() {
+        #expect(CommandLineText.command(["a", "it's $HOME", "", "b/c=d"]) == #"a 'it'\''s $HOME' '' b/c=d"#)
+    }
+}

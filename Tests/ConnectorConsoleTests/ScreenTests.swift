@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorConsoleTerminal
+
+/// The screen, and what is sent to make it another one.
+@Suite
+struct ScreenTests {
+    @Test(
+        arguments: [
+            "\u{1B}[2J\u{1B}]0;title\u{7}", "\u{9B}31m", "a\rb\nc\td", "\u{8}\u{7F}\u{0}", "\u{202E}drow", "\u{2028}",
+            "\u{85}\u{90}payload\u{9C}",
+        ]
+    )
+    func `no text reaches the terminal as a control sequence`(text: String) {
+        for isUnicode in [true, false] {
+            var canvas = Canvas(width: 80, height: 1, isUnicode: isUnicode)
+            canvas.write(text, Look(), line: 0, column: 0, width: 80)
+            let bytes = ScreenWriter.difference(from: canvas.empty, to: canvas)
+            var terminal = Terminal(width: 80, height: 1)
+            terminal.feed(bytes)
+            #expect(terminal.unknown.isEmpty)
+            #expect(terminal.lines == [canvas.text(ofLine: 0)])
+            if !isUnicode { #expect(bytes.allSatisfy { $0 < 0x80 }) }
+        }
+    }
+
+    @Test func `what has no room is left out, also half a wide character`() {
+        var canvas = Canvas(width: 6, height: 2, isUnicode: true)
+        #expect(canvas.write("漢漢漢", Look(), line: 0, column: 1, width: 9) == 4)
+        #expect(canvas.text(ofLine: 0) == " 漢漢")
+        #expect(canvas.write("abc", Look(), line: 5, column: 0, width: 3) == 0)
+        #expect(canvas.write("abc", Look(), line: 0, column: -1, width: 3) == 0)
+        canvas.fill(Look(isReversed: true), line: 1, column: 4, width: 99)
+        canvas.fill(Look(), line: 1, column: 99, width: 1)
+        #expect(canvas[1, 5].look.isReversed && !canvas[1, 3].look.isReversed)
+    }
+
+    @Test func `what nobody sees by itself is shown, and piles of marks are cut`() {
+        var canvas = Canvas(width: 9, height: 1, isUnicode: true)
+        canvas.write(
+            "a\u{200B}b" + "c" + String(repeating: "\u{301}", count: 500),
+            Look(),
+            line: 0,
+            column: 0,
+            width: 9
+        )
+        #expect(canvas.text(ofLine: 0).hasPrefix("a\u{FFFD}b"))
+        #expect(canvas[0, 3].text.unicodeScalars.count == 8)
+    }
+
+    @Test func `the same screen costs nothing, and one other character little`() {
+        var old = Canvas(width: 200, height: 60, isUnicode: true)
+        for line in 0..<60 { old.write(String(repeating: "x", count: 200), Look(), line: line, column: 0, width: 200) }
+        #expect(ScreenWriter.difference(from: old, to: old).isEmpty)
+        var new = old
+        new.write("y", Look(), line: 30, column: 100, width: 1)
+        #expect(ScreenWriter.difference(from: old, to: new).count < 50)
+        #expect(ScreenWriter.difference(from: nil, to: old).count < 200 * 60 + 1000)
+    }
+
+    /// However wide a terminal takes the characters on which terminals differ.
+    @Test(arguments: [1, 2, 4])
+    func `a terminal shows the screen after any number of differences`(uncertain: Int) {
+        var state: UInt64 = 11
+        func next(_ bound: UInt64) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % bound)
+        }
+        let texts = ["hello", "漢字かな", "e\u{301}é", "👩‍👩‍👧", "🇩🇪🇫🇷", "│─└ ✓", "    ", "x", "\u{2764}\u{FE0F}!"]
+        var terminal = Terminal(width: 24, height: 4, uncertain: uncertain)
+        var old: Canvas?
+        for _ in 0..<400 {
+            var new =
+                next(3) == 0
+                ? Canvas(width: 24, height: 4, isUnicode: true) : old ?? Canvas(width: 24, height: 4, isUnicode: true)
+            for _ in 0..<next(6) {
+                let look = Look(colour: next(2) == 0 ? 31 : nil, isBold: next(2) == 0)
+                new.write(texts[next(UInt64(texts.count))], look, line: next(4), column: next(24), width: 24)
+            }
+            terminal.feed(ScreenWriter.difference(from: old, to: new))
+            #expect(terminal.unknown.isEmpty)
+            for line in 0..<4 {
+                for column in 0..<24 where new[line, column].isCertain && !new.isBehindUncertain(line, column) {
+                    #expect(terminal[line, column] == new[line, column].text, "line \(line), column \(column)")
+                }
+            }
+            old = new
+        }
+    }
+}
+
+extension Canvas {
+    /// Nothing in the same size.
+    fileprivate var empty: Canvas { Canvas(width: width, height: height, isUnicode: true) }
+
+    /// Whether a column is the second half of a character whose width is not certain.
+    fileprivate func isBehindUncertain(_ line: Int, _ column: Int) -> Bool {
+        column > 0 && self[line, column].text.isEmpty && !self[line, column - 1].isCertain
+    }
+}

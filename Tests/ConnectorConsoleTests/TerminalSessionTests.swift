@@ -1,0 +1,213 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorManifest
+import ConnectorServices
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleTerminal
+
+/// The console in a terminal, without one.
+@Suite
+struct TerminalSessionTests {
+    private func session(
+        _ route: Route = .gates,
+        width: Int = 80,
+        height: Int = 24,
+        isUnicode: Bool = true
+    ) -> TerminalSession {
+        TerminalSession(
+            .standard,
+            Mock.snapshot(.gates, .outbox, .dead, .event("m3"), .plugins),
+            palette: TerminalPalette(isColoured: true, isUnicode: isUnicode),
+            at: route,
+            width: width,
+            height: height
+        )
+    }
+
+    private func screen(_ session: TerminalSession) -> [String] {
+        let canvas = session.draw()
+        return (0..<canvas.height).map { canvas.text(ofLine: $0) }
+    }
+
+    private func press(_ session: inout TerminalSession, _ keys: TerminalInput.Key...) -> [TerminalSession.Effect] {
+        keys.flatMap { session.handle(.key($0)) }
+    }
+
+    @Test func `the gates fit into 80 columns, with the tree, the states and why`() {
+        let screen = screen(session())
+        #expect(
+            screen[0].hasPrefix(" 1 Gates  2 Outbox  3 Dead  4 Events  5 Plugins  6 Config")
+                && screen[0].hasSuffix("✗ 1/2")
+        )
+        #expect(screen[1] == "/gates")
+        #expect(screen[2] == "  not ready: 1 of 2 gates open")
+        #expect(screen[5].hasPrefix("> ! analytics   degraded"))
+        #expect(screen[6].hasPrefix("  ├─ ✓ segment") && screen[7].hasPrefix("  └─ ✗ posthog"))
+        #expect(screen[7].contains("failed") && screen[7].contains("the key was refused"))
+        #expect(screen.last?.contains("? keys") == true && screen.last?.contains("r retry") == true)
+    }
+
+    @Test func `in ASCII nothing beyond it is shown`() {
+        for line in screen(session(isUnicode: false)) { #expect(line.utf8.allSatisfy { $0 < 0x80 }) }
+    }
+
+    @Test func `a wide terminal shows what the row leads to beside it`() {
+        var session = session(width: 200, height: 60)
+        _ = press(&session, .down, .down)
+        #expect(session.routes == [.gates, .gate("analytics/posthog")])
+        #expect(screen(session).contains { $0.contains("│ /gates/analytics/posthog") })
+        #expect(screen(session).contains { $0.contains("remedy") && $0.contains("give it another") })
+        _ = press(&session, .enter)
+        #expect(session.routes == [.gate("analytics/posthog")])
+        _ = press(&session, .escape)
+        #expect(session.routes == [.gates, .gate("analytics/posthog")], "the row is still selected")
+    }
+
+    @Test func `keys lead from the tree to a gate, to an operation, and back`() {
+        var session = session()
+        #expect(press(&session, .down, .enter) == [.refresh])
+        #expect(session.coordinator.route == .gate("analytics/segment"))
+        _ = press(&session, .end, .enter)
+        #expect(session.coordinator.route == .operation("track", of: "analytics/segment"))
+        _ = press(&session, .escape, .left)
+        #expect(session.coordinator.route == .gates)
+        _ = press(&session, .character("3"))
+        #expect(session.coordinator.route == .dead)
+        _ = press(&session, .tab)
+        #expect(session.coordinator.route == .events)
+        #expect(press(&session, .character("q")) == [.quit])
+    }
+
+    @Test func `a gate is retried at once, and what came of it stands in the last line`() {
+        var session = session()
+        let act = GateScene.acts(on: Mock.report.gates[2])[0]
+        #expect(press(&session, .end, .character("r")) == [.perform(act)])
+        #expect(screen(session).last == "retry analytics/posthog …")
+        #expect(session.done("analytics/posthog is open") == [.refresh])
+        #expect(screen(session).last == "analytics/posthog is open")
+    }
+
+    @Test func `a dead letter is dropped after y alone`() {
+        var session = session(.dead)
+        #expect(press(&session, .character("d")).isEmpty)
+        #expect(screen(session).contains { $0.contains("Drop the dead letter m3 of analytics/segment?") })
+        #expect(press(&session, .enter).isEmpty, "a key that was meant for something else")
+        #expect(session.coordinator.dialog != nil)
+        #expect(press(&session, .character("n")).isEmpty && session.coordinator.dialog == nil)
+        _ = press(&session, .character("d"))
+        guard case .perform(let act)? = press(&session, .character("y")).first else {
+            Issue.record("nothing is done")
+            return
+        }
+        #expect(act.verb == .drop && act.subject == .letter("m3", connector: "analytics/segment"))
+    }
+
+    @Test func `every dead letter is meant by a capital letter alone`() {
+        var session = session(.dead)
+        _ = press(&session, .character("P"))
+        guard case .confirmation(let act)? = session.coordinator.dialog else {
+            Issue.record("there is no question")
+            return
+        }
+        #expect(act.subject == .letters)
+        var gates = self.session()
+        #expect(press(&gates, .character("P")).isEmpty)
+        #expect(screen(gates).last == "there is nothing here to replay")
+    }
+
+    @Test func `the command line that does the same is copied`() {
+        var session = session(.dead)
+        #expect(press(&session, .character("y")) == [.copy("connector-host outbox explain m3")])
+        #expect(screen(session).last == "copied: connector-host outbox explain m3")
+    }
+
+    @Test func `a search leaves what it finds, until Escape`() {
+        var session = session()
+        _ = press(&session, .character("/"), .character("p"), .character("o"), .character("s"))
+        #expect(screen(session).last == "/pos")
+        #expect(!screen(session).contains { $0.contains("segment") })
+        _ = press(&session, .enter, .end, .enter)
+        #expect(session.coordinator.route == .gate("analytics/posthog"))
+        _ = press(&session, .escape)
+        #expect(session.coordinator.route == .gates && screen(session)[1] == "/gates   / pos")
+        _ = press(&session, .escape)
+        #expect(screen(session).contains { $0.contains("segment") })
+    }
+
+    @Test func `help names every key, and fits into 24 lines`() {
+        var session = session()
+        _ = press(&session, .character("?"))
+        let screen = screen(session).joined(separator: "\n")
+        for binding in KeyBinding.all { #expect(screen.contains(binding.name), "\(binding.name)") }
+        _ = press(&session, .character("x"))
+        #expect(session.coordinator.dialog == nil)
+    }
+
+    @Test func `the mouse selects, opens, scrolls and turns to tabs`() {
+        var session = session()
+        #expect(session.handle(.click(column: 10, line: 7)).isEmpty)
+        #expect(session.row?.id == "analytics/posthog")
+        #expect(session.handle(.click(column: 10, line: 7)) == [.refresh])
+        #expect(session.coordinator.route == .gate("analytics/posthog"))
+        _ = session.handle(.click(column: 12, line: 0))
+        #expect(session.coordinator.route == .outbox)
+        _ = session.handle(.wheel(1))
+        _ = session.handle(.click(column: 79, line: 0))
+        _ = session.handle(.click(column: 500, line: 500))
+        #expect(session.coordinator.route == .outbox)
+    }
+
+    @Test func `the row stays selected while others come and go`() {
+        var session = session()
+        _ = press(&session, .end)
+        var snapshot = Mock.snapshot(.gates)
+        snapshot.report.gates.insert(Mock.gate("analytics/a"), at: 1)
+        let isOther = session.update(snapshot)
+        #expect(isOther && session.row?.id == "analytics/posthog")
+        snapshot.report.gates.removeLast()
+        _ = session.update(snapshot)
+        #expect(session.row?.id == "analytics/segment", "the last one that is left")
+        let isOtherAgain = session.update(snapshot)
+        #expect(!isOtherAgain)
+    }
+
+    @Test func `the last events are kept in sight until somebody goes up`() {
+        var session = session(.events, height: 10)
+        var snapshot = Mock.snapshot()
+        snapshot.events = (0..<100).map { .init(connector: "a", name: "n\($0)", time: Mock.now) }
+        _ = session.update(snapshot)
+        #expect(screen(session).contains { $0.contains("n99") })
+        _ = press(&session, .home)
+        _ = session.update(snapshot)
+        #expect(screen(session).contains { $0.contains("n0") } && !screen(session).contains { $0.contains("n99") })
+    }
+
+    @Test(arguments: [(0, 0), (1, 1), (3, 2), (10, 5), (79, 3), (120, 4), (121, 24), (500, 200)])
+    func `no size is too small or too large`(size: (width: Int, height: Int)) {
+        var session = session(width: 80, height: 24)
+        for route in [
+            Route.gates, .gate("analytics/segment"), .outbox, .event("m3"), .dead, .events, .plugins, .configuration,
+        ] {
+            session = self.session(route, width: 80, height: 24)
+            _ = session.resize(width: size.width, height: size.height)
+            for key in [.end, .up, .pageDown, .enter, .escape, .character("?"), .home] as [TerminalInput.Key] {
+                _ = press(&session, key)
+                #expect(session.draw().width == size.width)
+            }
+        }
+    }
+
+    @Test func `long reasons are wrapped, not cut`() {
+        var snapshot = Mock.snapshot()
+        let reason = (1...60).map { "word\($0)" }.joined(separator: " ") + " " + String(repeating: "x", count: 300)
+        snapshot.report.gates[2].error?.message = reason
+        var session = session(.gate("analytics/posthog"))
+        _ = session.update(snapshot)
+        let screen = screen(session).joined(separator: " ")
+        #expect(screen.contains("word60") && screen.count { $0 == "x" } >= 300)
+    }
+}
