@@ -63,7 +63,8 @@ examples: plugins
 	@scripts/run-example .build-example/debug
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
-# gdb is for one test alone, NATS for those of that outbox, tmux for those of the console; they are skipped without.
+# gdb is for one test alone, NATS for those of that outbox, prometheus for those of metrics, tmux for those of the console; they are
+# skipped without.
 test: packages fixtures examples
 	@scripts/install-system-packages gdb nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests

@@ -61,6 +61,7 @@ enum Mock {
             delivered: 7,
             dropped: 0,
             lastDelivered: ago(3),
+            perSecond: 0,
             failure: failure
         )
     }

@@ -108,6 +108,7 @@ extension CallCounters {
 
 extension OutboxReport {
     fileprivate init(json: JSONValue) {
+        let code = json["code"]?.string
         self.init(
             queued: json.count("queued") ?? 0,
             bytes: json.count("bytes") ?? 0,
@@ -116,8 +117,10 @@ extension OutboxReport {
             delivered: json.count("delivered") ?? 0,
             dropped: json.count("dropped") ?? 0,
             lastDelivered: json.time("lastDelivered"),
+            perSecond: json["perSecond"]?.number ?? 0,
+            stability: json["stability"]?.string,
             failure: json["failure"]?.string,
-            code: json["code"]?.string.map(ConnectorError.Code.init(rawValue:)),
+            code: code.map { ConnectorError.Code(rawValue: $0) },
             nextAttemptAt: json.time("nextAttemptAt")
         )
     }
