@@ -68,17 +68,24 @@ extension PluginInstance: Channel {
 
     /// Awaits the outcome of a call on one of the instance's threads.
     private func awaitOutcome(of id: UInt64, _ visit: CallVisit, by deadline: UInt64) async -> OperationTable.Outcome {
-        if let outcome = operations.takeOutcome(of: id) { return outcome }
+        let early = operations.takeOutcome(of: id)
+        // A function that has completed its call may still hold its thread.
+        if let early, !visit.isInside { return early }
         let owner = context.owner
         let clock = environment.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
         let timer = clock.schedule(after: wait) { [self] in atDeadline(of: id, visit, after: wait) }
-        let outcome = await withTaskCancellationHandler {
-            await operations.awaitOutcome(of: id)
-        } onCancel: {
-            let error = ConnectorError(.cancelled, "\(visit.name) was cancelled")
-            if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
+        let outcome: OperationTable.Outcome
+        if let early {
+            outcome = early
+        } else {
+            outcome = await withTaskCancellationHandler {
+                await operations.awaitOutcome(of: id)
+            } onCancel: {
+                let error = ConnectorError(.cancelled, "\(visit.name) was cancelled")
+                if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
+            }
         }
         // While the function runs, the timer still has to tell whether its thread is lost.
         visit.stopWatching { clock.cancel(timer) }
