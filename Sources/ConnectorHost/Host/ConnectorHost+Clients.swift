@@ -33,4 +33,11 @@ extension ConnectorHost {
     public func gate(_ path: String) throws(ConnectorError) -> GateClient {
         GateClient(try target(path))
     }
+
+    /// The operations of every leaf whose plugin was found.
+    package var operations: OperationList {
+        OperationList(
+            current.tree.nodes.compactMap { node in node.gate?.manifest.map { (node.path, $0.capabilities) } }
+        )
+    }
 }

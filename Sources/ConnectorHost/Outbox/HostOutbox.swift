@@ -163,18 +163,6 @@ struct HostOutbox: Sendable {
     }
 }
 
-extension ConnectorHost {
-    /// Where a host of a configuration can be reached, and where its outbox lies unless that is on servers; nil if neither
-    /// the configuration nor the environment names a directory.
-    ///
-    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
-    package static func stateDirectory(of configuration: Configuration, state: String? = nil) -> String? {
-        if let directory = configuration.stateDirectory { return directory }
-        let folder = StateDirectory.folder(name: configuration.name, file: configuration.file)
-        return StateDirectory(state, application: folder).path
-    }
-}
-
 extension HostOutbox {
     /// How the outbox of a connector stands; nil if it never had an event, or nothing was opened yet.
     func report(of path: String) -> OutboxReport? {

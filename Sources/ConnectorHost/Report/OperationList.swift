@@ -29,15 +29,6 @@ package struct OperationList: Sendable {
     }
 }
 
-extension ConnectorHost {
-    /// The operations of every leaf whose plugin was found.
-    package var operations: OperationList {
-        OperationList(
-            current.tree.nodes.compactMap { node in node.gate?.manifest.map { (node.path, $0.capabilities) } }
-        )
-    }
-}
-
 extension Operation {
     /// The operation's own documentation, or else its capability's.
     package func documentation(in capability: Capability) -> String {
