@@ -259,7 +259,7 @@ let package = Package(
             name: "ConnectorConsoleTests",
             dependencies: layers + [
                 "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorHost", "ConnectorHostTesting",
-                "ConnectorManifest",
+                "ConnectorManifest", "ConnectorTestSupport",
             ],
             swiftSettings: strict
         ),

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorConsole
@@ -42,7 +43,8 @@ struct HostModelTests {
         #expect(history.samples["a"]?.failures == [1, 0, 3])
     }
 
-    @Test func `a host is looked at and acted on, and what fails is a sentence`() async throws {
+    @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+    func `a host is looked at and acted on, and what fails is a sentence`() async throws {
         let images = try #require(ConnectorHost.Options.executableDirectory)
         // Nobody listens on that port.
         let host = try ConnectorHost.testing(

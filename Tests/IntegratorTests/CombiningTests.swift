@@ -32,6 +32,7 @@ import Testing
         let call = CallFlow(provider: provider >>>> ClosureProvider { journal.note($0) }).prepare("a").call()
         await provider.request(for: "a")
         call.cancel()
+        await provider.cancellation(of: "a")
         provider.answer("a")
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(journal.lines == [])

@@ -98,6 +98,7 @@ internal import Testing
         let call = CallFlow(provider: stubborn).prepare("a").noted(in: journal, as: "a").call()
         await stubborn.request(for: "a")
         call.cancel()
+        await stubborn.cancellation(of: "a")
         stubborn.answer("a")
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(journal.lines == ["a begins", "a fails: CancellationError", "a completes"])
