@@ -110,11 +110,15 @@ extension Outbox {
             defer { state.version = version }
             return state.version != version
         }
-        if hasChanged, (try? await refresh(engine)) != nil {
-            for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrived() }
-            await deliver()
-        }
+        if hasChanged { try? await takeUp(engine) }
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
+    }
+
+    /// Reads anew how the outboxes stand, and delivers what others have put in.
+    func takeUp(_ engine: any OutboxEngine) async throws(ConnectorError) {
+        try await refresh(engine)
+        for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrived() }
+        await deliver()
     }
 
     /// Takes note of what became of a batch, and tells those who wait for it.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-internal import Synchronization
 
 /// What an operator sees of the outbox that this process uses, and does to it.
 extension Outbox {
@@ -18,10 +17,7 @@ extension Outbox {
     package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         let engine = try await engine()
         let count = try await engine.replay(selection)
-        guard count > 0 else { return 0 }
-        try await refresh(engine)
-        for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrived() }
-        await deliver()
+        if count > 0 { try await takeUp(engine) }
         return count
     }
 

@@ -3,7 +3,6 @@
 
 public import ConnectorManifest
 internal import ConnectorOutbox
-internal import ConnectorServices
 
 /// The outbox, as an application sees it: see <doc:Outbox>.
 extension ConnectorHost {
@@ -39,15 +38,5 @@ extension ConnectorHost {
     public func migrateOutbox() async throws(ConnectorError) -> [String] {
         guard case .servers(let servers) = outbox.place else { return [] }
         return try await NATSEngine.migrate(try servers.resolved(), targets: outbox.paths)
-    }
-
-    /// Where a host of a configuration can be reached, and where its outbox lies unless that is on servers; nil if neither
-    /// the configuration nor the environment names a directory.
-    ///
-    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
-    package static func stateDirectory(of configuration: Configuration, state: String? = nil) -> String? {
-        if let directory = configuration.stateDirectory { return directory }
-        let folder = StateDirectory.folder(name: configuration.name, file: configuration.file)
-        return StateDirectory(state, application: folder).path
     }
 }

@@ -149,8 +149,7 @@ struct HostOutbox: Sendable {
     /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
     static func place(of configuration: Configuration, state: String?) -> Place {
         if let servers = configuration.servers { return .servers(servers) }
-        if let directory = configuration.stateDirectory { return .directory(directory) }
-        guard let state = StateDirectory(state).path else {
+        guard let directory = configuration.hostDirectory(state: state) else {
             return .none(
                 ConnectorError(
                     .storage,
@@ -159,7 +158,7 @@ struct HostOutbox: Sendable {
                 )
             )
         }
-        return .directory("\(state)/\(StateDirectory.folder(name: configuration.name, file: configuration.file))")
+        return .directory(directory)
     }
 }
 

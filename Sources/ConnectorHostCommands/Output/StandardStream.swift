@@ -58,25 +58,14 @@ enum StandardStream: Sendable {
 
     /// Writes a whole text. An error is kept in ``outputFailure``; no stream is left to report one of standard error on.
     func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe writeBytes(descriptor, buffer.baseAddress, buffer.count)
-            }
-            if count > 0 {
-                bytes = bytes.dropFirst(count)
-            } else if errno != EINTR {
-                if self == .output { _ = Self.failure.compareExchange(expected: 0, desired: errno, ordering: .relaxed) }
-                return
-            }
+        do throws(SystemError) {
+            try OutputFile.write(Array(text.utf8), to: descriptor)
+        } catch {
+            guard self == .output else { return }
+            _ = Self.failure.compareExchange(expected: 0, desired: error.number, ordering: .relaxed)
         }
     }
 
     /// Writes a text and ends the line.
     func writeLine(_ text: String) { write(text + "\n") }
-}
-
-/// The system's function, apart from the method of the same name.
-private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
-    unsafe write(descriptor, start, count)
 }

@@ -17,7 +17,7 @@ struct AttachedHost: Sendable {
     /// - Throws: The error of a host that does not answer.
     static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
         guard let configuration = try? Configuration.read(file: file.file, environment: .process),
-            let directory = ConnectorHost.stateDirectory(of: configuration)
+            let directory = configuration.hostDirectory()
         else { return nil }
         let client = ControlClient(directory)
         guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),

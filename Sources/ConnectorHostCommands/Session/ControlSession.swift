@@ -13,7 +13,7 @@ struct ControlSession: Sendable {
 
     /// Serves the API; nil if that cannot be, which keeps no host from running.
     static func start(for host: ConnectorHost, logger: Logger) -> ControlSession? {
-        guard let directory = ConnectorHost.stateDirectory(of: host.configuration) else {
+        guard let directory = host.configuration.hostDirectory() else {
             logger.notice("no state directory, so that other commands cannot ask this host")
             return nil
         }

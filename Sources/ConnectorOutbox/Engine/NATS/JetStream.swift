@@ -69,7 +69,6 @@ struct JetStream: Sendable {
         private struct State {
             var answers: [NATSMessage?]
             var missing: Int
-            var isUnreachable = false
         }
 
         private let state: Mutex<State>
