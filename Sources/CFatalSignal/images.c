@@ -34,66 +34,6 @@ const image *image_at(uintptr_t address) {
     return NULL;
 }
 
-#ifdef __linux__
-typedef struct search {
-    uintptr_t address;
-    image *found;
-} search;
-
-static int visit(struct dl_phdr_info *info, size_t size, void *context) {
-    search *search = context;
-    (void)size;
-    for (int index = 0; index < info->dlpi_phnum; index++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[index];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD || search->address < start || search->address - start >= header->p_memsz) continue;
-        search->found->base = info->dlpi_addr;
-        /* Every executable segment lies between the ends of all of them. */
-        for (int each = 0; each < info->dlpi_phnum; each++) {
-            const ElfW(Phdr) *code = &info->dlpi_phdr[each];
-            if (code->p_type != PT_LOAD || (code->p_flags & PF_X) == 0) continue;
-            start = info->dlpi_addr + code->p_vaddr;
-            if (search->found->start == 0 || start < search->found->start) search->found->start = start;
-            if (start + code->p_memsz > search->found->end) search->found->end = start + code->p_memsz;
-        }
-        return 1;
-    }
-    return 0;
-}
-
-static int find(uintptr_t address, image *found) {
-    search search = {address, found};
-    return dl_iterate_phdr(visit, &search) == 1 && found->start != 0;
-}
-#endif
-
-int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *path) {
-    image found;
-    int index = -1;
-    memset(&found, 0, sizeof found);
-#ifdef __linux__
-    struct link_map *map = NULL;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !find((uintptr_t)map->l_ld, &found)) return -1;
-#else
-    (void)handle;
-    return -1;
-#endif
-    pthread_mutex_lock(&growing);
-    int count = atomic_load_explicit(&image_count, memory_order_relaxed);
-    if (count < (int)(sizeof images / sizeof *images)) {
-        index = count;
-        images[index].start = found.start;
-        images[index].end = found.end;
-        images[index].base = found.base;
-        images[index].plugin = plugin;
-        images[index].path = path;
-        atomic_store_explicit(&image_count, count + 1, memory_order_release);
-    }
-    pthread_mutex_unlock(&growing);
-    modules_refresh();
-    return index;
-}
-
 void fatal_signal_name_gates(int32_t index, const char *gates) {
     if (index < 0 || index >= atomic_load(&image_count)) return;
     atomic_store_explicit(&images[index].gates, gates, memory_order_release);
@@ -174,7 +114,7 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
 }
 
 /* Appended to only, like the images. */
-static module modules[512];
+static module modules[sizeof images / sizeof *images + 512];
 static atomic_int module_count;
 
 const module *module_at(uintptr_t address) {
@@ -226,6 +166,33 @@ void modules_refresh(void) {
     dl_iterate_phdr(append_module, &place);
     pthread_mutex_unlock(&growing);
 #endif
+}
+
+int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *path) {
+    int index = -1;
+#ifdef __linux__
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return -1;
+    modules_refresh();
+    pthread_mutex_lock(&growing);
+    /* The youngest first, and that is mostly the one. */
+    int place = atomic_load_explicit(&module_count, memory_order_relaxed) - 1;
+    while (place >= 0 && modules[place].base != map->l_addr) place--;
+    int count = atomic_load_explicit(&image_count, memory_order_relaxed);
+    if (place >= 0 && count < (int)(sizeof images / sizeof *images)) {
+        index = count;
+        images[index].start = modules[place].start;
+        images[index].end = modules[place].end;
+        images[index].base = modules[place].base;
+        images[index].plugin = plugin;
+        images[index].path = path;
+        atomic_store_explicit(&image_count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&growing);
+#else
+    (void)handle, (void)plugin, (void)path;
+#endif
+    return index;
 }
 
 int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *frames, int limit) {

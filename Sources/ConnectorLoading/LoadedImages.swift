@@ -9,9 +9,8 @@ package final class LoadedImages: Sendable {
     /// The one table; the dynamic linker's is one for the process, too.
     package static let shared = LoadedImages()
 
-    /// The images in the order of loading. Walking a list costs nothing beside loading an image, which walks all of
-    /// them, too.
-    private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
+    /// The images by the checksums of their bytes.
+    private let images = Mutex<[UInt64: [LoadedImage]]>([:])
     /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
     private let loading = Monitor<Void>(())
 
@@ -28,15 +27,14 @@ package final class LoadedImages: Sendable {
             let checksum = unsafe Self.checksum(bytes)
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
-            images.withLock { $0.append((checksum, image)) }
+            images.withLock { $0[checksum, default: []].append(image) }
             return image
         }
     }
 
     /// The image of these bytes, if it is loaded.
     private func known(_ bytes: UnsafeRawBufferPointer, _ checksum: UInt64) -> LoadedImage? {
-        let candidates = images.withLock { images in images.filter { $0.checksum == checksum } }
-        return candidates.first { unsafe $0.image.content.isEqual(to: bytes) }?.image
+        images.withLock { $0[checksum] }?.first { unsafe $0.content.isEqual(to: bytes) }
     }
 
     /// A fast checksum that tells nearly all images apart; a comparison settles the rest.

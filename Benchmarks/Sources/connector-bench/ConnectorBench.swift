@@ -35,10 +35,17 @@ enum ConnectorBench {
         case ("events", 2):
             let suite = Suite(files: arguments[1], programs: "", rounds: 20)
             _ = try await suite.run(suite.events)
+        case ("part", 4):
+            let suite = Suite(files: arguments[1], programs: arguments[2], rounds: 20)
+            guard let part = suite.parts.first(where: { $0.name == arguments[3] }) else {
+                let names = suite.parts.map(\.name).joined(separator: ", ")
+                throw Failure("there is no part \(arguments[3]); there are \(names)", status: 64)
+            }
+            _ = try await suite.run([part.measure])
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES | part FILES PROGRAMS NAME",
                 status: 64
             )
         }

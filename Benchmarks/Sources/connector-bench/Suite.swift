@@ -36,7 +36,16 @@ struct Suite {
 
     /// Measures everything.
     func run() async throws -> [Measurement] {
-        try await run([opening, slowGates, processes, calls, requests] + events + [otherLanguages, allocations])
+        try await run(parts.map(\.measure))
+    }
+
+    /// Everything that is measured, in order.
+    var parts: [(name: String, measure: () async throws -> [Measurement])] {
+        [
+            ("opening", opening), ("slowGates", slowGates), ("processes", processes), ("calls", calls),
+            ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("delivering", delivering),
+            ("backlogs", backlogs), ("otherLanguages", otherLanguages), ("allocations", allocations),
+        ]
     }
 
     /// What an event costs, from the application to the vendor.

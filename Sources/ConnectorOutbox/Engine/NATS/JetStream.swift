@@ -29,6 +29,9 @@ struct JetStream: Sendable {
 
         /// Whether the server may do it in a moment: it has no leader yet, or is short of something.
         var isPassing: Bool { code == 503 }
+
+        /// Whether there are fewer servers than replicas: more may come, or may have been away.
+        var isForPeers: Bool { number == 10_005 }
     }
 
     // MARK: Answers
@@ -167,7 +170,7 @@ struct JetStream: Sendable {
             .storage,
             "the outbox cannot be used: NATS: \(refusal.description)",
             cause: "JetStream's error \(refusal.number)",
-            isRetryable: refusal.isPassing
+            isRetryable: refusal.isPassing || refusal.isForPeers
         )
     }
 
