@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorManifest
@@ -35,5 +36,29 @@ import Testing
     ])
     func `what is no moment is not read`(text: String) {
         #expect(Timestamp(parsing: text) == nil)
+    }
+
+    @Test func `the written form of a moment is told from every other`() {
+        var random = SeededGenerator(seed: 24)
+        let letters = Array("0123456789-:.TZtz +".utf8)
+        func isWritten(_ text: [UInt8]) -> Bool { Timestamp.isWritten(text.span) }
+        func comesBack(_ text: [UInt8]) -> Bool {
+            let text = String(decoding: text, as: UTF8.self)
+            return Timestamp(parsing: text)?.description == text
+        }
+        for _ in 0..<2000 {
+            let moment = Timestamp(nanoseconds: .random(in: 0...16_725_225_599_999_999_999, using: &random))
+            var text = Array(moment.description.utf8)
+            #expect(isWritten(text))
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                text[Int.random(in: text.indices, using: &random)] = letters.randomElement(using: &random) ?? 0
+            }
+            #expect(isWritten(text) == comesBack(text), "\(String(decoding: text, as: UTF8.self))")
+            text.removeLast(Int.random(in: 1...24, using: &random))
+            #expect(!isWritten(text))
+        }
+        for text in ["2026-02-30T00:00:00.000Z", "2026-04-31T00:00:00.000Z", "2026-01-02T12:00:60.000Z"] {
+            #expect(!isWritten(Array(text.utf8)))
+        }
     }
 }

@@ -190,7 +190,9 @@ private struct JSONScan {
     }
 
     private mutating func word(_ word: StaticString, _ text: Span<UInt8>) -> Bool {
-        for byte in "\(word)".utf8 { guard consume(byte, text) else { return false } }
+        let end = index + word.utf8CodeUnitCount
+        guard end <= text.count, text.extracting(index..<end).isEqual(to: word) else { return false }
+        index = end
         return true
     }
 
@@ -208,6 +210,16 @@ private struct JSONScan {
     mutating func consume(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
         guard index < text.count, text[index] == byte else { return false }
         index += 1
+        return true
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether these are the bytes of a text.
+    func isEqual(to text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        let expected = unsafe UnsafeBufferPointer(start: text.utf8Start, count: count)
+        for index in indices { guard unsafe self[index] == expected[index] else { return false } }
         return true
     }
 }

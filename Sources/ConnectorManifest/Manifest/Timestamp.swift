@@ -66,25 +66,51 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
             seconds: Int(nanoseconds / 1_000_000_000),
             nanosecond: Int(nanoseconds % 1_000_000_000)
         )
-        let fields =
-            [
-                (time.year, 4, "-"), (time.month, 2, "-"), (time.day, 2, "T"), (time.hour, 2, ":"),
-                (time.minute, 2, ":"), (time.second, 2, "."), (time.nanosecond / 1_000_000, 3, "Z"),
-            ] as [(number: Int, width: Int, end: Unicode.Scalar)]
         return unsafe String(unsafeUninitializedCapacity: 24) { target in
             var index = 0
-            for field in fields {
-                var number = field.number
-                for place in stride(from: index + field.width - 1, through: index, by: -1) {
+            func write(_ number: Int, _ width: Int, _ end: Unicode.Scalar) {
+                var number = number
+                for place in stride(from: index + width - 1, through: index, by: -1) {
                     unsafe target[place] = 0x30 + UInt8(number % 10)
                     number /= 10
                 }
-                index += field.width
-                unsafe target[index] = UInt8(ascii: field.end)
+                index += width
+                unsafe target[index] = UInt8(ascii: end)
                 index += 1
             }
+            write(time.year, 4, "-")
+            write(time.month, 2, "-")
+            write(time.day, 2, "T")
+            write(time.hour, 2, ":")
+            write(time.minute, 2, ":")
+            write(time.second, 2, ".")
+            write(time.nanosecond / 1_000_000, 3, "Z")
             return index
         }
+    }
+
+    /// Whether a text is what ``description`` writes for some moment, letter by letter.
+    package static func isWritten(_ text: Span<UInt8>) -> Bool {
+        func number(_ range: Range<Int>) -> Int? {
+            var number = 0
+            for index in range {
+                guard 0x30...0x39 ~= text[index] else { return nil }
+                number = number * 10 + Int(text[index] - 0x30)
+            }
+            return number
+        }
+        guard text.count == 24, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            text[10] == UInt8(ascii: "T"),
+            text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"), text[19] == UInt8(ascii: "."),
+            text[23] == UInt8(ascii: "Z"),
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
+            let minute = number(14..<16), let second = number(17..<19), number(20..<23) != nil,
+            (1970...2500).contains(year)
+        else { return false }
+        var time = CalendarTime(year: year, month: month, day: day)
+        (time.hour, time.minute, time.second) = (hour, minute, second)
+        // A leap second, or the 31st of a short month, is written as a moment of the day after.
+        return time.isPlausible && second < 60 && CalendarTime(seconds: time.seconds, nanosecond: 0).day == day
     }
 
     /// Orders by time.

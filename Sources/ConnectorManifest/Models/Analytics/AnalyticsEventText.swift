@@ -22,7 +22,7 @@ public struct AnalyticsEventText: Sendable {
         for object in slices.objects {
             var members = Members()
             for place in object.members {
-                guard members.take(slices.members[place], of: batch) else { return nil }
+                guard members.take(slices.members[place], of: batch.span) else { return nil }
             }
             guard members.areComplete else { return nil }
             events.append(AnalyticsEventText(batch: batch, range: object.range, context: members.context))
@@ -34,16 +34,24 @@ public struct AnalyticsEventText: Sendable {
     ///
     /// - Parameter value: JSON.
     public func utf8(filling name: StaticString, with value: StaticString) -> [UInt8] {
-        let member = "\"\(name)\":\(value)"
+        var text: [UInt8] = []
+        text.reserveCapacity(range.count + name.utf8CodeUnitCount + value.utf8CodeUnitCount + 17)
         guard let context else {
-            return batch[range.lowerBound..<(range.upperBound - 1)] + Array(",\"context\":{\(member)}}".utf8)
+            text += batch[range.lowerBound..<(range.upperBound - 1)]
+            text.append(",\"context\":{")
+            text.append(name, value)
+            text.append("}}")
+            return text
         }
         let members = JSONObjectSlices.members(of: batch.span, at: context)
-        let isGiven = members.contains { batch[$0.name].elementsEqual("\(name)".utf8) }
+        let isGiven = members.contains { batch.span.extracting($0.name).isEqual(to: name) }
         guard !isGiven else { return Array(batch[range]) }
         let place = context.lowerBound + 1
-        return batch[range.lowerBound..<place] + Array((members.isEmpty ? member : member + ",").utf8)
-            + batch[place..<range.upperBound]
+        text += batch[range.lowerBound..<place]
+        text.append(name, value)
+        if !members.isEmpty { text.append(",") }
+        text += batch[place..<range.upperBound]
+        return text
     }
 
     /// The members of an event that are texts.
@@ -65,43 +73,56 @@ public struct AnalyticsEventText: Sendable {
         private var (given, filled): (Texts, Texts) = ([], [])
         private(set) var context: Range<Int>?
 
+        /// What is to be checked of a member.
+        private enum Check {
+            case object, context, text(Texts), messageId, timestamp, type
+        }
+
+        /// The members that an event may have.
+        private static let checks: [(name: StaticString, check: Check)] = [
+            ("type", .type), ("messageId", .messageId), ("timestamp", .timestamp), ("userId", .text(.userId)),
+            ("anonymousId", .text(.anonymousId)), ("event", .text(.event)), ("properties", .object),
+            ("traits", .object), ("context", .context), ("name", .text([])), ("category", .text([])),
+            ("groupId", .text(.groupId)), ("previousId", .text(.previousId)),
+        ]
+
         /// Takes note of a member; false for one that an event has not, or that is of another type than it should be.
-        mutating func take(_ member: JSONObjectSlices.Member, of batch: [UInt8]) -> Bool {
-            let isObject = batch[member.value.lowerBound] == UInt8(ascii: "{")
-            switch String(decoding: batch[member.name], as: UTF8.self) {
-            case "properties", "traits": return isObject
-            case "context":
-                context = member.value
-                return isObject
-            case "name", "category": return note([], member.value, of: batch)
-            case "userId": return note(.userId, member.value, of: batch)
-            case "anonymousId": return note(.anonymousId, member.value, of: batch)
-            case "event": return note(.event, member.value, of: batch)
-            case "groupId": return note(.groupId, member.value, of: batch)
-            case "previousId": return note(.previousId, member.value, of: batch)
-            case "messageId":
-                let length = member.value.count - 2
-                return note(.messageId, member.value, of: batch) && (1...AnalyticsEvent.messageIdLimit).contains(length)
-                    && !batch[member.value].contains(UInt8(ascii: "\\"))
-            case "timestamp":
+        mutating func take(_ member: JSONObjectSlices.Member, of batch: Span<UInt8>) -> Bool {
+            let (name, value) = (batch.extracting(member.name), batch.extracting(member.value))
+            for (known, check) in Self.checks where name.isEqual(to: known) {
+                return take(check, value, at: member.value)
+            }
+            return false
+        }
+
+        private mutating func take(_ check: Check, _ value: Span<UInt8>, at place: Range<Int>) -> Bool {
+            switch check {
+            case .object: return value[0] == UInt8(ascii: "{")
+            case .context:
+                context = place
+                return value[0] == UInt8(ascii: "{")
+            case .text(let text): return note(text, value)
+            case .messageId:
+                return note(.messageId, value) && (1...AnalyticsEvent.messageIdLimit).contains(value.count - 2)
+                    && !value.indices.contains { value[$0] == UInt8(ascii: "\\") }
+            case .timestamp:
                 // In the form that this package writes: others are rewritten.
-                guard note(.timestamp, member.value, of: batch), member.value.count == 26 else { return false }
-                let text = String(decoding: batch[member.value].dropFirst().dropLast(), as: UTF8.self)
-                return Timestamp(parsing: text)?.description == text
-            case "type":
-                type = AnalyticsEvent.Kind.allCases.first {
-                    batch[member.value].elementsEqual("\"\($0.rawValue)\"".utf8)
+                return note(.timestamp, value) && Timestamp.isWritten(value.extracting(1..<(value.count - 1)))
+            case .type:
+                guard value[0] == UInt8(ascii: "\"") else { return false }
+                let text = unsafe value.withUnsafeBufferPointer {
+                    unsafe String(decoding: $0.dropFirst().dropLast(), as: UTF8.self)
                 }
+                type = AnalyticsEvent.Kind(rawValue: text)
                 return type != nil
-            default: return false
             }
         }
 
         /// Takes note of a text; false for anything else.
-        private mutating func note(_ text: Texts, _ value: Range<Int>, of batch: [UInt8]) -> Bool {
+        private mutating func note(_ text: Texts, _ value: Span<UInt8>) -> Bool {
             given.formUnion(text)
             if value.count > 2 { filled.formUnion(text) }
-            return batch[value.lowerBound] == UInt8(ascii: "\"")
+            return value[0] == UInt8(ascii: "\"")
         }
 
         /// Whether the event has what its type needs.
@@ -116,5 +137,20 @@ public struct AnalyticsEventText: Sendable {
             case .identify, .page, .screen: return true
             }
         }
+    }
+}
+
+extension [UInt8] {
+    /// Adds a text.
+    fileprivate mutating func append(_ text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Adds a member of an object.
+    fileprivate mutating func append(_ name: StaticString, _ value: StaticString) {
+        append("\"")
+        append(name)
+        append("\":")
+        append(value)
     }
 }
