@@ -94,6 +94,60 @@ expect 'the other calls stand under their kinds' \
 call analytics track '{"event": "Order Completed", "userId": "u1", "timestamp": "2026-03-01T12:00:01Z", "properties": {"total": "much"}}'
 expect 'what the server refuses is invalid, in its words' 'status == 1 and code == "invalid" and "field type conflict" in text'
 
+section "influxdb $INFLUXDB_VERSION: down, back, and its password changed twice"
+password() { (umask 077 && printf '%s' "$1" > "$scratch/password.new") && mv "$scratch/password.new" "$scratch/password"; }
+# So many events, the next numbers, on their way through the outbox.
+sent=0
+send() {
+    local lines=()
+    for ((number = sent + 1; number <= sent + $1; number++)); do
+        lines+=("{\"event\": \"Outage\", \"userId\": \"u1\", \"messageId\": \"outage-$number\"}")
+    done
+    sent=$((sent + $1))
+    status=0
+    printf '%s\n' "${lines[@]}" \
+        | "$CONNECTOR_HOST" send analytics track - --config "$scratch/connectors.json" --json > "$scratch/answer" 2> "$scratch/messages" || status=$?
+    expect "up to number $sent they are stored" 'status == 0'
+}
+# Asks until an expression is true, or for as long as a gate may take to heal.
+eventually() {
+    local turn
+    for turn in {1..90}; do
+        host "${@:3}"
+        if status=$status python3 "$root/Tests/Acceptance/answer.py" expect "$scratch" "$2" > /dev/null 2>&1; then break; fi
+        sleep 1
+    done
+    expect "$1" "$2"
+}
+password 'right horse'
+configure << JSON
+{"state": "$scratch/state", "connectors": [{"name": "analytics", "plugin": "influxdb", "probe": "2s", "heal": {"initial": "200ms", "max": "2s"},
+  "outbox": {"retry": {"initial": "200ms", "max": "2s"}}, "config":
+  {"endpoint": "$server", "database": "shop", "username": "writer", "password": {"secret": "file:$scratch/password"}}}]}
+JSON
+start run "$CONNECTOR_HOST" run --config "$scratch/connectors.json"
+eventually 'the gate is open' 'gate("analytics")["state"] == "open"' status
+send 50
+stop influxdb KILL
+send 100
+eventually 'without the server the gate is not open' 'gate("analytics")["state"] != "open"' status
+start influxdb "$scratch/influxdb/usr/bin/influxd" -config "$scratch/influxdb.conf"
+await influxdb "$server/ping"
+for horse in second third; do
+    administrate "SET PASSWORD FOR writer = '$horse horse'"
+    send 100
+    eventually "with another password it is not open" 'gate("analytics")["state"] != "open"' status
+    password "$horse horse"
+    eventually "with the new one in the file it opens by itself" 'gate("analytics")["state"] == "open"' status
+    send 25
+done
+eventually 'nothing waits any more' 'all(box["queued"] == 0 and box["dead"] == 0 for box in answer["outboxes"])' outbox
+stop run
+query 'SELECT messageId FROM "Outage"'
+ids='[row[1] for row in answer["results"][0]["series"][0]["values"]]'
+expect "the server has every one of $sent events, and each once" \
+    "sorted($ids) == sorted(f'outage-{number}' for number in range(1, $sent + 1))"
+
 section "influxdb $INFLUXDB_VERSION: stopped"
 stop influxdb
 host status
