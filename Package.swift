@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "ConnectorControl",
             dependencies: [
-                "ConnectorPlatform", "ConnectorServices", "ConnectorHost", "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorOutbox", "ConnectorInvocation", "ConnectorServices", "ConnectorHost",
+                "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -226,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorControlTests",
             dependencies: [
-                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
+                "ConnectorTestSupport",
             ],
             swiftSettings: strict
         ),
