@@ -132,8 +132,8 @@ let package = Package(
         .target(
             name: "ConnectorControl",
             dependencies: [
-                "ConnectorPlatform", "ConnectorOutbox", "ConnectorInvocation", "ConnectorServices", "ConnectorHost",
-                "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
+                "ConnectorHost", "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -230,6 +230,9 @@ let package = Package(
             dependencies: [
                 "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
                 "ConnectorTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
