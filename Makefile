@@ -14,7 +14,7 @@ BUILD := .build/$(CONFIGURATION)
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test fuzz torture sanitize acceptance examples bench schema format lint clean
+.PHONY: help status plugins build packages fixtures test fuzz torture sanitize acceptance api examples bench schema format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -24,6 +24,7 @@ help:
 	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
+	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
@@ -101,6 +102,9 @@ sanitize: packages fixtures
 
 acceptance: plugins
 	@Tests/Acceptance/run
+
+api: plugins fixtures
+	@Tests/Acceptance/run api
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks

@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "ConnectorControl",
             dependencies: [
-                "ConnectorPlatform", "ConnectorServices", "ConnectorHost", "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
+                "ConnectorHost", "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -203,6 +204,7 @@ let package = Package(
             dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -226,7 +228,11 @@ let package = Package(
         .testTarget(
             name: "ConnectorControlTests",
             dependencies: [
-                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
+                "ConnectorTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

@@ -32,6 +32,9 @@ enum ConnectorBench {
         case ("http", 2):
             Table.printHead()
             try await Suite(files: arguments[1], programs: "", rounds: 20).requests().forEach(Table.printRow)
+        case ("metrics", 2):
+            Table.printHead()
+            try await Suite(files: arguments[1], programs: "", rounds: 20).metrics().forEach(Table.printRow)
         case ("events", 2):
             let suite = Suite(files: arguments[1], programs: "", rounds: 20)
             _ = try await suite.run(suite.events)

@@ -44,7 +44,7 @@ struct Suite {
         [
             ("opening", opening), ("slowGates", slowGates), ("processes", processes), ("calls", calls),
             ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("delivering", delivering),
-            ("backlogs", backlogs), ("otherLanguages", otherLanguages), ("allocations", allocations),
+            ("backlogs", backlogs), ("otherLanguages", otherLanguages), ("allocations", allocations), ("metrics", metrics),
         ]
     }
 

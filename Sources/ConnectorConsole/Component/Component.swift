@@ -20,6 +20,8 @@ public struct Component: Sendable, Hashable, Identifiable {
     public var rows: [Row] = []
     /// The numbers of a chart, oldest first.
     public var series: [Series] = []
+    /// What a form asks for, and the act that it is for; the rows say the same.
+    public var form: OperationForm?
 
     /// An empty component, to be filled by a ``ComponentDescriptor``.
     public init(id: String, kind: ComponentKind, shape: Shape, title: String = "") {
