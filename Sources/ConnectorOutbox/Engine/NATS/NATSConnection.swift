@@ -3,6 +3,7 @@
 
 internal import CNATS
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -22,13 +23,37 @@ final class NATSConnection: Sendable {
     typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
 
     private struct State {
-        /// The address of the library's connection; nil while there is none. The lock keeps it alive during a call.
-        var address: UInt?
+        /// The library's connection; nil while there is none.
+        var library: Library?
         /// Why there is none.
         var failure: ConnectorError?
         /// Whether the library has closed the one that is being made.
         var hasEnded = false
         var isClosed = false
+    }
+
+    /// A connection of the library, closed when nobody uses it any more.
+    private final class Library: Sendable {
+        let address: UInt
+        /// The library uses it until it has closed the connection.
+        private let book: NATSBook
+        let ended = OneShot<Void>()
+
+        init(_ address: UInt, _ book: NATSBook) {
+            self.address = address
+            self.book = book
+        }
+
+        deinit {
+            let (address, book, ended) = (address, book, ended)
+            let close: @Sendable () -> Void = {
+                if let connection = unsafe OpaquePointer(bitPattern: address) { unsafe cnats_close(connection) }
+                withExtendedLifetime(book) {}
+                ended.send()
+            }
+            // Closing blocks, and waits for the call that tells of the end.
+            if !HostThread.start("nats", close) { close() }
+        }
     }
 
     /// The wait before a connection is made anew that the servers have closed.
@@ -100,14 +125,13 @@ final class NATSConnection: Sendable {
                 isRetryable: true
             )
         }
+        let library = Library(UInt(bitPattern: made), book)
         let isNeeded = state.withLock { state in
             guard !state.isClosed, !state.hasEnded else { return false }
-            (state.address, state.failure) = (UInt(bitPattern: made), nil)
+            (state.library, state.failure) = (library, nil)
             return true
         }
-        guard !isNeeded else { return }
-        Self.close(UInt(bitPattern: made), book)
-        throw Self.closure
+        if !isNeeded { throw Self.closure }
     }
 
     /// What is known when the library has closed a connection.
@@ -139,25 +163,21 @@ final class NATSConnection: Sendable {
 
     /// Makes the connection anew, unless this end closed it.
     private func hasEnded() {
-        let address = state.withLock { state -> UInt? in
-            guard let address = state.address.take() else {
+        let library = state.withLock { state -> Library? in
+            guard let library = state.library.take() else {
                 state.hasEnded = true
                 return nil
             }
             state.failure = Self.closure
-            return address
+            return library
         }
-        if let address { comeBack(from: address) }
+        if library != nil { comeBack() }
     }
 
     /// Tries to connect after a while, until it succeeds or nobody needs it.
-    ///
-    /// - Parameter address: The connection that has ended, if it is not closed yet: that waits for the call that told of the end.
-    private func comeBack(from address: UInt? = nil) {
-        let book = book
+    private func comeBack() {
         _ = clock.schedule(after: Self.pause) { [weak self] in
             let isStarted = HostThread.start("nats") { [weak self] in
-                if let address { Self.close(address, book) }
                 guard let self, !self.state.withLock(\.isClosed) else { return }
                 do throws(ConnectorError) {
                     try self.open(self.renewed())
@@ -166,7 +186,7 @@ final class NATSConnection: Sendable {
                     self.comeBack()
                 }
             }
-            if !isStarted { self?.comeBack(from: address) }
+            if !isStarted { self?.comeBack() }
         }
     }
 
@@ -188,31 +208,29 @@ final class NATSConnection: Sendable {
         _ headers: NATSHeaders = NATSHeaders()
     ) throws(ConnectorError) {
         let reply = reply.map { "\(book.inbox).\($0)" }
-        let status = state.withLock { state -> Int32? in
-            guard let address = state.address, let connection = unsafe OpaquePointer(bitPattern: address) else {
-                return nil
-            }
-            return unsafe Self.withText(reply) { reply in
-                unsafe Self.withText(headers.id) { id in
-                    unsafe Self.withText(headers.event) { event in
-                        unsafe Self.withText(headers.failure) { failure in
-                            var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
-                            return unsafe data.withUnsafeBytes { bytes in
-                                unsafe cnats_publish(
-                                    connection,
-                                    subject,
-                                    reply,
-                                    &headers,
-                                    bytes.baseAddress,
-                                    bytes.count
-                                )
-                            }
+        // The library has a lock of its own; this one is not held meanwhile.
+        let library = state.withLock(\.library)
+        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { throw absence }
+        let status = unsafe Self.withText(reply) { reply in
+            unsafe Self.withText(headers.id) { id in
+                unsafe Self.withText(headers.event) { event in
+                    unsafe Self.withText(headers.failure) { failure in
+                        var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
+                        return unsafe data.withUnsafeBytes { bytes in
+                            unsafe cnats_publish(
+                                connection,
+                                subject,
+                                reply,
+                                &headers,
+                                bytes.baseAddress,
+                                bytes.count
+                            )
                         }
                     }
                 }
             }
         }
-        guard let status else { throw absence }
+        withExtendedLifetime(library) {}
         guard status != 0 else { return }
         guard !cnats_is_too_large(status) else {
             throw ConnectorError(
@@ -241,36 +259,13 @@ final class NATSConnection: Sendable {
 
     /// Sends what is on its way, and closes.
     func close() async {
-        guard let address = takeAddress() else { return }
-        unsafe await withUnsafeContinuation { continuation in
-            let isStarted = HostThread.start("nats") { [book] in
-                Self.close(address, book)
-                unsafe continuation.resume()
-            }
-            guard !isStarted else { return }
-            Self.close(address, book)
-            unsafe continuation.resume()
-        }
-    }
-
-    deinit {
-        guard let address = takeAddress() else { return }
-        let book = book
-        if !HostThread.start("nats", { Self.close(address, book) }) { Self.close(address, book) }
-    }
-
-    /// Ends every attempt to connect; the address of the library's connection, which the caller closes.
-    private func takeAddress() -> UInt? {
-        state.withLock { state in
+        var library = state.withLock { state in
             (state.isClosed, state.failure) = (true, nil)
-            return state.address.take()
+            return state.library.take()
         }
-    }
-
-    /// Closes the library's connection, which uses the book until then.
-    private static func close(_ address: UInt, _ book: NATSBook) {
-        guard let connection = unsafe OpaquePointer(bitPattern: address) else { return }
-        unsafe cnats_close(connection)
-        withExtendedLifetime(book) {}
+        let ended = library?.ended
+        // Whoever is sending holds it, too.
+        library = nil
+        await ended?.wait()
     }
 }
