@@ -64,10 +64,10 @@ examples: plugins
 	@scripts/run-example .build-example/debug
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
-# gdb is for one test alone, NATS for those of that outbox, prometheus for those of metrics, tmux for those of the console; they are
-# skipped without.
+# gdb is for one test alone, NATS for those of that outbox, iproute2 for those in which servers are cut off, prometheus for those of
+# metrics, tmux for those of the console; they are skipped without.
 test: packages fixtures examples
-	@scripts/install-system-packages gdb nats-server libnats3.4 prometheus tmux
+	@scripts/install-system-packages gdb iproute2 nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
 	@scripts/run-tests scripts/swift test --skip-build --no-parallel
 
@@ -84,12 +84,13 @@ fuzz: packages fixtures
 	    seed=$$((seed + 1)); \
 	done
 
-# What `make test` does in a short form: hosts that are killed at random moments before a vendor that misbehaves, and an outbox with
-# a million events. The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
+# What `make test` does in a short form: hosts that are killed at random moments before a vendor that misbehaves, alone and three with
+# three servers of NATS, which are killed and cut off, too; and an outbox with a million events. The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
 CONNECTOR_TORTURE_KILLS ?= 100
 CONNECTOR_TORTURE_EVENTS ?= 1000000
 CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
 torture: packages fixtures
+	@scripts/install-system-packages iproute2 nats-server libnats3.4
 	scripts/swift build --build-tests
 	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
 	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) \

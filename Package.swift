@@ -219,7 +219,12 @@ let package = Package(
             path: "Sources/ConnectorManifestPlugin"
         ),
         // What the tests of several targets share.
-        .target(name: "ConnectorTestSupport", path: "Tests/ConnectorTestSupport", swiftSettings: strict),
+        .target(
+            name: "ConnectorTestSupport",
+            dependencies: ["ConnectorManifest", "ConnectorOneShot", "ConnectorOutbox", "ConnectorPlatform"],
+            path: "Tests/ConnectorTestSupport",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ConnectorManifestTests",
             dependencies: ["ConnectorManifest", "ConnectorTestSupport"],
@@ -238,7 +243,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorOutboxTests",
-            dependencies: ["ConnectorOutbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport"],
+            dependencies: [
+                "ConnectorOutbox", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorTestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -281,8 +288,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostCommandsTests",
             dependencies: [
-                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorPlatform", "ConnectorServices",
-                "ConnectorTestSupport", "connector-host",
+                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
+                "ConnectorServices", "ConnectorTestSupport", "connector-host",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -18,6 +18,7 @@ typedef int natsStatus;
 typedef void (*natsMsgHandler)(natsConnection *, natsSubscription *, natsMsg *, void *);
 typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus, void *);
 typedef void (*natsOnCompleteCB)(void *);
+typedef void (*natsConnectionHandler)(natsConnection *, void *);
 
 /* NATS_MAX_PAYLOAD of status.h. */
 enum { too_large = 21, no_memory = 24 };
@@ -43,6 +44,7 @@ enum { too_large = 21, no_memory = 24 };
     X(natsStatus, natsOptions_SetMaxPingsOut, (natsOptions *, int))                                                   \
     X(natsStatus, natsOptions_SetWriteDeadline, (natsOptions *, int64_t))                                             \
     X(natsStatus, natsOptions_SetErrorHandler, (natsOptions *, natsErrHandler, void *))                               \
+    X(natsStatus, natsOptions_SetClosedCB, (natsOptions *, natsConnectionHandler, void *))                            \
     X(natsStatus, natsConnection_Connect, (natsConnection **, natsOptions *))                                         \
     X(natsStatus, natsConnection_Subscribe,                                                                           \
       (natsSubscription **, natsConnection *, const char *, natsMsgHandler, void *))                                  \
@@ -77,10 +79,12 @@ struct cnats_connection {
     natsConnection *connection;
     natsSubscription *subscription;
     cnats_handler handler;
+    cnats_end end;
     void *context;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    bool has_completed;
+    /* Whether the last message was handled, and whether the library has told that the connection is closed. */
+    bool has_completed, has_closed;
 };
 
 static void *open_library(void) {
@@ -140,12 +144,24 @@ static void ignore(natsConnection *connection, natsSubscription *subscription, n
     (void)closure;
 }
 
-static void complete(void *closure) {
-    struct cnats_connection *connection = closure;
+static void note(struct cnats_connection *connection, bool *what) {
     pthread_mutex_lock(&connection->mutex);
-    connection->has_completed = true;
+    *what = true;
     pthread_cond_signal(&connection->condition);
     pthread_mutex_unlock(&connection->mutex);
+}
+
+static void complete(void *closure) {
+    struct cnats_connection *connection = closure;
+    note(connection, &connection->has_completed);
+}
+
+/* The library calls it once for each connection that was made, whoever closes it. */
+static void finish(natsConnection *closed, void *closure) {
+    struct cnats_connection *connection = closure;
+    (void)closed;
+    connection->end(connection->context);
+    note(connection, &connection->has_closed);
 }
 
 /* Takes the servers one by one. */
@@ -194,13 +210,12 @@ static void describe(natsStatus status, char *reason, size_t size) {
 static void release(struct cnats_connection *connection) {
     if (connection->connection != NULL) {
         nats.natsConnection_Close(connection->connection);
-        if (connection->subscription != NULL) {
-            /* Closing ends the subscription; its last message may still be handled. */
-            pthread_mutex_lock(&connection->mutex);
-            while (!connection->has_completed) pthread_cond_wait(&connection->condition, &connection->mutex);
-            pthread_mutex_unlock(&connection->mutex);
-            nats.natsSubscription_Destroy(connection->subscription);
-        }
+        /* Closing ends the subscription; its last message may still be handled, and the end told. */
+        pthread_mutex_lock(&connection->mutex);
+        while (!connection->has_completed || !connection->has_closed)
+            pthread_cond_wait(&connection->condition, &connection->mutex);
+        pthread_mutex_unlock(&connection->mutex);
+        if (connection->subscription != NULL) nats.natsSubscription_Destroy(connection->subscription);
         nats.natsConnection_Destroy(connection->connection);
     }
     pthread_mutex_destroy(&connection->mutex);
@@ -209,7 +224,7 @@ static void release(struct cnats_connection *connection) {
 }
 
 struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox, cnats_handler handler,
-                                       void *context, char *reason, size_t size) {
+                                       cnats_end end, void *context, char *reason, size_t size) {
     struct cnats_connection *connection = calloc(1, sizeof *connection);
     natsOptions *made = NULL;
     char subject[256];
@@ -220,10 +235,12 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     pthread_mutex_init(&connection->mutex, NULL);
     pthread_cond_init(&connection->condition, NULL);
     connection->handler = handler;
+    connection->end = end;
     connection->context = context;
     snprintf(subject, sizeof subject, "%s.*", inbox);
     natsStatus status = nats.natsOptions_Create(&made);
     if (status == 0) status = set(made, options);
+    if (status == 0) status = nats.natsOptions_SetClosedCB(made, finish, connection);
     if (status == 0) status = nats.natsConnection_Connect(&connection->connection, made);
     if (status == 0)
         status = nats.natsConnection_Subscribe(&connection->subscription, connection->connection, subject, take, connection);

@@ -42,6 +42,8 @@ extension Outbox {
     /// - Returns: Whether nothing does; false at the limit.
     package func flush(_ paths: [String], within limit: Duration?) async -> Bool {
         let isEmpty = await limited(to: limit) { [self] in
+            // Other processes may have put something in since the last look.
+            if let engine = openEngine { try? await takeUp(engine) }
             while !Task.isCancelled {
                 let room = OneShot<Void>()
                 let isEmpty = state.withLock { state in

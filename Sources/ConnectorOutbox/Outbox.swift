@@ -144,7 +144,7 @@ package final class Outbox: Sendable {
     package var isOpen: Bool { openEngine != nil }
 
     /// The engine, if it is open.
-    private var openEngine: (any OutboxEngine)? { state.withLock { $0.engine?.value.flatMap { try? $0.get() } } }
+    var openEngine: (any OutboxEngine)? { state.withLock { $0.engine?.value.flatMap { try? $0.get() } } }
 
     /// What it takes to lose an event that is stored; nil until the engine is open.
     package var stability: String? { openEngine?.stability }

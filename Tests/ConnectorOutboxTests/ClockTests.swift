@@ -41,6 +41,61 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a time of day that jumps back and forth by an hour loses nothing, and no attempt is in a hurry`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(2 * 3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        let start = bench.clock.now()
+        for number in 1...60 {
+            _ = try await bench.outbox.append(bench.events(number...number), to: ["a"])
+            shift(bench.clock, by: number % 2 == 1 ? 1 : -1)
+            for _ in 1...20 {
+                await bench.looked()
+                bench.clock.advance(by: .seconds(1))
+            }
+        }
+        let minutes = Int((bench.clock.now() - start) / 60_000_000_000)
+        #expect((minutes...2 * minutes + 10).contains(bench.vendor.batches.count), "\(bench.vendor.batches.count)")
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        for _ in 1...120 where bench.standing().queued > 0 {
+            await bench.looked()
+            bench.clock.advance(by: .seconds(1))
+        }
+        #expect(bench.standing().delivered == 60)
+        #expect(bench.standing().dead == 0)
+        await bench.outbox.close()
+    }
+
+    @Test func `after a day's outage everything within its age is delivered, and the attempts were one a minute`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(12 * 3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        // An event an hour: the first eleven or twelve grow too old.
+        for hour in 0..<24 {
+            _ = try await bench.outbox.append(bench.events(hour + 1...hour + 1), to: ["a"])
+            let end = OutboxEvent.start.nanoseconds + UInt64(hour + 1) * 3_600_000_000_000
+            while bench.clock.wallTime().nanoseconds < end { await bench.nextAttempt() }
+        }
+        await bench.paused()
+        #expect((1440...1500).contains(bench.vendor.batches.count), "\(bench.vendor.batches.count)")
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let dead = try await bench.outbox.engine().records(RecordSelection(states: [.dead])).map(\.event.id)
+        #expect(dead == (1...dead.count).map { "event-\($0)" } && (11...13).contains(dead.count))
+        #expect(bench.vendor.batches.last == (dead.count + 1...24).map { "event-\($0)" })
+        #expect(bench.standing().delivered == 24 - dead.count)
+        await bench.outbox.close()
+    }
+
     @Test func `a retry does not wait for hours if the time of day was set back between two processes`() async throws {
         let folder = try Folder()
         let first = Bench(folder: folder)

@@ -21,6 +21,18 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a flush delivers what another process has put in since the last look`() async throws {
+        let folder = try Folder()
+        let bench = Bench(folder: folder)
+        try await bench.outbox.start(isStored: true)
+        let other = Bench(folder: folder)
+        _ = try await other.outbox.append(other.events(1...3), to: ["a"])
+        #expect(await bench.outbox.flush(["a"], within: nil))
+        #expect(bench.vendor.batches == [["event-1", "event-2", "event-3"]])
+        await other.outbox.close()
+        await bench.outbox.close()
+    }
+
     @Test func `a vendor that is away for a day gets everything when it comes back`() async throws {
         let bench = Bench()
         bench.vendor.answers(Vendor.refuses(.unavailable))

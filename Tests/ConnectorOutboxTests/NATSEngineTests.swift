@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorOutbox
@@ -32,15 +33,6 @@ import Testing
             ids += batch.entries.map(\.event.id)
         }
         return ids
-    }
-
-    /// Waits until every server has every event.
-    private func whole(_ engine: NATSEngine) async throws {
-        while !Task.isCancelled {
-            let info = try await engine.jetStream.must("STREAM.INFO.OUTBOX")
-            let replicas = info["cluster"]?["replicas"]?.array ?? []
-            if replicas.count == 2, replicas.allSatisfy({ $0["current"]?.bool == true }) { return }
-        }
     }
 
     @Test func `what every connector has settled leaves the stream, but for the last thousand`() async throws {
@@ -83,16 +75,6 @@ import Testing
         #expect(other?.code == .conflict)
     }
 
-    @Test func `a token opens the servers, and another one does not`() async throws {
-        let servers = try await NATSServers(token: "sesame")
-        _ = try await servers.migrate(["a"])
-        let error = await #expect(throws: ConnectorError.self) {
-            try await NATSEngine(servers.settings(token: "wrong"), targets: [], now: { OutboxEvent.start })
-        }
-        #expect(error?.code == .storage)
-        #expect(error.map { "\($0)".contains("wrong") } == false)
-    }
-
     @Test func `hosts share the work, and take over from one that dies`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a", "b"], lease: .seconds(1))
@@ -123,8 +105,7 @@ import Testing
             servers.kill(dying)
             for number in 21...40 { _ = try await engine.append([.numbered(100 * dying + number)], to: ["a", "b"]) }
             try servers.start(dying)
-            // Before the next one dies, all three have everything again, or there may be no majority that has.
-            try await whole(engine)
+            try await servers.whole()
         }
         #expect(Set(try await drain(engine, "a", until: 120)).count == 120)
         #expect(Set(try await drain(engine, "b", until: 120)).count == 120)

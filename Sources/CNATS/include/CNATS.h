@@ -51,18 +51,22 @@ struct cnats_headers {
 /** Takes a message, on a thread of the connection's. It must not block. */
 typedef void (*cnats_handler)(void *_Nullable context, struct cnats_message *_Nonnull message);
 
+/** Tells that a connection is closed for good: cnats_close() was called, or the servers have refused the credentials twice.
+ * On a thread of the library's; it must neither block nor call cnats_close(). */
+typedef void (*cnats_end)(void *_Nullable context);
+
 /** Opens the library, once for the process, on any thread. Returns null, or says why it cannot be used; the text lives as
  * long as the process. */
 const char *_Nullable cnats_load(void);
 
 /** Connects, and subscribes to everything below `inbox`. Blocks.
  *
- * @param context Handed to the handler until cnats_close() has returned.
+ * @param context Handed to both functions until cnats_close() has returned.
  * @param reason Says why it failed, cut at `size`.
  * @return Null if it failed. */
 struct cnats_connection *_Nullable cnats_connect(
     const struct cnats_options *_Nonnull options, const char *_Nonnull inbox, cnats_handler _Nonnull handler,
-    void *_Nullable context, char *_Nonnull reason, size_t size);
+    cnats_end _Nonnull end, void *_Nullable context, char *_Nonnull reason, size_t size);
 
 /** Sends a message; on any thread. It blocks only while the system's buffers are full, for 2 s at most.
  *
@@ -72,7 +76,7 @@ int32_t cnats_publish(
     struct cnats_connection *_Nonnull connection, const char *_Nonnull subject, const char *_Nullable reply,
     const struct cnats_headers *_Nonnull headers, const void *_Nullable data, size_t size);
 
-/** Sends what was published, ends the subscription and the connection. Blocks; no handler runs after it. */
+/** Sends what was published, ends the subscription and the connection. Blocks; neither function runs after it. */
 void cnats_close(struct cnats_connection *_Nonnull connection);
 
 /** What a status means; static. */

@@ -20,7 +20,9 @@ extension ConfigurationReader {
                 json.report(
                     .invalidValue,
                     "engine is \"\(engine.excerpt)\"; it must be \"sqlite\" or \"nats\"",
-                    fix: suggestion(for: engine, among: ["sqlite", "nats"]),
+                    fix: engine == "memory"
+                        ? "memory is for tests alone: set ConnectorHost.Options.outbox = .memory in theirs"
+                        : suggestion(for: engine, among: ["sqlite", "nats"]),
                     at: here.appending("engine")
                 )
             } else if let key = Self.serverKeys.first(where: { members[$0] != nil }) {

@@ -80,8 +80,12 @@ struct HostOutbox: Sendable {
                     case .memory: return try await SQLiteEngine(now: { clock.wallTime() })
                     case .directory(let path): directory = path
                     case .servers(let servers):
-                        let settings = try servers.resolved()
-                        return try await NATSEngine(settings, targets: paths, now: { clock.wallTime() })
+                        return try await NATSEngine(
+                            servers.resolved(),
+                            targets: paths,
+                            now: { clock.wallTime() },
+                            renewed: { () throws(ConnectorError) in try servers.resolved() }
+                        )
                     case .none(let error): throw error
                     }
                     return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in

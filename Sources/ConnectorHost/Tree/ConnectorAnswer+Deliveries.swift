@@ -43,6 +43,24 @@ extension ConnectorAnswer {
     }
 }
 
+extension ConnectorAnswer {
+    /// Why a connector took nothing of a batch, if it asks for every event again: then another one may take them. Nil for any other
+    /// answer.
+    func postponement(of call: Node.Call) -> ConnectorError? {
+        guard call.operation == "deliver" || call.operation.hasSuffix("/deliver"),
+            let count = (try? result.json())?.array?.count, count > 0, let answers = try? deliveries(count: count),
+            answers.allSatisfy({ $0.outcome == .retry })
+        else { return nil }
+        return ConnectorError(
+            answers[0].code ?? .unavailable,
+            answers[0].reason ?? "to be delivered again",
+            connector: result.gate,
+            isRetryable: true,
+            retryAfter: answers.compactMap(\.retryAfter).max()
+        )
+    }
+}
+
 extension DeliveryAnswer {
     /// The fate of each event in a batch whose call failed.
     init(_ error: ConnectorError) {

@@ -122,13 +122,20 @@ extension Node {
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
-    /// The first working child takes the call; the next one only after a retryable error.
+    /// The first working child takes the call; the next one only after a retryable error, or if it asks for a whole batch again.
     private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
+        var postponed: ConnectorAnswer?
         for child in try usable(call.operation) {
             let outcome = await child.outcome(call)
             guard case .failure(var error) = outcome else {
-                return try outcome.get().after(ConnectorAnswer.outcomes(of: failures))
+                let answer = try outcome.get()
+                guard let postponement = answer.postponement(of: call), !Task.isCancelled else {
+                    return answer.after(ConnectorAnswer.outcomes(of: failures))
+                }
+                postponed = postponed ?? answer
+                failures.append((child.path, .failure(postponement)))
+                continue
             }
             failures.append((child.path, outcome))
             guard error.isRetryable, !Task.isCancelled else {
@@ -136,23 +143,30 @@ extension Node {
                 throw error
             }
         }
+        if let postponed { return postponed }
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Every open child takes the call, and the first success answers it; the others are cancelled.
+    /// Every open child takes the call, and the first success answers it; the others are cancelled. Who asks for a whole batch again
+    /// answers only if nobody takes any of it.
     private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try usable(call.operation)
         let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
             for child in children { group.addTask { (child.path, await child.outcome(call)) } }
             var failures: [ConnectorAnswer.Child] = []
+            var postponed: ConnectorAnswer?
             for await (path, outcome) in group {
-                if case .success(let answer) = outcome {
+                guard case .success(let answer) = outcome else {
+                    failures.append((path, outcome))
+                    continue
+                }
+                guard answer.postponement(of: call) != nil else {
                     group.cancelAll()
                     return (ConnectorAnswer?.some(answer), failures)
                 }
-                failures.append((path, outcome))
+                postponed = postponed ?? answer
             }
-            return (nil, failures)
+            return (postponed, failures)
         }
         if let winner { return winner.after(ConnectorAnswer.outcomes(of: failures)) }
         throw failure(of: failures, "every open child failed")

@@ -48,6 +48,8 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, program.input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
+        // A server's socket would listen on in the child after the server has stopped.
+        for descriptor in Int32(3)..<512 { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
         // Threads of Dispatch and of Swift block signals, which a child would inherit.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)

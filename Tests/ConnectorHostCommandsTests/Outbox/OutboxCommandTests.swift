@@ -137,6 +137,42 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `a vendor that goes, comes back, and changes its key twice gets everything once`() async throws {
+        let bench = try await OutboxWorkspace()
+        let (sink, port) = (bench.sink, bench.sink.port)
+        let config: JSONValue = ["endpoint": .string(sink.url), "writeKey": ["secret": "file:key"]]
+        try bench.configure(bench.leaf("segment", ["config": config]))
+        try bench.workspace.write("one", to: "key")
+        sink.answers { key in key == "Basic b25lOg==" ? .takes : .unauthorized }
+        let host = try bench.run("--grace", "1m")
+        func sendAll(_ name: String) async throws {
+            let text = (1...300).map { OutboxWorkspace.line("\(name)-\($0)") }.joined()
+            try bench.workspace.write(text, to: "\(name).jsonl")
+            let sent = try await bench.send("segment", file: "\(name).jsonl").finish()
+            #expect(sent.status == 0, "\(sent.error)")
+        }
+        try await sendAll("before")
+        // The host knows that the vendor has them.
+        while try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] != 0 {}
+        try await sink.stop()
+        try await sendAll("away")
+        async let refused: Void = sink.wait(for: .answered, of: 2)
+        sink.answers { key in key == "Basic dHdvOg==" ? .takes : .unauthorized }
+        try await sink.listen(port)
+        await refused
+        try bench.workspace.write("two", to: "key")
+        await sink.wait(for: "away-300")
+        async let refusedAgain: Void = sink.wait(for: .answered, of: 2)
+        sink.answers { key in key == "Basic dGhyZWU6" ? .takes : .unauthorized }
+        try await sendAll("after")
+        await refusedAgain
+        try bench.workspace.write("three", to: "key")
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        let ids = ["before", "away", "after"].flatMap { name in (1...300).map { "\(name)-\($0)" } }
+        #expect(sink.taken == Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
+        try await sink.stop()
+    }
+
     @Test(arguments: [(Sink.Answer.forbidden, "unauthorized"), (.absent, "missing")])
     func `a vendor that denies or does not know us loses no event`(_ answer: Sink.Answer, _ code: String) async throws {
         let bench = try await OutboxWorkspace()
@@ -209,5 +245,43 @@ import Testing
         // Looking needs no room.
         #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
         try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `a disk that fills up while events are delivered loses none of them, and sends none again`() async throws {
+        let bench = try await OutboxWorkspace()
+        let sink = bench.sink
+        sink.answers { _ in .away }
+        let text = (1...200).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let script = """
+            mkdir -p state && mount -t tmpfs -o size=2m,mode=700 none state &&
+            "$0" send segment track - < events.jsonl > /dev/null && exec "$0" run --json --grace 1m
+            """
+        let words = ["-m", "sh", "-c", script, Program.path]
+        let host = try Child(start: "/usr/bin/unshare", words, bench.program)
+        /// Runs commands of the shell with the same file systems as the host.
+        func beside(_ commands: String) async throws -> Program.Result {
+            let script = "cd '\(bench.workspace.path)' && \(commands)"
+            let words = ["-t", "\(host.identifier)", "-m", "sh", "-c", script, Program.path]
+            return try await Child(start: "/usr/bin/nsenter", words, bench.program).finish()
+        }
+        func outbox() async throws -> JSONValue? {
+            let status = try await beside("\"$0\" status --json")
+            return try JSONValue(parsing: status.output)["gates"]?.array?.first?["outbox"]
+        }
+        await host.error(until: "gate opened")
+        // Between taking the first batch and its answer nothing fits any more.
+        let filler = "\(bench.workspace.path)/state/filler"
+        let fill = "nsenter -t \(host.identifier) -m sh -c 'test -e \(filler) || cat /dev/zero > \(filler)' 2>&-"
+        sink.answers { _ in
+            shell(fill)
+            return .takes
+        }
+        while try await outbox()?["code"] != "storage" {}
+        #expect(try await beside("rm state/filler").status == 0)
+        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(sink.taken == Dictionary(uniqueKeysWithValues: (1...200).map { ("m\($0)", 1) }))
+        try await sink.stop()
     }
 }

@@ -11,9 +11,11 @@ struct OutboxWorkspace: Sendable {
     private var adapter: JSONValue { .string("\(Program.buildDirectory)/libsegment.so") }
 
     /// Makes both.
-    init() async throws {
+    ///
+    /// - Parameter sinkHost: The address that the sink listens at.
+    init(sinkHost: String = "127.0.0.1") async throws {
         workspace = try Workspace()
-        sink = try await Sink.start()
+        sink = try await Sink.start(sinkHost)
         try configure(leaf("segment"))
     }
 

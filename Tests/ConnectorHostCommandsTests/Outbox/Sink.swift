@@ -53,32 +53,53 @@ final class Sink: Sendable {
         var answer: @Sendable (_ key: String) -> Answer = { _ in .takes }
         /// Who waits for a moment, and for the how many next.
         var waiting: [(moment: Moment, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Who waits for an event.
+        var waitingForEvents: [(id: String, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
     private let channel = Mutex<(any Channel)?>(nil)
+    private let connections = Mutex<[any Channel]>([])
+    private let host: String
 
-    /// Starts one on the loopback interface.
-    static func start() async throws -> Sink {
-        let sink = Sink()
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
-                    try channel.pipeline.syncOperations.addHandler(SinkConnection(sink))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        sink.channel.withLock { $0 = channel }
+    private init(_ host: String) {
+        self.host = host
+    }
+
+    /// Starts one on an interface of this machine.
+    static func start(_ host: String = "127.0.0.1") async throws -> Sink {
+        let sink = Sink(host)
+        try await sink.listen(0)
         return sink
     }
 
-    /// Stops listening.
-    func stop() async throws { try await channel.withLock(\.self)?.close() }
+    /// Listens on a port, also again after ``stop()``; 0 is any port.
+    func listen(_ port: Int) async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                self.connections.withLock { $0.append(channel) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+                    try channel.pipeline.syncOperations.addHandler(SinkConnection(self))
+                }
+            }
+            .bind(host: host, port: port).get()
+        self.channel.withLock { $0 = channel }
+    }
+
+    /// Stops listening, and ends every connection.
+    func stop() async throws {
+        try await channel.withLock(\.self)?.close()
+        for connection in connections.withLock(\.self) { try? await connection.close() }
+        connections.withLock { $0 = [] }
+    }
 
     /// Where it is.
-    var url: String { "http://127.0.0.1:\(channel.withLock(\.self)?.localAddress?.port ?? 0)" }
+    var url: String { "http://\(host):\(port)" }
+
+    /// The port that it listens on.
+    var port: Int { channel.withLock(\.self)?.localAddress?.port ?? 0 }
 
     /// How often each id was taken.
     var taken: [String: Int] { state.withLock(\.taken) }
@@ -98,6 +119,17 @@ final class Sink: Sendable {
     func wait(for moment: Moment, of count: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiting.append((moment, count, continuation)) }
+        }
+    }
+
+    /// Waits until an event was taken.
+    func wait(for id: String) async {
+        await withCheckedContinuation { continuation in
+            let isTaken = state.withLock { state in
+                if state.taken[id] == nil { state.waitingForEvents.append((id, continuation)) }
+                return state.taken[id] != nil
+            }
+            if isTaken { continuation.resume() }
         }
     }
 
@@ -127,6 +159,8 @@ final class Sink: Sendable {
                 state.taken[id, default: 0] += 1
                 if event["event"]?.string != "event \(id)" { state.mixed.insert(id) }
             }
+            for waiting in state.waitingForEvents where state.taken[waiting.id] != nil { waiting.continuation.resume() }
+            state.waitingForEvents.removeAll { state.taken[$0.id] != nil }
             return answer
         }
     }

@@ -33,6 +33,12 @@ import Testing
         #expect(try configuration(#"{ "engine": "sqlite" }"#).servers == nil)
     }
 
+    @Test func `a file cannot ask for an outbox in memory, which loses events, and is told who can`() {
+        let error = #expect(throws: ConfigurationErrors.self) { try configuration(#"{ "engine": "memory" }"#) }
+        #expect(error.map { "\($0)".contains("must be \"sqlite\" or \"nats\"") } == true)
+        #expect(error.map { "\($0)".contains("Options.outbox = .memory") } == true)
+    }
+
     @Test(arguments: [
         #"{ "engine": "kafka" }"#, #"{ "engine": "nats" }"#, #"{ "engine": "sqlite", "url": "nats://a" }"#,
         #"{ "engine": "nats", "url": "nats://a", "replicas": 2 }"#,

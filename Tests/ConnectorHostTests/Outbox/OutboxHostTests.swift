@@ -63,6 +63,62 @@ import Testing
         await test.host.close()
     }
 
+    @Test(arguments: ["first", "fastest"])
+    func `a child that asks for a batch again stands back for one that takes it`(_ policy: String) async throws {
+        let test = try TestHost(TestHost.composite("vendors", policy, leaf("a", away: 1_000_000), leaf("b")))
+        await test.host.open()
+        let receipt = try await test.host.analytics("vendors").track("Seen")
+        let report = await test.host.report {
+            $0["vendors"]?.outbox?.delivered == 1 || $0["vendors"]?.outbox?.code != nil
+        }
+        #expect(report["vendors"]?.outbox?.delivered == 1)
+        let last = try await test.call("vendors/b", "last")
+        #expect(try JSONValue(parsing: #require(last.string)).array?.first?["messageId"]?.string == receipt.id)
+        await test.host.close()
+    }
+
+    @Test func `while every child of a first asks for a batch again it waits, and is nobody's dead letter`()
+        async throws
+    {
+        let test = try TestHost(
+            TestHost.composite("vendors", "first", leaf("a", away: 1_000_000), leaf("b", away: 2))
+        )
+        await test.host.open()
+        let receipt = try await test.host.analytics("vendors").track("Seen")
+        let report = await test.host.report { $0["vendors"]?.outbox?.code != nil }
+        #expect(report["vendors"]?.outbox?.failure == "the vendor is away")
+        #expect(report["vendors"]?.outbox?.queued == 1 && report["vendors"]?.outbox?.dead == 0)
+        // It is asked of the first one again at each attempt, and taken by the second one once that is back.
+        let delivery = Task { try await receipt.delivered() }
+        while test.host.outbox(of: "vendors")?.delivered != 1 {
+            test.clock.advance(by: .seconds(5))
+            await Task.yield()
+        }
+        try await delivery.value
+        await test.host.close()
+    }
+
+    @Test func `an outbox in memory touches neither disk nor servers, and the report says what it loses`() async throws
+    {
+        let scratch = ScratchDirectory()
+        let plugin = JSONValue.string(Fixtures.contract("deliveries"))
+        let file: JSONValue = [
+            "version": 1, "state": .string(scratch.path + "/state"),
+            "outbox": ["engine": "nats", "url": "nats://127.0.0.1:1"],
+            "connectors": [["name": "a", "plugin": plugin, "probe": "off", "outbox": ["batch": ["count": 1]]]],
+        ]
+        var options = ConnectorHost.Options(stateDirectory: scratch.path)
+        options.outbox = .memory
+        let host = try ConnectorHost(Configuration(parsing: file.serialized(pretty: false)), options: options)
+        await host.open()
+        try await host.analytics("a").track("Seen").delivered()
+        #expect(host.outbox(of: "a")?.delivered == 1)
+        #expect(host.outbox(of: "a")?.stability == "memory; the end of the process loses everything")
+        #expect(try await host.migrateOutbox() == [])
+        await host.close()
+        #expect(scratch.names() == [])
+    }
+
     @Test func `what a host leaves is delivered by the next one, with the same id`() async throws {
         let scratch = ScratchDirectory()
         func host(away: Int64) throws -> ConnectorHost {

@@ -36,27 +36,59 @@ struct JetStream: Sendable {
 
     // MARK: Answers
 
+    /// Sends a message, and waits for its answer. Without one it is sent again.
+    ///
+    /// - Throws: `storage` if there is no answer in time: nobody knows whether the message was stored.
+    func ask(_ message: Message) async throws(ConnectorError) -> NATSMessage {
+        let deadline = clock.now().saturatingAdding(Self.limit)
+        while true {
+            let end = OneShot<NATSMessage?>()
+            let number = connection.begin { answer in
+                end.send(Self.isAnswer(answer) ? answer : nil)
+                return true
+            }
+            defer { connection.end(number) }
+            try connection.send(message.data, to: message.subject, reply: number, message.headers)
+            let result = await end.wait(by: clock.now().saturatingAdding(Self.patience), on: clock)
+            if let answer = result ?? nil { return answer }
+            try await goOn(isReachable: result == nil, until: deadline)
+        }
+    }
+
+    /// Whether somebody has answered; nobody listens, or nobody can say yet, if not.
+    private static func isAnswer(_ answer: NATSMessage) -> Bool {
+        answer.status != 503 && !(refusal(answer)?.isPassing ?? false)
+    }
+
+    /// Waits a while if nobody listens.
+    ///
+    /// - Throws: `storage` if there is no time left.
+    private func goOn(isReachable: Bool, until deadline: UInt64) async throws(ConnectorError) {
+        guard clock.now() < deadline, !Task.isCancelled else {
+            throw ConnectorError(
+                .storage,
+                isReachable
+                    ? "the outbox cannot be used: the NATS servers do not answer"
+                    : "the outbox cannot be used: no NATS server offers JetStream for the stream",
+                fix: "look at the servers: nats-server --jetstream, and a majority of the cluster must run",
+                isRetryable: true
+            )
+        }
+        if !isReachable { _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(Self.pause), on: clock) }
+    }
+
     /// Sends several messages, and waits for one answer to each. Those without an answer are sent again.
     ///
     /// - Returns: The answers, in the order of the messages.
     /// - Throws: `storage` if there is no answer to one of them in time: nobody knows whether it was stored.
     func ask(_ messages: [Message]) async throws(ConnectorError) -> [NATSMessage] {
+        if messages.count == 1 { return [try await ask(messages[0])] }
         let round = Round(messages.count)
         let deadline = clock.now().saturatingAdding(Self.limit)
         while true {
             let isReachable = try await attempt(messages, round)
             if let answers = round.answers { return answers }
-            guard clock.now() < deadline, !Task.isCancelled else {
-                throw ConnectorError(
-                    .storage,
-                    isReachable
-                        ? "the outbox cannot be used: the NATS servers do not answer"
-                        : "the outbox cannot be used: no NATS server offers JetStream for the stream",
-                    fix: "look at the servers: nats-server --jetstream, and a majority of the cluster must run",
-                    isRetryable: true
-                )
-            }
-            if !isReachable { _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(Self.pause), on: clock) }
+            try await goOn(isReachable: isReachable, until: deadline)
         }
     }
 
@@ -110,9 +142,7 @@ struct JetStream: Sendable {
         defer { for number in numbers { connection.end(number) } }
         for index in missing {
             let number = connection.begin { answer in
-                // Nobody listens, or nobody can say yet: asked again after a pause.
-                let isAnswer = answer.status != 503 && !(Self.refusal(answer)?.isPassing ?? false)
-                if isAnswer, round.take(answer, of: index) { end.send(true) }
+                if Self.isAnswer(answer), round.take(answer, of: index) { end.send(true) }
                 let isLast = left.withLock { left in
                     left -= 1
                     return left == 0
@@ -148,7 +178,7 @@ struct JetStream: Sendable {
         _ body: JSONValue? = nil
     ) async throws(ConnectorError) -> Result<JSONValue, Refusal> {
         let message = Message(subject: "$JS.API.\(operation)", data: body?.utf8() ?? [])
-        let answer = try await ask([message])[0]
+        let answer = try await ask(message)
         if let refusal = Self.refusal(answer) { return .failure(refusal) }
         do throws(ConnectorError) {
             return .success(try JSONValue(parsing: answer.data))
@@ -203,7 +233,7 @@ struct JetStream: Sendable {
         filter: String
     ) async throws(ConnectorError) -> NATSMessage? {
         let body: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
-        let answer = try await ask([Message(subject: "$JS.API.DIRECT.GET.\(stream)", data: body.utf8())])[0]
+        let answer = try await ask(Message(subject: "$JS.API.DIRECT.GET.\(stream)", data: body.utf8()))
         return answer.status == nil && answer.sequence != nil ? answer : nil
     }
 

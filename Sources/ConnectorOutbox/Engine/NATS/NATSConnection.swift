@@ -3,80 +3,78 @@
 
 internal import CNATS
 internal import ConnectorManifest
+internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Synchronization
 
 /// A connection to a NATS cluster, on which any number of requests are under way at once.
 ///
-/// A lost connection is made anew by itself; requests meanwhile end at their time.
+/// A lost connection is made anew by itself, if need be with new credentials; requests meanwhile end at their time.
 final class NATSConnection: Sendable {
     /// Takes an answer, on the connection's thread, and tells whether it was the last one.
     typealias Taker = @Sendable (NATSMessage) -> Bool
 
-    /// The requests under way, by their numbers.
-    private final class Book: Sendable {
-        private struct State {
-            var takers: [UInt64: Taker] = [:]
-            /// The requests for a consumer's messages, oldest first.
-            var pulls: [String: [UInt64]] = [:]
-            var last: UInt64 = 0
+    private let book: NATSBook
+    private let renewed: Renewal
+    private let state: Mutex<State>
+    private let clock = SystemHostClock()
+
+    /// Reads the settings anew, with the credentials of that moment.
+    typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
+
+    private struct State {
+        /// The library's connection; nil while there is none.
+        var library: Library?
+        /// Why there is none.
+        var failure: ConnectorError?
+        /// Whether the library has closed the one that is being made.
+        var hasEnded = false
+        var isClosed = false
+    }
+
+    /// A connection of the library, closed when nobody uses it any more.
+    private final class Library: Sendable {
+        let address: UInt
+        /// The library uses it until it has closed the connection.
+        private let book: NATSBook
+        let ended = OneShot<Void>()
+
+        init(_ address: UInt, _ book: NATSBook) {
+            self.address = address
+            self.book = book
         }
 
-        private let state = Mutex(State())
-        /// What the subjects of answers begin with.
-        let inbox: String
-
-        init(inbox: String) {
-            self.inbox = inbox
-        }
-
-        func add(_ consumer: String?, _ taker: @escaping Taker) -> UInt64 {
-            state.withLock { state in
-                state.last += 1
-                state.takers[state.last] = taker
-                if let consumer { state.pulls[consumer, default: []].append(state.last) }
-                return state.last
+        deinit {
+            let (address, book, ended) = (address, book, ended)
+            let close: @Sendable () -> Void = {
+                if let connection = unsafe OpaquePointer(bitPattern: address) { unsafe cnats_close(connection) }
+                withExtendedLifetime(book) {}
+                ended.send()
             }
-        }
-
-        func remove(_ number: UInt64) {
-            state.withLock { state in
-                state.takers[number] = nil
-                for (consumer, numbers) in state.pulls where numbers.contains(number) {
-                    let others = numbers.filter { $0 != number }
-                    state.pulls[consumer] = others.isEmpty ? nil : others
-                }
-            }
-        }
-
-        /// The request that a message is for: the last token of its subject, or for a stored message, which keeps its own
-        /// subject, the oldest one for its consumer.
-        func number(_ subject: String, _ reply: String) -> UInt64? {
-            if subject.hasPrefix(inbox) { return UInt64(subject.dropFirst(inbox.utf8.count + 1)) }
-            guard let consumer = NATSLease(reply)?.consumer else { return nil }
-            return state.withLock { $0.pulls[consumer]?.first }
-        }
-
-        /// Hands an answer to the one who asked; what nobody waits for any more is left.
-        func take(_ number: UInt64, _ message: NATSMessage) {
-            guard let taker = state.withLock({ $0.takers[number] }), taker(message) else { return }
-            remove(number)
+            // Closing blocks, and waits for the call that tells of the end.
+            if !HostThread.start("nats", close) { close() }
         }
     }
 
-    private let inbox: String
-    private let book: Book
-    /// The address of the library's connection; nil once it is closed. The lock keeps it alive during a call.
-    private let address: Mutex<UInt?>
+    /// The wait before a connection is made anew that the servers have closed.
+    private static let pause: UInt64 = 250_000_000
 
     /// Opens the library and connects.
     ///
+    /// The library comes back from any loss by itself, but gives up when the servers refuse its credentials twice. From then on the
+    /// connection is made anew with new settings, until it is closed.
+    ///
     /// - Throws: `storage` if the library is missing, or no server takes the connection.
-    static func connect(_ settings: NATSSettings) async throws(ConnectorError) -> NATSConnection {
-        let opened: Result<NATSConnection, ConnectorError> = unsafe await withUnsafeContinuation { continuation in
+    static func connect(
+        _ settings: NATSSettings,
+        renewed: @escaping Renewal
+    ) async throws(ConnectorError) -> NATSConnection {
+        let connection = NATSConnection(renewed)
+        let opened: Result<Void, ConnectorError> = unsafe await withUnsafeContinuation { continuation in
             let isStarted = HostThread.start("nats") {
                 do throws(ConnectorError) {
-                    unsafe continuation.resume(returning: .success(try NATSConnection(settings)))
+                    try connection.open(settings)
+                    unsafe continuation.resume(returning: .success(()))
                 } catch {
                     unsafe continuation.resume(returning: .failure(error))
                 }
@@ -85,14 +83,24 @@ final class NATSConnection: Sendable {
             let error = ConnectorError(.storage, "the system has no thread to give", isRetryable: true)
             unsafe continuation.resume(returning: .failure(error))
         }
-        return try opened.get()
+        try opened.get()
+        return connection
     }
 
     /// Why the client library cannot be used; nil if it can. The first look opens it.
     static var libraryFailure: String? { unsafe cnats_load().map { unsafe String(cString: $0) } }
 
+    private init(_ renewed: @escaping Renewal) {
+        var random = SystemRandomNumberGenerator()
+        let inbox = "_INBOX.\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
+        book = NATSBook(inbox: inbox)
+        self.renewed = renewed
+        state = Mutex(State())
+        book.onEnd { [weak self] in self?.hasEnded() }
+    }
+
     /// Connects, and blocks meanwhile.
-    private init(_ settings: NATSSettings) throws(ConnectorError) {
+    private func open(_ settings: NATSSettings) throws(ConnectorError) {
         if let reason = Self.libraryFailure {
             throw ConnectorError(
                 .storage,
@@ -101,67 +109,90 @@ final class NATSConnection: Sendable {
                 cause: reason
             )
         }
-        var random = SystemRandomNumberGenerator()
-        let inbox = "_INBOX.\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
-        let book = Book(inbox: inbox)
-        let context = unsafe Unmanaged.passRetained(book)
+        state.withLock { $0.hasEnded = false }
+        let context = unsafe Unmanaged.passUnretained(book).toOpaque()
         var reason = [CChar](repeating: 0, count: 512)
         let made = unsafe Self.withOptions(settings) { options in
-            unsafe cnats_connect(options, inbox, Self.handler, context.toOpaque(), &reason, reason.count)
+            unsafe cnats_connect(options, book.inbox, Self.handler, Self.end, context, &reason, reason.count)
         }
         guard let made = unsafe made else {
-            unsafe context.release()
             let cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             throw ConnectorError(
                 .storage,
                 "the outbox cannot be used: no NATS server takes the connection: \(cause)",
-                fix: "check \"url\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
+                fix:
+                    "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
                 isRetryable: true
             )
         }
-        self.inbox = inbox
-        self.book = book
-        address = Mutex(UInt(bitPattern: made))
+        let library = Library(UInt(bitPattern: made), book)
+        let isNeeded = state.withLock { state in
+            guard !state.isClosed, !state.hasEnded else { return false }
+            (state.library, state.failure) = (library, nil)
+            return true
+        }
+        if !isNeeded { throw Self.closure }
+    }
+
+    /// What is known when the library has closed a connection.
+    private static var closure: ConnectorError {
+        ConnectorError(
+            .storage,
+            "the outbox cannot be used: the NATS server has closed the connection",
+            fix: "look at its log; new credentials are read by themselves",
+            isRetryable: true
+        )
     }
 
     /// Hands an answer to its request.
     private static let handler: cnats_handler = { context, message in
         guard let context = unsafe context, let subject = unsafe cnats_subject(message) else { return }
-        let book = unsafe Unmanaged<Book>.fromOpaque(context).takeUnretainedValue()
+        let book = unsafe Unmanaged<NATSBook>.fromOpaque(context).takeUnretainedValue()
         let message = unsafe NATSMessage(message)
         guard let number = book.number(unsafe String(cString: subject), message.reply) else { return }
         book.take(number, message)
     }
 
-    private static func withOptions<Value>(
-        _ settings: NATSSettings,
-        _ body: (UnsafePointer<cnats_options>) -> Value
-    ) -> Value {
-        unsafe settings.url.withCString { url in
-            unsafe withText(settings.credentials) { credentials in
-                unsafe withText(settings.token) { token in
-                    unsafe withText(settings.authorities) { authorities in
-                        unsafe "connector-host".withCString { name in
-                            var options = unsafe cnats_options(
-                                url: url,
-                                name: name,
-                                credentials: credentials,
-                                token: token,
-                                authorities: authorities,
-                                is_encrypted: settings.isEncrypted || settings.authorities != nil,
-                                timeout: 2000
-                            )
-                            return unsafe body(&options)
-                        }
-                    }
+    /// Tells that the library has closed the connection.
+    private static let end: cnats_end = { context in
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<NATSBook>.fromOpaque(context).takeUnretainedValue().end()
+    }
+
+    // MARK: Coming back
+
+    /// Makes the connection anew, unless this end closed it.
+    private func hasEnded() {
+        let library = state.withLock { state -> Library? in
+            guard let library = state.library.take() else {
+                state.hasEnded = true
+                return nil
+            }
+            state.failure = Self.closure
+            return library
+        }
+        if library != nil { comeBack() }
+    }
+
+    /// Tries to connect after a while, until it succeeds or nobody needs it.
+    private func comeBack() {
+        _ = clock.schedule(after: Self.pause) { [weak self] in
+            let isStarted = HostThread.start("nats") { [weak self] in
+                guard let self, !self.state.withLock(\.isClosed) else { return }
+                do throws(ConnectorError) {
+                    try self.open(self.renewed())
+                } catch {
+                    self.state.withLock { $0.failure = error }
+                    self.comeBack()
                 }
             }
+            if !isStarted { self?.comeBack() }
         }
     }
 
-    private static func withText<Value>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Value) -> Value {
-        guard let text else { return body(nil) }
-        return unsafe text.withCString { unsafe body($0) }
+    /// Why nothing can be sent.
+    private var absence: ConnectorError {
+        state.withLock(\.failure) ?? ConnectorError(.storage, "the outbox has closed")
     }
 
     // MARK: Sending
@@ -176,30 +207,30 @@ final class NATSConnection: Sendable {
         reply: UInt64? = nil,
         _ headers: NATSHeaders = NATSHeaders()
     ) throws(ConnectorError) {
-        let reply = reply.map { "\(inbox).\($0)" }
-        let status = address.withLock { address -> Int32? in
-            guard let address, let connection = unsafe OpaquePointer(bitPattern: address) else { return nil }
-            return unsafe Self.withText(reply) { reply in
-                unsafe Self.withText(headers.id) { id in
-                    unsafe Self.withText(headers.event) { event in
-                        unsafe Self.withText(headers.failure) { failure in
-                            var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
-                            return unsafe data.withUnsafeBytes { bytes in
-                                unsafe cnats_publish(
-                                    connection,
-                                    subject,
-                                    reply,
-                                    &headers,
-                                    bytes.baseAddress,
-                                    bytes.count
-                                )
-                            }
+        let reply = reply.map { "\(book.inbox).\($0)" }
+        // The library has a lock of its own; this one is not held meanwhile.
+        let library = state.withLock(\.library)
+        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { throw absence }
+        let status = unsafe Self.withText(reply) { reply in
+            unsafe Self.withText(headers.id) { id in
+                unsafe Self.withText(headers.event) { event in
+                    unsafe Self.withText(headers.failure) { failure in
+                        var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
+                        return unsafe data.withUnsafeBytes { bytes in
+                            unsafe cnats_publish(
+                                connection,
+                                subject,
+                                reply,
+                                &headers,
+                                bytes.baseAddress,
+                                bytes.count
+                            )
                         }
                     }
                 }
             }
         }
-        guard let status else { throw ConnectorError(.storage, "the outbox has closed") }
+        withExtendedLifetime(library) {}
         guard status != 0 else { return }
         guard !cnats_is_too_large(status) else {
             throw ConnectorError(
@@ -228,28 +259,13 @@ final class NATSConnection: Sendable {
 
     /// Sends what is on its way, and closes.
     func close() async {
-        guard let address = address.withLock({ $0.take() }) else { return }
-        unsafe await withUnsafeContinuation { continuation in
-            let isStarted = HostThread.start("nats") { [book] in
-                Self.close(address, book)
-                unsafe continuation.resume()
-            }
-            guard !isStarted else { return }
-            Self.close(address, book)
-            unsafe continuation.resume()
+        var library = state.withLock { state in
+            (state.isClosed, state.failure) = (true, nil)
+            return state.library.take()
         }
-    }
-
-    deinit {
-        guard let address = address.withLock({ $0.take() }) else { return }
-        let book = book
-        if !HostThread.start("nats", { Self.close(address, book) }) { Self.close(address, book) }
-    }
-
-    /// Closes the library's connection, and releases the book that it was lent.
-    private static func close(_ address: UInt, _ book: Book) {
-        guard let connection = unsafe OpaquePointer(bitPattern: address) else { return }
-        unsafe cnats_close(connection)
-        unsafe Unmanaged.passUnretained(book).release()
+        let ended = library?.ended
+        // Whoever is sending holds it, too.
+        library = nil
+        await ended?.wait()
     }
 }

@@ -131,7 +131,7 @@ extension NATSEngine {
     private func acknowledge(_ answers: [JetStream.Message]) async throws(ConnectorError) {
         guard let last = answers.last else { return }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
-        _ = try await jetStream.ask([last])
+        _ = try await jetStream.ask(last)
     }
 
     private static let acknowledged = Array("+ACK".utf8)

@@ -21,6 +21,9 @@ package final class NATSEngine: OutboxEngine {
     /// How long a host may keep an event without a word.
     package static let lease = Duration.seconds(30)
 
+    /// Why the client library cannot be used; nil if it can.
+    package static var libraryFailure: String? { NATSConnection.libraryFailure }
+
     /// What this host has seen of one connector; JetStream does not count it.
     struct Count {
         var delivered = 0
@@ -46,14 +49,16 @@ package final class NATSEngine: OutboxEngine {
     /// - Parameters:
     ///   - targets: The connectors that get events.
     ///   - now: The time of day.
+    ///   - renewed: Reads the settings anew when the servers refuse the credentials; nil if they never change.
     /// - Throws: `storage` if the servers cannot be used, `missing` or `conflict` if a stream or a consumer is not there or is
     ///   otherwise than it must be.
     package init(
         _ settings: NATSSettings,
         targets: [String],
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp,
+        renewed: (@Sendable () throws(ConnectorError) -> NATSSettings)? = nil
     ) async throws(ConnectorError) {
-        let connection = try await NATSConnection.connect(settings)
+        let connection = try await NATSConnection.connect(settings, renewed: renewed ?? { settings })
         jetStream = JetStream(connection: connection)
         layout = NATSLayout(stream: settings.stream)
         schema = NATSSchema(jetStream: jetStream, layout: layout)
@@ -86,7 +91,7 @@ package final class NATSEngine: OutboxEngine {
         targets: [String],
         lease: Duration = lease
     ) async throws(ConnectorError) -> [String] {
-        let connection = try await NATSConnection.connect(settings)
+        let connection = try await NATSConnection.connect(settings, renewed: { settings })
         let schema = NATSSchema(
             jetStream: JetStream(connection: connection),
             layout: NATSLayout(stream: settings.stream)

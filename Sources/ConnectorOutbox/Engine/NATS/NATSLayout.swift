@@ -68,18 +68,24 @@ struct NATSLayout: Sendable {
 
     /// A connector's path as the name of a consumer: other characters than letters, digits, `-` and `_` are `=` and two digits.
     static func token(_ path: String) -> String {
-        path.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                return String(UnicodeScalar(byte))
-            default: return "=" + escape(byte)
-            }
-        }.joined()
+        // The ids of nearly all events stay as they are.
+        guard !path.utf8.allSatisfy(isPlain) else { return path }
+        return path.utf8.map { isPlain($0) ? String(UnicodeScalar($0)) : "=" + escape($0) }.joined()
+    }
+
+    /// Whether a byte stands for itself in a name.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            return true
+        default: return false
+        }
     }
 
     /// The path that a consumer's name means; nil for other names.
     static func path(_ token: String) -> String? {
+        guard !token.utf8.allSatisfy(isPlain) else { return token }
         var bytes: [UInt8] = []
         var rest = token.utf8[...]
         while let byte = rest.popFirst() {

@@ -1,0 +1,170 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorOneShot
+import ConnectorPlatform
+import ConnectorTestSupport
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Whom NATS servers let in, and whom this end trusts.
+@Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSSecurityTests {
+    private static let fixtures =
+        #filePath.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures"
+    private static let authority = "\(fixtures)/certificates/authority.pem"
+    private static let encryption = """
+        tls { cert_file: "\(fixtures)/certificates/localhost.pem", key_file: "\(fixtures)/certificates/localhost.key.pem" }
+
+        """
+
+    private func token(_ token: String) -> String { "authorization { token: \"\(token)\" }\n" }
+
+    private func engine(_ settings: NATSSettings) async throws(ConnectorError) -> NATSEngine {
+        try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+    }
+
+    /// Stores an event as soon as the servers take it, for a minute at most.
+    ///
+    /// - Returns: What was said until then.
+    private func append(_ number: Int, _ engine: NATSEngine, until isEnough: (ConnectorError) -> Bool = { _ in false })
+        async throws -> [ConnectorError]
+    {
+        let clock = engine.jetStream.clock
+        let deadline = clock.now() + 60_000_000_000
+        var errors: [ConnectorError] = []
+        while true {
+            do throws(ConnectorError) {
+                _ = try await engine.append([.numbered(number)], to: ["a"])
+                return errors
+            } catch {
+                errors.append(error)
+                if isEnough(error) { return errors }
+                guard clock.now() < deadline else { throw error }
+                _ = await OneShot<Void>().wait(by: clock.now() + 20_000_000, on: clock)
+            }
+        }
+    }
+
+    private func ids(_ engine: NATSEngine) async throws -> [String] {
+        try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.event.id)
+    }
+
+    @Test func `an encrypted connection needs a certificate of a trusted authority, for the server's name`()
+        async throws
+    {
+        let servers = try await NATSServers(configuration: Self.encryption)
+        var settings = servers.settings(host: "localhost")
+        settings.authorities = Self.authority
+        _ = try await servers.migrate(["a"], settings)
+        let engine = try await engine(settings)
+        #expect(try await engine.append([.numbered(1)], to: ["a"]).isApplied == [true])
+        await engine.close()
+
+        var others: [NATSSettings] = []
+        // The system's authorities, another one, another name; and the server alone asks for encryption.
+        settings.authorities = nil
+        settings.isEncrypted = true
+        others.append(settings)
+        settings.authorities = "\(Self.fixtures)/certificates/localhost.pem"
+        others.append(settings)
+        settings = servers.settings()
+        settings.authorities = Self.authority
+        others.append(settings)
+        others.append(servers.settings(host: "localhost"))
+        for (settings, words) in zip(
+            others,
+            ["issuer certificate", "issuer certificate", "mismatch", "issuer certificate"]
+        ) {
+            let error = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
+            #expect(error?.code == .storage && error?.fix?.contains("tls") == true)
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        }
+        settings.authorities = "\(Self.fixtures)/nothing.pem"
+        let absent = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
+        #expect(absent?.message.contains("nothing.pem") == true, "\(absent?.message ?? "")")
+    }
+
+    @Test func `a token opens the servers, another one does not, and a new one is taken while the engine is open`()
+        async throws
+    {
+        let servers = try await NATSServers(configuration: Self.encryption + token("sesame"))
+        var settings = servers.settings(token: "sesame", host: "localhost")
+        settings.authorities = Self.authority
+        _ = try await servers.migrate(["a"], settings)
+        var wrong = settings
+        wrong.token = "wrong"
+        let refused = await #expect(throws: ConnectorError.self) { try await self.engine(wrong) }
+        #expect(refused?.code == .storage)
+        #expect(refused.map { "\($0)".contains("wrong") } == false)
+        #expect(refused?.message.contains("Auth") == true, "\(refused?.message ?? "")")
+
+        let known = Mutex("sesame")
+        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start }) { [settings] in
+            var settings = settings
+            settings.token = known.withLock(\.self)
+            return settings
+        }
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        servers.kill(0)
+        try servers.configure(Self.encryption + token("simsim"))
+        try servers.start(0)
+        // Refused twice, the library has given up; the old token is tried on.
+        let said = try await append(2, engine) { $0.message.contains("Auth") }
+        #expect(said.last?.message.contains("Auth") == true)
+        #expect(said.last.map { "\($0)".contains("sesame") } == false)
+        known.withLock { $0 = "simsim" }
+        _ = try await append(3, engine)
+        #expect(try await ids(engine) == ["event-1", "event-3"])
+        await engine.close()
+    }
+
+    @Test func `a file of credentials opens the servers, and is read anew when they are revoked`() async throws {
+        let folder = try Folder()
+        let servers = try await NATSServers(configuration: try text("both.conf"))
+        var settings = servers.settings()
+        settings.credentials = "\(folder.path)/creds"
+        try write(try text("first.creds"), to: "\(folder.path)/creds")
+        _ = try await servers.migrate(["a"], settings)
+        let engine = try await engine(settings)
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        servers.kill(0)
+        try servers.configure(try text("second.conf"))
+        try servers.start(0)
+        let said = try await append(2, engine) { $0.message.contains("Auth") }
+        #expect(said.last?.message.contains("Auth") == true)
+        let refused = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
+        #expect(refused?.message.contains("Auth") == true, "\(refused?.message ?? "")")
+        try write(try text("second.creds"), to: "\(folder.path)/creds")
+        _ = try await append(3, engine)
+        #expect(try await ids(engine) == ["event-1", "event-3"])
+        await engine.close()
+        settings.credentials = "\(folder.path)/nothing"
+        let absent = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
+        #expect(absent?.message.contains("nothing") == true, "\(absent?.message ?? "")")
+    }
+
+    private func text(_ name: String) throws -> String {
+        let file = unsafe fopen("\(Self.fixtures)/nats/\(name)", "r")
+        guard let file = unsafe file else { throw ConnectorError(.missing, "there is no \(name)") }
+        defer { unsafe fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = unsafe fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = unsafe fopen(path, "w")
+        guard let file = unsafe file else { throw ConnectorError(.failed, "no file for a test") }
+        defer { unsafe fclose(file) }
+        _ = unsafe fputs(text, file)
+    }
+}

@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorOneShot
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// What the servers of a cluster say of themselves.
+extension NATSServers {
+    /// Waits until every server has everything: before the next one dies, or there may be no majority that has.
+    package func whole() async throws {
+        let clock = SystemHostClock()
+        let deadline = clock.now() + 120_000_000_000
+        while let lack {
+            guard clock.now() < deadline, !Task.isCancelled else {
+                throw ConnectorError(.timedOut, "the servers do not come back: \(lack)")
+            }
+            _ = await OneShot<Void>().wait(by: clock.now() + 50_000_000, on: clock)
+        }
+    }
+
+    /// The server that leads the stream; nil while there is none.
+    package func leader(of stream: String = "OUTBOX") -> Int? {
+        ports.indices.first { index in
+            streams(of: index).contains { $0["name"]?.string == stream && isLed($0, by: index) }
+        }
+    }
+
+    /// What is not well; nil once every server answers, every stream and consumer has a leader, and the leaders of the streams say that
+    /// their followers have everything.
+    ///
+    /// Servers 2.9 call the followers of a consumer behind until it has something to do, and themselves not healthy.
+    private var lack: String? {
+        var (known, whole): (Set<String>, Set<String>) = ([], [])
+        for index in ports.indices {
+            guard page("/varz", of: index) != nil else { return "n\(index) does not answer" }
+            for stream in streams(of: index) {
+                let name = stream["name"]?.string ?? ""
+                known.insert(name)
+                let followers = stream["cluster"]?["replicas"]?.array ?? []
+                let isFollowed = followers.allSatisfy { $0["current"] == true && $0["offline"] != true }
+                if isLed(stream, by: index), followers.count == ports.count - 1, isFollowed { whole.insert(name) }
+                for consumer in stream["consumer_detail"]?.array ?? [] {
+                    let name = "\(name) \(consumer["name"]?.string ?? "")"
+                    known.insert(name)
+                    if isLed(consumer, by: index) { whole.insert(name) }
+                }
+            }
+        }
+        guard !known.isEmpty else { return "there is no stream" }
+        return known == whole ? nil : known.subtracting(whole).sorted().joined(separator: ", ")
+    }
+
+    private func isLed(_ group: JSONValue, by index: Int) -> Bool { group["cluster"]?["leader"]?.string == "n\(index)" }
+
+    /// What a server knows of its streams.
+    private func streams(of index: Int) -> [JSONValue] {
+        let accounts =
+            page("/jsz?accounts=true&streams=true&consumers=true", of: index)?["account_details"]?.array ?? []
+        return accounts.flatMap { $0["stream_detail"]?.array ?? [] }
+    }
+
+    /// What the monitor of a server answers; nil if it does not.
+    private func page(_ path: String, of index: Int) -> JSONValue? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            unsafe setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var target = sockaddr_in()
+        target.sin_family = sa_family_t(AF_INET)
+        target.sin_port = ports[index].monitor.bigEndian
+        unsafe inet_pton(AF_INET, address(index), &target.sin_addr)
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = unsafe withUnsafePointer(to: &target) { target in
+            unsafe target.withMemoryRebound(to: sockaddr.self, capacity: 1) { target in
+                unsafe connect(descriptor, target, size) == 0
+            }
+        }
+        let request = Array("GET \(path) HTTP/1.0\r\n\r\n".utf8)
+        guard isConnected,
+            unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count
+        else { return nil }
+        var answer: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while case let count = unsafe recv(descriptor, &bytes, bytes.count, 0), count > 0 { answer += bytes[..<count] }
+        let text = String(decoding: answer, as: UTF8.self)
+        guard text.hasPrefix("HTTP/1.0 200"), let head = text.firstRange(of: "\r\n\r\n") else { return nil }
+        return try? JSONValue(parsing: Array(text[head.upperBound...].utf8))
+    }
+}
