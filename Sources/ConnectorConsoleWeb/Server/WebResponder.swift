@@ -1,0 +1,285 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorControl
+internal import ConnectorManifest
+internal import ConnectorPlatform
+
+/// Answers the requests of browsers and programs. It knows no connections.
+///
+/// A request passes four gates, in this order: it names this server; it is not one too many; it does not come from a page of another
+/// site; and who sends it has the right to.
+struct WebResponder: Sendable {
+    /// What this server is called.
+    let origins: Origins
+    /// Who may enter.
+    let keys: Keys
+    /// What is shown.
+    let pages: LivePages
+    /// Does what is asked for.
+    let model: any ConsoleModel
+    /// Answers below `/api`; nil without a host.
+    let api: ControlAPI?
+    /// What there is to be shown, and how it looks.
+    let registry: ConsoleRegistry
+    /// What is shown first.
+    let start: Route
+    /// What the console is called.
+    let title: String
+    /// The style sheet.
+    let styles: [UInt8]
+    /// The name of the cookie, which other servers on this machine also get: browsers do not tell ports apart.
+    let cookie: String
+    /// Whether the connections are encrypted.
+    let isSecure: Bool
+    /// Called with a new link after each use of one.
+    let renewLink: @Sendable () -> Void
+    /// How many requests are answered.
+    let requests = RateLimit(perSecond: 200, burst: 600)
+    /// How many wrong tokens are looked at.
+    let attempts = RateLimit(perSecond: 1, burst: 20)
+    /// Measures the rates.
+    let clock: any HostClock
+
+    /// The most bytes of a body.
+    static let bodyLimit = 64 << 10
+
+    /// Answers a request.
+    func respond(_ request: WebRequest) async -> WebResponse {
+        guard origins.isHost(request.authority) else {
+            return refusal(
+                421,
+                .denied,
+                "this server is not called that; ask for it by the address in its link",
+                request
+            )
+        }
+        guard requests.take(at: clock.now()) else {
+            var response = refusal(429, .rateLimited, "too many requests", request)
+            response.fields.append(("Retry-After", "1"))
+            return response
+        }
+        guard ["GET", "HEAD", "POST"].contains(request.method) else {
+            var response = refusal(405, .unsupported, "only GET, HEAD and POST are answered", request)
+            response.fields.append(("Allow", "GET, HEAD, POST"))
+            return response
+        }
+        guard !isForeign(request) else {
+            return refusal(403, .denied, "the request comes from a page of another site", request)
+        }
+        if let response = open(request) { return response }
+        if request.path == "/-/enter" { return await enter(request) }
+        if request.method == "GET", let token = request.query["token"] { return exchange(token, request) }
+        guard let (right, session) = right(of: request) else { return stranger(request) }
+        return await respond(request, right, session)
+    }
+
+    /// Answers somebody who has entered.
+    private func respond(_ request: WebRequest, _ right: Right, _ session: String?) async -> WebResponse {
+        let path = request.path
+        if isAPI(path) { return await answer(request, right) }
+        if request.method == "POST" {
+            guard path == "/-/act" || path == "/-/leave" else {
+                return refusal(405, .unsupported, "nothing is posted there", request)
+            }
+            if path == "/-/leave" { return leave(session) }
+            guard right == .act else { return refusal(403, .denied, "this console is read only", request) }
+            return await act(request, session)
+        }
+        switch path {
+        case "/": return WebResponse(to: start.description)
+        case "/-/live": return events(request, right)
+        default: return await page(request, right, session)
+        }
+    }
+
+    // MARK: Pages
+
+    private func page(_ request: WebRequest, _ right: Right, _ session: String?) async -> WebResponse {
+        guard let address = PageAddress(request.target) else {
+            return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
+        }
+        let (content, version) = await pages.content(of: address)
+        let message = session.flatMap { keys.takeMessage(of: $0) }
+        let page = view(right).page(content, version: version, message: message)
+        return WebResponse(page, status: content.isFound ? 200 : 404)
+    }
+
+    private func view(_ right: Right) -> PageView {
+        PageView(tabs: registry.scenes, title: title, canAct: right == .act)
+    }
+
+    private func events(_ request: WebRequest, _ right: Right) -> WebResponse {
+        let query = request.query
+        guard request.method == "GET", let address = query["at"].flatMap(PageAddress.init) else {
+            return refusal(400, .invalid, "at is not a route", request)
+        }
+        let version = request.fields["last-event-id"] ?? query["version"] ?? ""
+        return WebResponse(status: 200, .events(address, version: version, right))
+    }
+
+    /// What everybody may have: it says nothing of the host, but that it is there.
+    private func open(_ request: WebRequest) -> WebResponse? {
+        guard request.method != "POST" else { return nil }
+        switch request.path {
+        case "/livez": return WebResponse(text: "ok\n")
+        case "/-/console.css": return WebResponse(status: 200, .bytes(styles, type: "text/css; charset=utf-8"))
+        case "/-/console.js":
+            return WebResponse(
+                status: 200,
+                .bytes(PackageResources.console_js, type: "text/javascript; charset=utf-8")
+            )
+        case "/-/icon.svg":
+            return WebResponse(status: 200, .bytes(PackageResources.icon_svg, type: "image/svg+xml"))
+        default: return nil
+        }
+    }
+
+    // MARK: Acting
+
+    private func act(_ request: WebRequest, _ session: String?) async -> WebResponse {
+        guard let fields = await form(request) else { return tooLarge(request) }
+        guard let address = fields["at"].flatMap(PageAddress.init), let key = fields["act"] else {
+            return refusal(400, .invalid, "the form has no act, or no page to go back to", request)
+        }
+        let scene = await pages.scene(at: address.route)
+        guard let act = scene.act(key) else {
+            return refusal(409, .conflict, "this can not be done any more: look at the page again", request)
+        }
+        if act.question != nil, fields["sure"] != "yes" {
+            return WebResponse(view(.act).confirmation(of: act, at: address))
+        }
+        let sentence = await model.perform(act)
+        guard request.wantsPage, let session else { return WebResponse(text: sentence) }
+        keys.keep(sentence, for: session)
+        return WebResponse(to: address.url)
+    }
+
+    private func form(_ request: WebRequest) async -> FormFields? {
+        guard let bytes = await request.body() else { return nil }
+        return FormFields(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private func isAPI(_ path: Substring) -> Bool {
+        path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)
+    }
+
+    private func answer(_ request: WebRequest, _ right: Right) async -> WebResponse {
+        guard let api else { return refusal(404, .missing, "there is no host", request) }
+        return WebResponse(await api.respond(request.method, request.target))
+    }
+
+    // MARK: Entering
+
+    /// Whether a request may come from a page of another site, on whose behalf the browser sends our cookie.
+    private func isForeign(_ request: WebRequest) -> Bool {
+        let site = request.fields["sec-fetch-site"]
+        // A form of a page that sends no Referer has no Origin either: what the browser says of the site is then all there is.
+        let isUnnamed = request.fields["origin"] == "null" && site == "same-origin"
+        if let origin = request.fields["origin"], !origins.isOwn(origin), !isUnnamed { return true }
+        if request.method == "POST" {
+            // Programs have neither, and no cookie either.
+            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["origin"] != nil)
+            return !isOwn && (site != nil || request.fields["cookie"] != nil)
+        }
+        guard let site, !["same-origin", "none"].contains(site) else { return false }
+        // A link elsewhere may lead here; but nothing of ours is to be part of another page.
+        return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
+    }
+
+    private func right(of request: WebRequest) -> (Right, session: String?)? {
+        if let bearer = request.bearer {
+            guard let right = keys.right(ofBearer: bearer) else { return nil }
+            return (right, nil)
+        }
+        guard let id = request.cookie(cookie), let right = keys.right(ofSession: id) else { return nil }
+        return (right, id)
+    }
+
+    private func exchange(_ token: String, _ request: WebRequest) -> WebResponse {
+        // A browser that looks ahead is not somebody who follows the link.
+        let isAhead = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
+        guard !isAhead else { return refusal(403, .denied, "the link is not for looking ahead", request) }
+        let target = PageAddress(String(request.path))?.url ?? "/"
+        if let session = keys.exchange(token) {
+            renewLink()
+            return entered(session, target)
+        }
+        // Somebody who is in already follows the link again.
+        if right(of: request) != nil { return WebResponse(to: target) }
+        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
+        return refusal(
+            403,
+            .unauthorized,
+            "The link was used already, or is of an earlier run. The program has printed another one.",
+            request
+        )
+    }
+
+    private func enter(_ request: WebRequest) async -> WebResponse {
+        guard request.method == "POST" else { return WebResponse(to: "/") }
+        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
+        guard let fields = await form(request) else { return tooLarge(request) }
+        guard let session = keys.enter(fields["token"] ?? "") else {
+            return refusal(403, .unauthorized, "That is not the token.", request)
+        }
+        return entered(session, "/")
+    }
+
+    private func entered(_ session: String, _ target: String) -> WebResponse {
+        var response = WebResponse(to: target)
+        let secure = isSecure ? "; Secure" : ""
+        response.fields.append(("Set-Cookie", "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict\(secure)"))
+        return response
+    }
+
+    private func leave(_ session: String?) -> WebResponse {
+        if let session { keys.leave(session) }
+        var response = WebResponse(to: "/")
+        response.fields.append(("Set-Cookie", "\(cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
+        return response
+    }
+
+    private func stranger(_ request: WebRequest) -> WebResponse {
+        let sentence =
+            keys.hasTokens
+            ? "Enter the console with its token." : "Follow the link that the program printed when it started."
+        var response = refusal(401, .unauthorized, sentence, request)
+        response.fields.append(("WWW-Authenticate", "Bearer realm=\"connector-host\""))
+        return response
+    }
+
+    // MARK: Refusals
+
+    private func tooLarge(_ request: WebRequest) -> WebResponse {
+        var response = refusal(413, .tooLarge, "a body has at most \(Self.bodyLimit >> 10) KiB", request)
+        response.isLast = true
+        return response
+    }
+
+    private func refusal(
+        _ status: Int,
+        _ code: ConnectorError.Code,
+        _ sentence: String,
+        _ request: WebRequest
+    ) -> WebResponse {
+        guard request.wantsPage else {
+            return WebResponse(ControlResponse(ConnectorError(code, sentence), status: status))
+        }
+        let asks = keys.hasTokens && (status == 401 || code == .unauthorized)
+        return WebResponse(view(.read).notice(Self.title(of: status), sentence, asksForToken: asks), status: status)
+    }
+
+    private static func title(of status: Int) -> String {
+        switch status {
+        case 401: "Closed"
+        case 403: "Refused"
+        case 404: "Not found"
+        case 409: "Too late"
+        case 413: "Too large"
+        case 429: "Too many requests"
+        default: "Not possible"
+        }
+    }
+}
