@@ -241,7 +241,7 @@ let package = Package(
         .executableTarget(
             name: "connector-bench",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "CBenchmark",
+                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

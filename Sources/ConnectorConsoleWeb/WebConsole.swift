@@ -73,13 +73,24 @@ public enum WebConsole {
     /// Serves what a model says, and follows its host meanwhile.
     package static func run(
         _ model: HostConsoleModel,
-        of host: ConnectorHost?,
+        of host: ConnectorHost,
         _ options: Options,
         announce: @escaping @Sendable (_ link: String) -> Void
     ) async throws(ConnectorError) {
-        let server = try WebServer(model, host, options, announce)
         let following = Task { await model.run() }
         defer { following.cancel() }
-        try await server.run()
+        try await serve(model, of: host, options, announce: announce)
+    }
+
+    /// Serves what a model says.
+    ///
+    /// - Parameter host: Answers the API; nil for none.
+    package static func serve(
+        _ model: any ConsoleModel,
+        of host: ConnectorHost? = nil,
+        _ options: Options,
+        announce: @escaping @Sendable (_ link: String) -> Void
+    ) async throws(ConnectorError) {
+        try await WebServer(model, host, options, announce).run()
     }
 }

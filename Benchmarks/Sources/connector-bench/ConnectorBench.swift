@@ -32,13 +32,17 @@ enum ConnectorBench {
         case ("http", 2):
             Table.printHead()
             try await Suite(files: arguments[1], programs: "", rounds: 20).requests().forEach(Table.printRow)
+        case ("console", 1):
+            _ = try await Suite(files: "", programs: "", rounds: 20).run([
+                Suite(files: "", programs: "", rounds: 20).console
+            ])
         case ("events", 2):
             let suite = Suite(files: arguments[1], programs: "", rounds: 20)
             _ = try await suite.run(suite.events)
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES | console",
                 status: 64
             )
         }

@@ -36,7 +36,9 @@ struct Suite {
 
     /// Measures everything.
     func run() async throws -> [Measurement] {
-        try await run([opening, slowGates, processes, calls, requests] + events + [otherLanguages, allocations])
+        try await run(
+            [opening, slowGates, processes, calls, requests] + events + [console, otherLanguages, allocations]
+        )
     }
 
     /// What an event costs, from the application to the vendor.

@@ -31,29 +31,32 @@
   const rows = (component) => byId("c" + component)?.querySelector("[data-rows]");
   const focusable = "a[href], button, input, select, textarea, [tabindex]";
 
-  // Changes a part of the page; what had the focus in it has it again, and what somebody typed stays.
-  const change = (element, action) => {
-    const active = document.activeElement;
-    const inside = element && active && active !== element && element.contains(active);
-    const place = inside ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
-    if (inside && active.matches("input, textarea, select")) return;
-    const after = action() || element;
-    if (place >= 0 && after.isConnected) after.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
+  // Changes a part of the page; what had the focus in it has it again, and a form that somebody has written in stays as it is.
+  const change = (element, html, put) => {
+    if (!element) return;
+    const content = parse(html);
+    const active = element.contains(document.activeElement) ? document.activeElement : null;
+    const place = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
+    for (const form of element.querySelectorAll("form[data-touched]")) {
+      content.getElementById(form.id)?.replaceWith(form);
+    }
+    const isKept = content.contains(active);
+    const after = put(content);
+    if (isKept) active.focus({ preventScroll: true });
+    else if (place >= 0) after.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
   };
   const replace = (element, html) =>
-    element && change(element, () => {
-      const content = parse(html);
+    change(element, html, (content) => {
       const after = content.firstElementChild;
       element.replaceWith(content);
       return after;
     });
-  const isTouched = (element) => !!element?.querySelector("form[data-touched]");
 
   const operations = {
-    replace: (id, html) => isTouched(byId(id)) || replace(byId(id), html),
+    replace: (id, html) => replace(byId(id), html),
     fill: (id, html) => {
       const element = byId(id);
-      if (element && !isTouched(element)) change(element, () => element.replaceChildren(parse(html)));
+      change(element, html, (content) => { element.replaceChildren(content); return element; });
     },
     text: (id, text) => { const element = byId(id); if (element) element.textContent = text; },
     row: (component, row, html) => replace(rows(component)?.children[row], html),
@@ -128,31 +131,50 @@
     no.focus();
   });
 
+  // Marks the fields of a form that are wrong, and leads to the first of them.
+  const mark = (form, faults) => {
+    for (const field of form.elements) {
+      const box = field.id && form.querySelector(`[data-fault="${CSS.escape(field.id)}"]`);
+      if (!box) continue;
+      const fault = faults[field.name.slice(2)];
+      box.textContent = fault ?? "";
+      if (fault) field.setAttribute("aria-invalid", "true");
+      else field.removeAttribute("aria-invalid");
+    }
+    form.querySelector("[aria-invalid]")?.focus();
+  };
+  const post = async (form, fields, button) => {
+    const response = await fetch(form.getAttribute("action"), {
+      method: "POST", body: fields, headers: { Accept: "text/plain" },
+    });
+    const text = await response.text();
+    const isText = response.headers.get("content-type")?.startsWith("text/plain");
+    const answer = isText ? {} : JSON.parse(text);
+    if (answer.question && !fields.has("sure")) {
+      if (!(await ask(answer.question, button?.textContent ?? "go on"))) return say("nothing was done");
+      fields.set("sure", "yes");
+      return post(form, fields, button);
+    }
+    mark(form, answer.fields ?? {});
+    const sentence = isText ? text : answer.errors?.[0]?.message ?? "the host refuses";
+    say(sentence, response.ok && !/ failed: /.test(sentence) ? "good" : "bad");
+  };
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (form.method !== "post" || form.getAttribute("action") !== "/-/act") return;
+    if (form.method !== "post" || !["/-/act", "/-/call"].includes(form.getAttribute("action"))) return;
     event.preventDefault();
     const button = event.submitter;
     const fields = new URLSearchParams(new FormData(form));
     if (button?.name) fields.append(button.name, button.value);
-    if (button?.dataset.ask) {
-      if (!(await ask(button.dataset.ask, button.textContent))) return button.focus();
-      fields.set("sure", "yes");
-    }
     button?.setAttribute("aria-busy", "true");
     say((button?.getAttribute("aria-label") || button?.textContent || "working") + " …");
     try {
-      const response = await fetch("/-/act", { method: "POST", body: fields, headers: { Accept: "text/plain" } });
-      const text = await response.text();
-      const isText = response.headers.get("content-type")?.startsWith("text/plain");
-      const sentence = isText ? text : JSON.parse(text).errors?.[0]?.message ?? "the host refuses";
-      say(sentence, response.ok && !/ failed: /.test(sentence) ? "good" : "bad");
-      const output = form.querySelector("output");
-      if (output && response.ok) output.textContent = sentence;
+      await post(form, fields, button);
     } catch {
       say("the host does not answer", "bad");
     } finally {
       button?.removeAttribute("aria-busy");
+      if (document.activeElement === body) button?.focus();
     }
   });
   document.addEventListener("input", (event) => {

@@ -7,6 +7,9 @@ internal import ConnectorManifest
 struct FormFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
+    /// Every field, in order.
+    var all: [(name: String, value: String)] { fields }
+
     /// The most fields that are read; a form of ours has fewer.
     private static let limit = 256
 

@@ -140,20 +140,31 @@ struct WebResponder: Sendable {
 
     private func act(_ request: WebRequest, _ session: String?) async -> WebResponse {
         guard let fields = await form(request) else { return tooLarge(request) }
-        guard let address = fields["at"].flatMap(PageAddress.init), let key = fields["act"] else {
+        guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
             return refusal(400, .invalid, "the form has no act, or no page to go back to", request)
         }
-        let scene = await pages.scene(at: address.route)
-        guard let act = scene.act(key) else {
-            return refusal(409, .conflict, "this can not be done any more: look at the page again", request)
+        guard let act = await pages.scene(at: form.address.route).act(key) else {
+            return refusal(409, .conflict, "this cannot be done any more: look at the page again", request)
         }
-        if act.question != nil, fields["sure"] != "yes" {
-            return WebResponse(view(.act).confirmation(of: act, at: address))
+        return await perform(act, form, request, session)
+    }
+
+    /// Does what a form asks for, after a question if something is lost.
+    private func perform(
+        _ act: ConsoleAct,
+        _ form: PostedForm,
+        _ request: WebRequest,
+        _ session: String?
+    ) async -> WebResponse {
+        if let question = act.question, !form.isSure {
+            guard !request.wantsPage else { return WebResponse(view(.act).confirmation(of: act, form)) }
+            // The script asks, and posts again.
+            return WebResponse(ControlResponse(["version": 1, "question": .string(question)], status: 428))
         }
         let sentence = await model.perform(act)
         guard request.wantsPage, let session else { return WebResponse(text: sentence) }
         keys.keep(sentence, for: session)
-        return WebResponse(to: address.url)
+        return WebResponse(to: form.address.url)
     }
 
     private func form(_ request: WebRequest) async -> FormFields? {

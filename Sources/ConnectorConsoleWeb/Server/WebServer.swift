@@ -29,7 +29,7 @@ final class WebServer: Sendable {
     }
 
     private let options: WebConsole.Options
-    private let model: HostConsoleModel
+    private let model: any ConsoleModel
     private let host: ConnectorHost?
     private let pages: LivePages
     private let keys: Keys
@@ -43,7 +43,7 @@ final class WebServer: Sendable {
     /// - Throws: `invalid-value` for an address that others reach without a certificate or a token; `unreadable` for a
     ///   certificate that cannot be used.
     init(
-        _ model: HostConsoleModel,
+        _ model: any ConsoleModel,
         _ host: ConnectorHost?,
         _ options: WebConsole.Options,
         limits: Limits = Limits(),

@@ -39,24 +39,27 @@ struct PageView: Sendable {
     }
 
     /// A page that asks before an act that loses something.
-    func confirmation(of act: ConsoleAct, at address: PageAddress) -> Markup {
+    ///
+    /// - Parameter form: What was posted, and where; yes posts it again.
+    func confirmation(of act: ConsoleAct, _ form: PostedForm) -> Markup {
         document("Confirm") { markup in
             brand(&markup)
             markup.element("main", ("id", "main"), ("tabindex", "-1"), ("class", "alone")) { markup in
                 markup.element("h1", text: act.title)
                 markup.element("p", text: act.question ?? "")
-                markup.element("form", ("method", "post"), ("action", Self.prefix + "act")) { markup in
-                    markup.void("input", ("type", "hidden"), ("name", "at"), ("value", address.url))
-                    markup.void("input", ("type", "hidden"), ("name", "sure"), ("value", "yes"))
+                markup.element("form", ("method", "post"), ("action", form.target)) { markup in
+                    for field in form.fields.all where field.name != PostedForm.sure {
+                        markup.void("input", ("type", "hidden"), ("name", field.name), ("value", field.value))
+                    }
                     markup.element(
                         "button",
-                        ("name", "act"),
-                        ("value", act.key),
+                        ("name", PostedForm.sure),
+                        ("value", "yes"),
                         ("class", "danger"),
                         text: "Yes, \(act.verb.rawValue)"
                     )
                     markup.write(" ")
-                    markup.element("a", ("href", address.url), ("class", "button"), text: "No, go back")
+                    markup.element("a", ("href", form.address.url), ("class", "button"), text: "No, go back")
                 }
                 if let line = act.commandLine { commandLine(line, &markup) }
             }

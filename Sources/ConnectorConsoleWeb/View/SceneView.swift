@@ -197,7 +197,6 @@ struct SceneView: Sendable {
             ("name", "act"),
             ("value", act.key),
             ("class", act.question == nil ? nil : "danger"),
-            ("data-ask", act.question),
             ("aria-label", act.title),
             text: act.verb.rawValue
         )

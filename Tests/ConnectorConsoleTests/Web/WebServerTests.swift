@@ -86,9 +86,10 @@ struct WebServerTests {
         }
         let noOrigin = try await console.ask("POST", "/-/act", ["Cookie": session], body: "at=%2Fgates&act=x")
         #expect(noOrigin.status == 403, "a browser says where a form comes from")
-        for fields in [["Origin": own], ["Origin": own, "Sec-Fetch-Site": "same-origin"],
-            ["Origin": "null", "Sec-Fetch-Site": "same-origin"]]
-        {
+        for fields in [
+            ["Origin": own], ["Origin": own, "Sec-Fetch-Site": "same-origin"],
+            ["Origin": "null", "Sec-Fetch-Site": "same-origin"],
+        ] {
             let fields = fields.merging(["Cookie": session]) { $1 }
             let posted = try await console.ask("POST", "/-/act", fields, body: "at=%2Fgates&act=none")
             #expect(posted.status == 409, "a page of ours may, if it offers it: \(fields)")
@@ -142,6 +143,9 @@ struct WebServerTests {
         let asked = try await act("close+gate+a")
         #expect(asked.status == 200 && asked.contains("Its calls fail until it is opened again"))
         #expect(host.report["a"]?.target == .open, "nothing is done yet")
+        let script = fields.merging(["Accept": "text/plain"]) { $1 }
+        let question = try await console.ask("POST", "/-/act", script, body: "at=%2Fgates%2Fa&act=close+gate+a")
+        #expect(question.status == 428 && question.contains("\"question\":"))
         let done = try await act("close+gate+a", "&sure=yes")
         #expect(done.status == 303 && done.field("location") == "/gates/a")
         #expect(host.report["a"]?.target == .closed)
