@@ -49,7 +49,7 @@ final class WebServer: Sendable {
         limits: Limits = Limits(),
         _ announce: @escaping @Sendable (String) -> Void
     ) throws(ConnectorError) {
-        try Self.check(options)
+        try options.check()
         self.options = options
         self.model = model
         self.host = host
@@ -208,29 +208,7 @@ final class WebServer: Sendable {
     /// Ends a connection.
     private struct ConnectionEnd: Error {}
 
-    // MARK: Checking
-
-    private static func check(_ options: WebConsole.Options) throws(ConnectorError) {
-        for token in [options.token, options.readToken].compactMap(\.self)
-        where token.reveal().utf8.count < Keys.shortestToken {
-            throw ConnectorError(.invalidValue, "a token of the console has at least \(Keys.shortestToken) characters")
-        }
-        guard !options.address.isLoopback else { return }
-        guard options.certificate != nil, options.token != nil || options.readToken != nil else {
-            throw ConnectorError(
-                .invalidValue,
-                "the console listens on \(options.address.host), which others reach, only with TLS and a token",
-                fix: "give it a certificate, its key, and a token from a secret; or listen on 127.0.0.1"
-            )
-        }
-        guard !options.address.isAny || !options.names.isEmpty else {
-            throw ConnectorError(
-                .invalidValue,
-                "the console listens on every address, and does not know what browsers call it",
-                fix: "give it the name that its URL has"
-            )
-        }
-    }
+    // MARK: TLS
 
     private static func configuration(
         _ certificate: WebConsole.Certificate

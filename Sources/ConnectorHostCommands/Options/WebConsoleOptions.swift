@@ -47,7 +47,7 @@ struct WebConsoleOptions: ParsableArguments {
 
     /// The options of the console.
     ///
-    /// - Throws: What is wrong with a secret.
+    /// - Throws: What is wrong with a secret, or lets in whom it should not.
     func options(at address: WebConsole.Address, route: Route) throws(ConnectorError) -> WebConsole.Options {
         var options = WebConsole.Options()
         options.address = address
@@ -59,6 +59,7 @@ struct WebConsoleOptions: ParsableArguments {
         if let consoleCertificate, let consoleKey {
             options.certificate = WebConsole.Certificate(file: consoleCertificate, key: consoleKey)
         }
+        try options.check()
         return options
     }
 }
