@@ -144,7 +144,8 @@ let package = Package(
         .target(
             name: "ConnectorControl",
             dependencies: [
-                "ConnectorPlatform", "ConnectorServices", "ConnectorHost", "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorOutbox", "ConnectorInvocation", "ConnectorServices", "ConnectorHost",
+                "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -266,7 +267,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorControlTests",
             dependencies: [
-                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest",
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
+                "ConnectorTestSupport",
             ],
             swiftSettings: strict
         ),

@@ -76,6 +76,23 @@ def test_a_dead_letter_is_replayed(browser, console, vendors):
     browser.wait_for("no dead letters")
 
 
+def test_an_operation_is_called_by_its_form(browser, console, vendors):
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.type("#f2", "many")
+    browser.click("form.call button")
+    browser.wait("what is wrong is said", lambda: browser.attribute("#f2", "aria-invalid") == "true")
+    expect(browser.run("return document.activeElement.id") == "f2", "the focus is on it")
+    browser.type("#f2", "3")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.click("form.call button")
+    browser.wait_for("The last call")
+    browser.wait_for("Berlin")
+    expect(browser.run("return document.activeElement.textContent") == "Call geocode", "the focus stays")
+    expect(browser.run("return document.getElementById('f0').value") == "Brandenburg Gate", "what was written stays")
+    browser.open(console.root + "/gates/geocoder")
+    browser.wait_for("Calls a second, last hour")
+
+
 def test_a_question_comes_before_a_loss(browser, console, vendors):
     browser.open(console.root + "/gates/kinto")
     browser.click("#scene-acts button[value^=close]")
@@ -165,6 +182,14 @@ def without_script_everything_is_read_and_done(browser, console, vendors):
     browser.wait_for("kinto is closed", ".message")
     browser.click("#scene-acts button[value^=open]")
     browser.wait_for("kinto is open", ".message")
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.type("#f2", "many")
+    browser.click("form.call button")
+    browser.wait("what is wrong is said", lambda: browser.attribute("#f2", "aria-invalid") == "true")
+    browser.type("#f2", "3")
+    browser.click("form.call button")
+    browser.wait_for("Berlin")
     browser.open(console.root + "/plugins")
     browser.type("#q", "kinto")
     browser.click("form[role=search] button")

@@ -60,4 +60,72 @@ struct HostModelTests {
         await following.value
         await host.close()
     }
+
+    /// A host with a plugin of the fixtures, and the model that follows it.
+    private func withModel(
+        _ connectors: String,
+        _ plugin: String,
+        _ body: (HostConsoleModel) async throws -> Void
+    ) async throws {
+        let host = try ConnectorHost.testing(connectors, plugins: [Fixtures.contract(plugin)])
+        await host.open()
+        let model = HostConsoleModel(host)
+        let following = Task { await model.run() }
+        try await body(model)
+        following.cancel()
+        await following.value
+        await host.close()
+    }
+
+    /// The act of a form of an operation, as a platform makes it.
+    private func act(_ model: HostConsoleModel, _ route: Route, _ texts: [String: String]) async throws -> ConsoleAct {
+        let scene = ConsoleRegistry.standard.scene(for: route, of: await model.snapshot(for: [route]))
+        return try #require(scene.components.compactMap(\.form).first).act(texts)
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
+    func `an operation is called by its form, with progress, an answer, or an error`() async throws {
+        try await withModel(#"[{"name": "a", "plugin": "calls"}]"#, "calls") { model in
+            let (begin, progress, finish) = (
+                Route.operation("begin", of: "a"), Route.operation("progress", of: "a"),
+                Route.operation("finish", of: "a")
+            )
+            let beginning = try await act(model, begin, ["name": "console"])
+            let call = Task { await model.perform(beginning) }
+            // Until the plugin knows the call, it has no progress to tell.
+            let telling = try await act(model, progress, ["name": "console", "text": "{\"done\": 1}"])
+            while await model.perform(telling).contains("failed") { await Task.yield() }
+            var shown = await model.snapshot(for: [begin]).calls[begin]
+            #expect(shown?.progress == [#"{"done":1}"#] && shown?.outcome == nil)
+            let ending = try await act(model, finish, ["name": "console", "value": "[1]"])
+            #expect(await model.perform(ending).hasPrefix("call finish of a: done in "))
+            #expect(await call.value.hasPrefix("call begin of a: done in "))
+            shown = await model.snapshot(for: [begin]).calls[begin]
+            guard case .answer(let lines, omitted: 0)? = shown?.outcome else {
+                Issue.record("there is no answer")
+                return
+            }
+            #expect(lines.joined() == "[  1]")
+            let refused = try await act(model, .operation("refuse", of: "a"), ["status": "5"])
+            #expect(await model.perform(refused).hasPrefix("call refuse of a failed: "))
+            shown = await model.snapshot(for: [.operation("refuse", of: "a")]).calls[.operation("refuse", of: "a")]
+            guard case .failure? = shown?.outcome else {
+                Issue.record("there is no error")
+                return
+            }
+        }
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
+    func `an event is sent by its form, and its receipt leads to it`() async throws {
+        try await withModel(#"[{"name": "a", "plugin": "deliveries"}]"#, "deliveries") { model in
+            let track = Route.operation("track", of: "a")
+            let sending = try await act(model, track, ["event.event": "Seen", "event.userId": "u1"])
+            #expect(await model.perform(sending).hasPrefix("stored "))
+            let scene = ConsoleRegistry.standard.scene(for: track, of: await model.snapshot(for: [track]))
+            let link = try #require(scene.components.flatMap(\.rows).compactMap(\.link).first { $0.root == "outbox" })
+            let event = ConsoleRegistry.standard.scene(for: link, of: await model.snapshot(for: [link]))
+            #expect(event.text.contains(#""userId": "u1""#))
+        }
+    }
 }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import ConnectorConsole
 @testable import ConnectorHost
+@testable import ConnectorOutbox
 
 /// What is shown for each route, as values.
 @Suite
@@ -51,9 +52,46 @@ struct SceneTests {
 
     @Test func `an operation says what it takes and how it is called`() {
         let scene = Mock.scene(.operation("track", of: "analytics/segment"))
-        #expect(scene.components.map(\.shape) == [.details, .form, .notice])
-        #expect(scene.components[1].rows.map(\.id) == ["event"])
-        #expect(scene.commandLine == "connector-host call analytics/segment track")
+        #expect(scene.components.map(\.shape) == [.details, .form])
+        let form = scene.components[1].form
+        #expect(form?.fields.first?.name == "event.event" && form?.isDelivered == true)
+        #expect(scene.components[1].rows.map(\.id) == form?.fields.map(\.name))
+        #expect(scene.commandLine == "connector-host send analytics/segment track")
+    }
+
+    @Test func `an operation shows what its last call came to`() throws {
+        let route = Route.operation("track", of: "analytics/segment")
+        var snapshot = Mock.snapshot(route)
+        func text(_ change: (inout ConsoleCall) -> Void) throws -> Scene {
+            var call = ConsoleCall(
+                try OperationFormTests.form("analytics/1", "track").act(["event.event": "Seen"]),
+                at: Mock.now
+            )
+            change(&call)
+            snapshot.calls[route] = call
+            return ConsoleRegistry.standard.scene(for: route, of: snapshot)
+        }
+        #expect(try text { _ in }.text.contains("result | not yet"))
+        let progress = try text { call in
+            for number in 0..<500 as Range<Int64> { call.note(["done": .integer(number)]) }
+        }
+        #expect(progress.text.contains(#"{"done":499}"#) && !progress.text.contains(#"{"done":99}"#))
+        #expect(try text { $0.end(.null, after: .milliseconds(3)) }.text.contains("done, without an answer"))
+        let answer = try text { $0.end(["a": [1, 2]], after: .milliseconds(3)) }
+        #expect(answer.text.contains("\"a\": [") && answer.components.last?.shape == .log)
+        let huge = try text { $0.end(.array(Array(repeating: "x", count: 100_000)), after: .zero) }
+        #expect(huge.components.last?.rows.count == ConsoleCall.lineLimit + 1)
+        let long = try text { $0.end(.string(String(repeating: "x", count: 1 << 20)), after: .zero) }
+        #expect(long.text.utf8.count < 10_000)
+        let failed = try text {
+            $0.end(ConnectorError(.rateLimited, "slow down", fix: "wait", cause: "HTTP 429"), after: .zero)
+        }
+        for part in ["slow down [rate-limited]", "remedy | wait", "cause | HTTP 429"] {
+            #expect(failed.text.contains(part), "\(part)")
+        }
+        let receipt = Receipt(id: "e1", connectors: ["analytics/segment"], outcomes: [], outbox: nil)
+        let stored = try text { $0.end(receipt, after: .zero) }
+        #expect(stored.components.flatMap(\.rows).contains { $0.link == .event("e1") })
     }
 
     @Test func `the outbox says what waits, since when, and why`() {

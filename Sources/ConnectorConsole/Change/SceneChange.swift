@@ -26,7 +26,7 @@ extension Scene {
         let isComparable =
             route == old.route && title == old.title && components.count == old.components.count
             && zip(components, old.components).allSatisfy {
-                $0.id == $1.id && $0.kind == $1.kind && $0.shape == $1.shape
+                $0.id == $1.id && $0.kind == $1.kind && $0.shape == $1.shape && $0.form == $1.form
             }
         guard isComparable else { return [.everything(self)] }
         var changes: [SceneChange] = []

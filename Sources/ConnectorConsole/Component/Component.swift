@@ -24,6 +24,8 @@ public struct Component: Sendable, Hashable, Identifiable {
     public var interval: Duration?
     /// The unit of a chart's numbers; empty for counts.
     public var unit = ""
+    /// What a form asks for, and the act that it is for; the rows say the same.
+    public var form: OperationForm?
 
     /// An empty component, to be filled by a ``ComponentDescriptor``.
     public init(id: String, kind: ComponentKind, shape: Shape, title: String = "") {

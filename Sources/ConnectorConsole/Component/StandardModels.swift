@@ -71,20 +71,6 @@ public struct LogModel: Sendable, Hashable {
     }
 }
 
-/// Fields.
-public struct FormModel: Sendable, Hashable {
-    /// The rows.
-    public var rows: [Row] = []
-
-    /// Nothing yet.
-    public init() {}
-
-    /// Adds a field: what it is called, what it holds, and what it takes.
-    public mutating func add(_ name: String, value: String, takes hint: String) {
-        rows.append(Row(name, [StyledText(name, .strong), StyledText(value), StyledText(hint, .muted)]))
-    }
-}
-
 /// Sentences.
 public struct NoticeModel: Sendable, Hashable {
     /// The sentences.

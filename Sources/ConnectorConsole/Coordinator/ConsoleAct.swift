@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorManifest
+
 /// Something that can be done to the host, as a value: what it is called, what it needs confirmed, and what does the same on the
 /// command line.
 public struct ConsoleAct: Sendable, Hashable {
@@ -27,6 +29,8 @@ public struct ConsoleAct: Sendable, Hashable {
         case replay
         /// Drops events for good.
         case drop
+        /// Calls an operation, or sends an event.
+        case call
     }
 
     /// What it is done to.
@@ -37,6 +41,8 @@ public struct ConsoleAct: Sendable, Hashable {
         case letter(String, connector: String?)
         /// Every dead letter.
         case letters
+        /// An operation of a connector; the outbox delivers what is sent to it, or it is called at once.
+        case operation(String, of: String, JSONObject, isDelivered: Bool)
     }
 
     /// Takes its parts.

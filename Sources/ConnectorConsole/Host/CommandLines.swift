@@ -21,6 +21,16 @@ package struct CommandLines: Sendable, Hashable {
         return CommandLineText.command(["connector-host"] + words + file + simulation)
     }
 
+    /// The command that calls an operation, or sends an event.
+    ///
+    /// - Parameter words: The arguments.
+    package func call(_ path: String, _ operation: String, _ words: [String], isDelivered: Bool) -> String {
+        // A simulated outbox is in the memory of one process, so that the event is delivered at once.
+        let verb = isDelivered && !isSimulated ? "send" : "call"
+        let options = (file.map { ["--config", $0] } ?? []) + (isSimulated ? ["--simulate"] : [])
+        return CommandLineText.command(["connector-host", verb, path, operation] + words + options)
+    }
+
     /// A command on the outbox; nil with simulators, whose outbox is in the memory of one process.
     package func outbox(_ words: String..., connector: String? = nil) -> String? {
         guard !isSimulated else { return nil }

@@ -21,6 +21,9 @@ public struct ConsoleSnapshot: Sendable {
     package var load: [String: Load] = [:]
     /// The capabilities of the gates that are shown, by path.
     package var capabilities: [String: [Capability]] = [:]
+    /// The last calls that were made from a console of the operations that are shown. They show what was asked and
+    /// answered: empty it for somebody who may not act.
+    package var calls: [Route: ConsoleCall] = [:]
     /// Events that wait, oldest first; the first ones alone.
     package var waiting: [OutboxRecord] = []
     /// Dead letters, oldest first; the first ones alone.

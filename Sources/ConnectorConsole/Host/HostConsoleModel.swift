@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorHost
+internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
@@ -15,6 +16,7 @@ package final class HostConsoleModel: ConsoleModel {
         var events: [ConnectorEvent] = []
         var forgotten = 0
         var plugins: [PluginSummary]?
+        var calls = CallBook()
     }
 
     private let host: ConnectorHost
@@ -103,6 +105,7 @@ package final class HostConsoleModel: ConsoleModel {
                 for path in route.parts.dropFirst().prefix(1) {
                     snapshot.capabilities[path] = try? host.gate(path).capabilities
                     snapshot.load[path] = state.withLock { $0.load[path] }
+                    snapshot.calls[route] = state.withLock { $0.calls[route] }
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
@@ -155,13 +158,57 @@ package final class HostConsoleModel: ConsoleModel {
             return Self.state(of: path, in: host.report)
         case (.replay, let subject): return Self.count("replayed", try await host.replay(Self.selection(subject)))
         case (.drop, let subject): return Self.count("dropped", try await host.drop(Self.selection(subject)))
-        case (.retry, _), (.open, _), (.close, _): return "nothing to do"
+        case (.call, .operation(let name, let path, let arguments, let isDelivered)):
+            return try await noting(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
+                let gate = try host.gate(path)
+                if isDelivered { return .receipt(try await gate.send(name, arguments)) }
+                return .answer(try await gate.call(name, arguments, options: CallOptions(onProgress: progress)))
+            }
+        case (.retry, _), (.open, _), (.close, _), (.call, _): return "nothing to do"
+        }
+    }
+
+    /// What a call returns.
+    private enum CallResult {
+        case answer(JSONValue)
+        case receipt(Receipt)
+    }
+
+    /// Makes a call, and takes note of what becomes of it.
+    private func noting(
+        _ act: ConsoleAct,
+        at route: Route,
+        _ call: (_ progress: @escaping @Sendable (JSONValue) -> Void) async throws(ConnectorError) -> CallResult
+    ) async throws(ConnectorError) -> String {
+        let started = ContinuousClock().now
+        let number = state.withLock { [clock] in $0.calls.begin(ConsoleCall(act, at: clock.wallTime()), at: route) }
+        let note = { @Sendable [self] (_ body: @Sendable (inout ConsoleCall) -> Void) in
+            state.withLock { $0.calls.update(number, at: route, body) }
+            change.yield()
+        }
+        change.yield()
+        do throws(ConnectorError) {
+            let result = try await call { progress in note { $0.note(progress) } }
+            let duration = ContinuousClock().now - started
+            switch result {
+            case .answer(let answer):
+                note { $0.end(answer, after: duration) }
+                return "\(act.title): done in \(duration.brief)"
+            case .receipt(let receipt):
+                note { $0.end(receipt, after: duration) }
+                return receipt.connectors.isEmpty ? "delivered \(receipt.id)" : "stored \(receipt.id), see /outbox"
+            }
+        } catch {
+            let duration = ContinuousClock().now - started
+            note { $0.end(error, after: duration) }
+            throw error
         }
     }
 
     private static func selection(_ subject: ConsoleAct.Subject) -> RecordSelection {
         switch subject {
-        case .gate(let path): RecordSelection(targets: [path], states: [.dead])
+        case .gate(let path), .operation(_, of: let path, _, isDelivered: _):
+            RecordSelection(targets: [path], states: [.dead])
         case .letter(let id, let connector):
             RecordSelection(targets: connector.map { [$0] }, ids: [id], states: [.dead])
         case .letters: RecordSelection(states: [.dead])

@@ -75,7 +75,12 @@ public struct ConsoleRegistry: Sendable {
         registry.register(ComponentDescriptor<DetailsModel>("details", as: .details) { $1.rows = $0.rows })
         registry.register(ComponentDescriptor<TimelineModel>("timeline", as: .timeline) { $1.rows = $0.rows })
         registry.register(ComponentDescriptor<LogModel>("log", as: .log) { $1.rows = $0.rows })
-        registry.register(ComponentDescriptor<FormModel>("form", as: .form) { $1.rows = $0.rows })
+        registry.register(
+            ComponentDescriptor<OperationForm>("form", as: .form) { form, component in
+                component.form = form
+                component.rows = form.fields.map(\.row)
+            }
+        )
         registry.register(
             ComponentDescriptor<NoticeModel>("notice", as: .notice) { notice, component in
                 component.rows = notice.lines.enumerated().map { Row("\($0.offset)", [$0.element]) }
@@ -89,4 +94,16 @@ public struct ConsoleRegistry: Sendable {
         )
         return registry
     }()
+}
+
+extension FormField {
+    /// The field as a row: its name, and what it takes.
+    fileprivate var row: Row {
+        let kind = kind.choices.isEmpty ? kind.name : kind.choices.joined(separator: ", ")
+        let hints = [
+            isRequired ? "" : "optional", help.isEmpty ? kind : help, example.isEmpty ? "" : "such as \(example)",
+        ]
+        let hint = hints.filter { !$0.isEmpty }.joined(separator: "; ")
+        return Row(name, [StyledText(label, .strong), StyledText(hint, .muted)])
+    }
 }

@@ -11,7 +11,11 @@ struct GateScene {
 
     var scene: Scene {
         var components = [context.component("state", state)]
-        if let error = gate.error { components.append(context.component("error", title: "Why", why(error))) }
+        if let error = gate.error {
+            var why = DetailsModel()
+            why.add(error, gate.style)
+            components.append(context.component("error", title: "Why", why))
+        }
         if !gate.evidence.isEmpty { components.append(context.component("proofs", title: "Proof", proofs)) }
         if gate.outbox != nil { components.append(context.component("outbox", title: "Outbox", outbox)) }
         if let load = context.snapshot.load[gate.path] {
@@ -69,15 +73,6 @@ struct GateScene {
         return details
     }
 
-    private func why(_ error: ConnectorError) -> DetailsModel {
-        var details = DetailsModel()
-        details.add("error", StyledText(error.message, gate.style) + StyledText(" [\(error.code.rawValue)]", .muted))
-        details.add("cause", error.cause.map { StyledText($0) })
-        details.add("at", error.position.map { StyledText("\($0)") })
-        details.add("remedy", error.fix.map { StyledText($0, .strong) })
-        return details
-    }
-
     private var proofs: TimelineModel {
         var timeline = TimelineModel()
         for evidence in gate.evidence.sorted(by: { $0.at < $1.at }) {
@@ -123,16 +118,19 @@ struct GateScene {
     private var operations: TableModel? {
         let capabilities = context.snapshot.capabilities[gate.path] ?? []
         // Several connectors below a composite may offer the same.
-        var seen: Set<String> = []
+        var (seen, names): (Set<String>, Set<String>) = ([], [])
         let rows = capabilities.flatMap { capability in
             capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
-                Row(
+                // A second operation of the same name is called by its capability, too.
+                let isFirst = names.insert(operation.name).inserted
+                let name = isFirst ? operation.name : "\(capability.id.name)/\(operation.name)"
+                return Row(
                     "\(capability.id) \(operation.name)",
                     [
                         StyledText(operation.name, .link), StyledText("\(capability.id)", .muted),
                         StyledText(operation.signature.description),
                     ],
-                    link: .operation(operation.name, of: gate.path)
+                    link: .operation(name, of: gate.path)
                 )
             }
         }

@@ -49,6 +49,16 @@ extension ConnectorError {
     var line: StyledText { StyledText(message) + StyledText(" [\(code.rawValue)]", .muted) }
 }
 
+extension DetailsModel {
+    /// Adds what is known of an error: the message, where, and what to do.
+    mutating func add(_ error: ConnectorError, _ style: StyleName) {
+        add("error", StyledText(error.message, style) + StyledText(" [\(error.code.rawValue)]", .muted))
+        add("cause", error.cause.map { StyledText($0) })
+        add("at", error.position.map { StyledText("\($0)") })
+        add("remedy", error.fix.map { StyledText($0, .strong) })
+    }
+}
+
 extension Int {
     /// A number that means something unless it is zero.
     func text(_ style: StyleName) -> StyledText { StyledText("\(self)", self == 0 ? .muted : style) }

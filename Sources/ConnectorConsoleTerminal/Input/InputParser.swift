@@ -94,6 +94,7 @@ package struct InputParser: Sendable {
         if bytes[end] == UInt8(ascii: "~") {
             switch numbers.first {
             case 1, 7: return (.key(.home), count)
+            case 3: return (.key(.delete), count)
             case 4, 8: return (.key(.end), count)
             case 5: return (.key(.pageUp), count)
             case 6: return (.key(.pageDown), count)

@@ -27,6 +27,7 @@ package enum TerminalInput: Sendable, Hashable {
         case tab
         case backTab
         case backspace
+        case delete
         /// A letter, while Control was held.
         case control(Character)
         /// Anything that prints.

@@ -32,6 +32,8 @@ struct KeyBinding {
         case act(ConsoleAct.Verb)
         /// Do something to everything that the scene shows.
         case actOnAll(ConsoleAct.Verb)
+        /// Write in the form.
+        case edit
         /// Copy the command line that does the same.
         case copy
         /// Tell what the keys do.
@@ -73,6 +75,7 @@ struct KeyBinding {
         KeyBinding("P", [.character("P")], "replay every dead letter", .actOnAll(.replay)),
         KeyBinding("d", [.character("d")], "drop the dead letter", .act(.drop)),
         KeyBinding("D", [.character("D")], "drop every dead letter", .actOnAll(.drop)),
+        KeyBinding("e", [.character("e")], "fill in the form: tab leads on, enter sends, escape leaves", .edit),
         KeyBinding("y", [.character("y")], "copy the command line that does the same", .copy),
         KeyBinding("control-l", [.control("l")], "draw everything anew", .redraw),
         KeyBinding("control-z", [.control("z")], "stop; fg goes on", .suspend),

@@ -36,12 +36,19 @@ extension TerminalSession {
             )
             return
         }
+        if message.isEmpty, let field = editedField {
+            let help = [field.help, field.example.isEmpty ? "" : "such as \(field.example)"].filter { !$0.isEmpty }
+            let text = (["enter send", "tab next", "escape leave"] + help).joined(separator: "   ")
+            canvas.write(text, palette.look(.muted), line: frame.line, column: frame.column, width: frame.width)
+            return
+        }
         guard message.isEmpty else {
             canvas.write(message, palette.look(.strong), line: frame.line, column: frame.column, width: frame.width)
             return
         }
         var hints = ["? keys", "/ search", "q quit"]
         if row?.link != nil { hints.append("enter open") }
+        if form != nil { hints.append("e fill in the form") }
         let acts = row?.acts ?? []
         let verbs = (acts.isEmpty ? windows[.main]?.acts ?? [] : acts).map { act in
             "\(KeyBinding.name(of: act.verb, onAll: act.subject == .letters)) \(act.verb.rawValue)"

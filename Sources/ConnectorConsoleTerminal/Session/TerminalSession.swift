@@ -12,19 +12,25 @@ package struct TerminalSession: Sendable {
     /// What is mounted where.
     package private(set) var windows: WindowManager
     /// What stands in the last line.
-    package private(set) var message = ""
+    package internal(set) var message = ""
     /// What is being typed into a search; nil if nothing is.
     package private(set) var prompt: String?
     let registry: ConsoleRegistry
     let palette: TerminalPalette
     private(set) var searches: [Route: String] = [:]
-    private var cursors: [Route: SceneCursor] = [:]
+    /// What was written into forms.
+    var drafts: [Route: FormDraft] = [:]
+    /// The field of the form that is being written in; nil if none is.
+    var edited: String?
+    /// The operation whose call was asked for last, until what it comes to is shown.
+    private var awaited: Route?
+    var cursors: [Route: SceneCursor] = [:]
     private var snapshot: ConsoleSnapshot
     /// What was last shown at routes, for the moment until a snapshot is about them again.
     private var known: [Route: Scene] = [:]
 
     /// The most scenes that are kept.
-    private static let sceneLimit = 32
+    static let sceneLimit = 32
 
     /// Something that the session cannot do itself.
     package enum Effect: Sendable, Hashable {
@@ -85,6 +91,7 @@ package struct TerminalSession: Sendable {
     package mutating func handle(_ input: TerminalInput) -> [Effect] {
         if prompt != nil { return type(input) }
         if coordinator.dialog != nil { return answer(input) }
+        if edited != nil { return fill(input) }
         message = ""
         switch input {
         case .paste: return []
@@ -100,11 +107,14 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    private mutating func handle(_ command: KeyBinding.Command) -> [Effect] {
+    mutating func handle(_ command: KeyBinding.Command) -> [Effect] {
         switch command {
         case .move(let rows): return move(by: rows)
         case .page(let pages): return move(by: pages * max(1, (windows.frames[.main]?.height ?? 2) - 2))
-        case .enter: return row?.link.map { tell(.move($0)) } ?? []
+        case .enter:
+            if let form, cursor.place?.component == form.component { return beginEditing() }
+            return row?.link.map { tell(.move($0)) } ?? []
+        case .edit: return beginEditing()
         case .back:
             guard searches[coordinator.route] == nil else {
                 searches[coordinator.route] = nil
@@ -126,14 +136,16 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    private mutating func tell(_ event: Coordinator.Event) -> [Effect] {
+    mutating func tell(_ event: Coordinator.Event) -> [Effect] {
         let shown = coordinator.route
         var effects: [Effect] = []
         for action in coordinator.handle(event) {
             switch action {
             case .show: effects.append(.refresh)
             case .present, .dismiss: break
-            case .perform(let act): effects.append(.perform(act))
+            case .perform(let act):
+                if act.verb == .call { awaited = coordinator.route }
+                effects.append(.perform(act))
             case .tell(let sentence): message = sentence
             case .quit: effects.append(.quit)
             }
@@ -177,62 +189,6 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    // MARK: Rows
-
-    /// The cursor of the scene that is shown.
-    var cursor: SceneCursor { cursors[coordinator.route] ?? SceneCursor() }
-
-    /// The row that keys act on.
-    package var row: Row? {
-        guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
-        return cursor.place.map { scene.row(at: $0) }
-    }
-
-    private mutating func move(by rows: Int) -> [Effect] {
-        guard let scene = windows[.main], !scene.rowPlaces.isEmpty else { return [] }
-        let limit = scene.rowPlaces.count
-        cursors[coordinator.route]?.move(by: max(-limit, min(limit, rows)), in: scene)
-        return mountSide()
-    }
-
-    private mutating func click(column: Int, line: Int) -> [Effect] {
-        let frames = windows.frames
-        if let frame = frames[.navigation], frame.contains(column: column, line: line) {
-            let tab = TabBar(coordinator, registry, palette).tab(at: column)
-            return tab.map { tell(.move(Route([$0]))) } ?? []
-        }
-        guard let frame = frames[.main], frame.contains(column: column, line: line), let scene = windows[.main] else {
-            return []
-        }
-        let page = MainView.page(scene, in: frame, palette)
-        let clicked = MainView.line(at: line, in: frame, cursor)
-        guard let clicked, page.lines.indices.contains(clicked), let place = page.lines[clicked].row else { return [] }
-        // The first click selects, the second opens.
-        if place == cursor.place { return handle(.enter) }
-        cursors[coordinator.route]?.select(place, in: scene)
-        return mountSide()
-    }
-
-    private mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
-        let scene = windows[.main]
-        let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
-        let ofRow = onAll ? nil : row?.acts.first { $0.verb == verb }
-        guard let act = ofRow ?? ofScene else {
-            message = "there is nothing here to \(verb.rawValue)"
-            return []
-        }
-        return tell(.act(act))
-    }
-
-    private mutating func copy() -> [Effect] {
-        guard let command = row?.commandLine ?? windows[.main]?.commandLine else {
-            message = "no command line does the same"
-            return []
-        }
-        message = "copied: \(command)"
-        return [.copy(command)]
-    }
-
     // MARK: Slots
 
     private var sideRoute: Route? {
@@ -244,11 +200,14 @@ package struct TerminalSession: Sendable {
     ///
     /// - Returns: Whether anything is another.
     @discardableResult
-    private mutating func mount() -> Bool {
+    mutating func mount() -> Bool {
         let route = coordinator.route
-        let scene = self.scene(of: route).filtered(by: searches[route] ?? "")
+        let found = self.scene(of: route)
+        if edited != nil, !found.hasField(edited) { edited = nil }
+        let scene = filled(found.filtered(by: searches[route] ?? ""))
         var isOther = !windows.mount(scene, in: .main).isEmpty
         cursors[route, default: SceneCursor()].follow(scene)
+        reveal(scene)
         if let frame = windows.frames[.main] {
             cursors[route]?.scroll(MainView.page(scene, in: frame, palette), height: MainView.height(of: frame))
         }
@@ -258,7 +217,21 @@ package struct TerminalSession: Sendable {
         return mountDialog() || isOther
     }
 
-    private mutating func mountSide() -> [Effect] {
+    /// Goes to a row.
+    mutating func select(_ place: Page.RowPlace) {
+        if let scene = windows[.main] { cursors[coordinator.route]?.select(place, in: scene) }
+    }
+
+    /// Goes to what a call came to, once it is there and nobody does anything else.
+    private mutating func reveal(_ scene: Scene) {
+        guard awaited == scene.route, edited == nil, coordinator.pending == nil,
+            let result = scene.components.indices.last(where: { scene.components[$0].id == "result" })
+        else { return }
+        awaited = nil
+        cursors[scene.route]?.select(Page.RowPlace(component: result, row: 0), in: scene)
+    }
+
+    mutating func mountSide() -> [Effect] {
         let before = windows[.side]?.route
         _ = mountSideScene()
         if let frame = windows.frames[.main], let scene = windows[.main] {
@@ -291,5 +264,12 @@ package struct TerminalSession: Sendable {
         let scene = coordinator.dialog.map { DialogScene.scene(of: $0, registry) }
         windows.overlayHeight = scene.map { Page($0, width: windows.overlayWidth - 4, palette).lines.count + 2 } ?? 0
         return !windows.mount(scene, in: .overlay).isEmpty
+    }
+}
+
+extension Scene {
+    /// Whether a form of it asks for a field.
+    fileprivate func hasField(_ name: String?) -> Bool {
+        components.contains { component in component.form?.fields.contains { $0.name == name } ?? false }
     }
 }

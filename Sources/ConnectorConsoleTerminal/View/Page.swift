@@ -72,7 +72,7 @@ struct Page {
         for (index, row) in component.rows.enumerated() {
             let place = RowPlace(component: number, row: index)
             switch component.shape {
-            case .tree, .table, .form: lines.append(Line(row: place))
+            case .tree, .table: lines.append(Line(row: place))
             default:
                 lines += wrapped(row, widths[number]).map { Line(row: place, text: $0) }
             }
@@ -94,7 +94,7 @@ struct Page {
             natural[index] = max(natural[index], CharacterWidth.columns(of: column.title))
         }
         // Where the last cell is wrapped, the others stay as they are.
-        guard [.tree, .table, .form].contains(component.shape) else { return natural }
+        guard [.tree, .table].contains(component.shape) else { return natural }
         return ColumnWidths.fitted(natural, into: width, gap: palette.gap)
     }
 

@@ -11,8 +11,8 @@ struct WebRequest: Sendable {
     var authority: String?
     /// The header fields that are read, by their names in lower case.
     var fields: [String: String] = [:]
-    /// Reads the body; nil if it is larger than it may be.
-    var body: @Sendable () async -> [UInt8]? = { [] }
+    /// Reads the body; nil if it has more bytes than those.
+    var body: @Sendable (_ limit: Int) async -> [UInt8]? = { _ in [] }
 
     /// The header fields that are read.
     static let fieldNames = [

@@ -42,7 +42,7 @@ struct WebResponder: Sendable {
     /// Measures the rates.
     let clock: any HostClock
 
-    /// The most bytes of a body.
+    /// The most bytes of a form.
     static let bodyLimit = 64 << 10
 
     /// Answers a request.
@@ -80,12 +80,12 @@ struct WebResponder: Sendable {
         let path = request.path
         if isAPI(path) { return await answer(request, right) }
         if request.method == "POST" {
-            guard path == "/-/act" || path == "/-/leave" else {
+            if path == "/-/leave" { return leave(session) }
+            guard [PostedForm.act, PostedForm.call].contains(String(path)) else {
                 return refusal(405, .unsupported, "nothing is posted there", request)
             }
-            if path == "/-/leave" { return leave(session) }
             guard right == .act else { return refusal(403, .denied, "this console is read only", request) }
-            return await act(request, session)
+            return await path == PostedForm.act ? act(request, session) : call(request, session)
         }
         switch path {
         case "/": return WebResponse(to: start.description)
@@ -149,6 +149,26 @@ struct WebResponder: Sendable {
         return await perform(act, form, request, session)
     }
 
+    private func call(_ request: WebRequest, _ session: String?) async -> WebResponse {
+        guard let fields = await form(request) else { return tooLarge(request) }
+        guard let form = PostedForm(String(request.path), fields) else {
+            return refusal(400, .invalid, "the form names no page to go back to", request)
+        }
+        let scene = await pages.scene(at: form.address.route)
+        guard let operation = scene.components.lazy.compactMap(\.form).first else {
+            return refusal(409, .conflict, "there is nothing to call here: look at the page again", request)
+        }
+        let values = CallDraft.values(of: fields)
+        do throws(FormFault) {
+            return await perform(try operation.act(values), form, request, session)
+        } catch {
+            guard request.wantsPage else { return WebResponse(CallDraft.document(of: error), status: 422) }
+            let (content, version) = await pages.content(of: form.address)
+            let draft = CallDraft(values: values, faults: error.errors)
+            return WebResponse(view(.act).page(content, version: version, draft: draft), status: 422)
+        }
+    }
+
     /// Does what a form asks for, after a question if something is lost.
     private func perform(
         _ act: ConsoleAct,
@@ -168,7 +188,7 @@ struct WebResponder: Sendable {
     }
 
     private func form(_ request: WebRequest) async -> FormFields? {
-        guard let bytes = await request.body() else { return nil }
+        guard let bytes = await request.body(Self.bodyLimit) else { return nil }
         return FormFields(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -178,7 +198,18 @@ struct WebResponder: Sendable {
 
     private func answer(_ request: WebRequest, _ right: Right) async -> WebResponse {
         guard let api else { return refusal(404, .missing, "there is no host", request) }
-        return WebResponse(await api.respond(request.method, request.target))
+        var asked = ControlRequest(
+            request.method,
+            request.target,
+            contentType: request.fields["content-type"],
+            accept: request.fields["accept"]
+        )
+        if let endpoint = api.endpoint(for: asked), endpoint.right == .act, right != .act {
+            return refusal(403, .denied, "whoever may only read may not do that", request)
+        }
+        guard let body = await request.body(ControlAPI.bodyLimit) else { return tooLarge(request) }
+        asked.body = body
+        return WebResponse(await api.respond(asked))
     }
 
     // MARK: Entering
@@ -264,7 +295,7 @@ struct WebResponder: Sendable {
     // MARK: Refusals
 
     private func tooLarge(_ request: WebRequest) -> WebResponse {
-        var response = refusal(413, .tooLarge, "a body has at most \(Self.bodyLimit >> 10) KiB", request)
+        var response = refusal(413, .tooLarge, "the body is larger than it may be", request)
         response.isLast = true
         return response
     }

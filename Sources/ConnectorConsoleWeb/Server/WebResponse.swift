@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorControl
+internal import ConnectorManifest
 
 /// An answer of the console.
 struct WebResponse: Sendable {
@@ -18,6 +19,8 @@ struct WebResponse: Sendable {
     enum Body: Sendable {
         /// All of it.
         case bytes([UInt8], type: String)
+        /// A part after the other, for as long as they come.
+        case parts(AsyncStream<[UInt8]>, after: [UInt8], type: String)
         /// Events, for as long as somebody looks at a page.
         case events(PageAddress, version: String, Right)
     }
@@ -51,6 +54,11 @@ struct WebResponse: Sendable {
         self.init(status: status, .bytes(Array(page.text.utf8), type: Self.html))
     }
 
+    /// A document.
+    init(_ document: JSONValue, status: Int) {
+        self.init(ControlResponse(document, status: status))
+    }
+
     /// A sentence.
     init(text: String, status: Int = 200) {
         self.init(status: status, .bytes(Array(text.utf8), type: ControlResponse.text))
@@ -64,7 +72,11 @@ struct WebResponse: Sendable {
 
     /// An answer of the API.
     init(_ response: ControlResponse) {
-        self.init(status: response.status, .bytes(response.body, type: response.contentType))
+        let (body, type) = (response.body, response.contentType)
+        self.init(
+            status: response.status,
+            response.stream.map { .parts($0, after: body, type: type) } ?? .bytes(body, type: type)
+        )
         if let allow = response.allow { fields.append(("Allow", allow)) }
     }
 }

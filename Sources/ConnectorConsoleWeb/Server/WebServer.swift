@@ -158,6 +158,16 @@ final class WebServer: Sendable {
             try await writer.write(response: head, body: isBare ? .init() : .init(byteBuffer: ByteBuffer(bytes: bytes)))
             // What is left of the request is not read.
             if response.isLast { throw ConnectionEnd() }
+        case .parts(let parts, let first, let type):
+            head.headerFields[.contentType] = type
+            var body: any ResponseBodyWriter = try await writer.writeHead(head)
+            try await body.write(ByteBuffer(bytes: first))
+            for await part in parts {
+                let deadline = channel.eventLoop.scheduleTask(in: limits.patience) { channel.close(promise: nil) }
+                defer { deadline.cancel() }
+                try await body.write(ByteBuffer(bytes: part))
+            }
+            try await body.finish(nil)
         case .events(let address, let version, let right):
             head.headerFields[.contentType] = "text/event-stream"
             guard let watch = await pages.watch(address) else {
@@ -241,8 +251,8 @@ extension WebRequest {
             method: request.method.rawValue,
             target: request.head.path ?? "/",
             authority: request.head.authority
-        ) {
-            try? await request.body.collect(upTo: WebResponder.bodyLimit).readableBytesView.map(\.self)
+        ) { limit in
+            try? await request.body.collect(upTo: limit).readableBytesView.map(\.self)
         }
         for name in Self.fieldNames {
             guard let field = HTTPField.Name(name), let value = request.headers[field] else { continue }

@@ -10,6 +10,8 @@ extension ConsoleAct {
         case .gate(let path): "\(verb.rawValue) gate \(path)"
         case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
         case .letters: "\(verb.rawValue) letters"
+        // Named by its form, which has the arguments, and offered by no button.
+        case .operation(let name, let path, _, _): "\(verb.rawValue) \(name) of \(path)"
         }
     }
 }

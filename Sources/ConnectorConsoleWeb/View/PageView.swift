@@ -21,8 +21,14 @@ struct PageView: Sendable {
     /// - Parameters:
     ///   - version: From which version on the page is kept up to date.
     ///   - message: What became of the last act; nil for nothing.
-    func page(_ content: PageContent, version: String, message: String?) -> Markup {
-        let view = SceneView(content: content, canAct: canAct)
+    ///   - draft: What somebody wrote into the scene's form that was not right.
+    func page(
+        _ content: PageContent,
+        version: String,
+        message: String? = nil,
+        draft: CallDraft = CallDraft()
+    ) -> Markup {
+        let view = SceneView(content: content, canAct: canAct, draft: draft)
         return document(content.scene.title, ("data-live", content.address.url), ("data-version", version)) { markup in
             header(content, &markup)
             navigation(content.scene.route, &markup)

@@ -11,6 +11,8 @@ struct SceneView: Sendable {
     let content: PageContent
     /// Whether whoever looks may act.
     let canAct: Bool
+    /// What somebody wrote into the scene's form that was not right.
+    var draft = CallDraft()
 
     /// The id of the form that every button of an act belongs to.
     static let actForm = "acts"
@@ -45,6 +47,9 @@ struct SceneView: Sendable {
             switch component.shape {
             case .tree, .table: table(component, index, &markup)
             case .chart: markup.append(ChartView(component).figure())
+            case .form where component.form != nil && canAct:
+                guard let form = component.form else { break }
+                markup.append(CallFormView(form: form, address: content.address, draft: draft).markup())
             case .details, .form: list("dl", component, index, &markup)
             case .timeline, .log: list("ol", component, index, &markup)
             default: list("div", component, index, &markup)

@@ -5,35 +5,20 @@ internal import ConnectorHost
 package import ConnectorManifest
 
 extension ControlAPI {
-    /// The description of some endpoints, in OpenAPI 3.1.
+    /// The description of endpoints: OpenAPI 3.1.
     static func document(of endpoints: [ControlEndpoint]) -> JSONValue {
         var paths = JSONObject()
         for endpoint in endpoints {
-            var responses = JSONObject()
-            for answer in endpoint.answers {
-                responses["\(answer.status)"] = .object([
-                    "description": .string(answer.meaning),
-                    "content": .object(JSONObject([(answer.contentType, .object(["schema": answer.schema]))])),
-                ])
-            }
-            responses["default"] = [
-                "description": "Wrong usage, or a limit that was exceeded.",
-                "content": ["application/json": ["schema": ControlSchemas.errors]],
-            ]
-            paths[endpoint.path] = [
-                "get": [
-                    "operationId": .string(endpoint.operation),
-                    "summary": .string(endpoint.summary),
-                    "responses": .object(responses),
-                ]
-            ]
+            var methods = paths[endpoint.path]?.object ?? JSONObject()
+            methods[endpoint.method.rawValue.lowercased()] = endpoint.description
+            paths[endpoint.path] = .object(methods)
         }
         return [
             "openapi": "3.1.0",
             "info": [
                 "title": "connector-host",
                 "version": .string(ConnectorHost.version),
-                "summary": "What a host that runs tells about itself.",
+                "summary": "What a host that runs tells about itself, and does when it is told to.",
                 "license": ["name": "Apache-2.0", "identifier": "Apache-2.0"],
             ],
             "servers": [["url": "/", "description": "The Unix socket `control` in the host's state directory."]],
@@ -43,4 +28,60 @@ extension ControlAPI {
 
     /// The description of the API.
     package var document: JSONValue { Self.document(of: endpoints) }
+}
+
+extension ControlEndpoint {
+    /// The operation in the description.
+    fileprivate var description: JSONValue {
+        var responses = JSONObject()
+        for answer in answers {
+            responses["\(answer.status)"] = [
+                "description": .string(answer.meaning),
+                "content": .object(JSONObject(answer.contentTypes.map { ($0, ["schema": answer.schema]) })),
+            ]
+        }
+        responses["default"] = [
+            "description": "Wrong usage, a limit that was exceeded, or a failure.",
+            "content": ["application/json": ["schema": ControlSchemas.errors]],
+        ]
+        var object: JSONObject = [
+            "operationId": .string(operation),
+            "summary": .string(summary),
+            "x-right": .string(right.rawValue),
+        ]
+        let parameters = segments.map { $0.parameter(in: "path") } + query.map { $0.parameter(in: "query") }
+        if !parameters.isEmpty { object["parameters"] = .array(parameters) }
+        if let body {
+            object["requestBody"] = [
+                "required": true, "content": ["application/json": ["schema": ControlField.schema(of: body)]],
+            ]
+        }
+        object["responses"] = .object(responses)
+        return .object(object)
+    }
+}
+
+extension ControlField {
+    /// The value as a parameter.
+    fileprivate func parameter(in place: String) -> JSONValue {
+        [
+            "name": .string(name), "in": .string(place), "required": .bool(isRequired || place == "path"),
+            "description": .string(meaning), "schema": schema,
+        ]
+    }
+
+    /// The schema of an object with some members and no others.
+    fileprivate static func schema(of members: [ControlField]) -> JSONValue {
+        let properties = members.map { member -> (String, JSONValue) in
+            var schema = member.schema.object ?? JSONObject()
+            schema["description"] = .string(member.meaning)
+            return (member.name, .object(schema))
+        }
+        return [
+            "type": "object",
+            "required": .array(members.filter(\.isRequired).map { .string($0.name) }),
+            "properties": .object(JSONObject(properties)),
+            "additionalProperties": false,
+        ]
+    }
 }

@@ -4,33 +4,59 @@
 package import ConnectorHost
 internal import ConnectorManifest
 
-/// What a host that runs tells to those who may enter its state directory, over HTTP.
+/// What a host answers over HTTP: whoever asks gets the same documents as from the commands with `--json`.
+///
+/// It does no networking of its own: a server hands it requests. Whether a request may act is the server's to decide, by
+/// ``endpoint(for:)`` and its ``ControlEndpoint/right``.
 package struct ControlAPI: Sendable {
     /// The version in the paths.
     package static let version = 1
+    /// The most bytes of a body.
+    package static let bodyLimit = 1 << 20
     /// Everything that it does.
     package let endpoints: [ControlEndpoint]
-    private let places: [String: Int]
+    /// The endpoints whose paths have no segments in braces.
+    private let places: [String: [Int]]
+    /// The others.
+    private let patterns: [Int]
 
     /// Makes the API of a host, which it reads at every request.
     package init(_ host: ConnectorHost) {
-        var endpoints = Self.health(of: host) + Self.documents(of: host)
+        var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host) + Self.outbox(of: host)
         // The description is one of the endpoints that it describes.
         let described = endpoints + [Self.description { .null }]
         let document = Self.document(of: described)
         endpoints.append(Self.description { document })
         self.endpoints = endpoints
-        places = Dictionary(zip(endpoints.map(\.path), endpoints.indices), uniquingKeysWith: { first, _ in first })
+        var places: [String: [Int]] = [:]
+        for (index, endpoint) in endpoints.enumerated() where endpoint.segments.isEmpty {
+            places[endpoint.path, default: []].append(index)
+        }
+        self.places = places
+        patterns = endpoints.indices.filter { !endpoints[$0].segments.isEmpty }
     }
 
-    /// Answers a request.
-    ///
-    /// - Parameters:
-    ///   - method: The method of the request.
-    ///   - target: The path, and perhaps a query, which no endpoint reads.
+    /// The endpoint that answers a request; nil if none does.
+    package func endpoint(for request: ControlRequest) -> ControlEndpoint? {
+        guard let found = try? find(request.path) else { return nil }
+        return found.first { $0.endpoint.takes(request.method) }?.endpoint
+    }
+
+    /// Answers a request without a body.
     package func respond(_ method: String, _ target: String) async -> ControlResponse {
-        let path = target.prefix { $0 != "?" }
-        guard let place = places[String(path)] else {
+        await respond(ControlRequest(method, target))
+    }
+
+    /// Answers a request. The task that asks may be cancelled, which cancels what it asked for.
+    package func respond(_ request: ControlRequest) async -> ControlResponse {
+        let path = request.path
+        let found: [(endpoint: ControlEndpoint, segments: JSONObject)]
+        do throws(ConnectorError) {
+            found = try find(path)
+        } catch {
+            return ControlResponse(error, status: 400)
+        }
+        guard !found.isEmpty else {
             let error = ConnectorError(
                 .missing,
                 "there is no \(path.prefix(200))",
@@ -38,87 +64,65 @@ package struct ControlAPI: Sendable {
             )
             return ControlResponse(error, status: 404)
         }
-        guard ["GET", "HEAD"].contains(method) else {
-            let error = ConnectorError(.unsupported, "\(path) takes GET and HEAD, not \(method.prefix(20))")
-            var response = ControlResponse(error, status: 405)
-            response.allow = "GET, HEAD"
-            return response
+        guard let (endpoint, segments) = found.first(where: { $0.endpoint.takes(request.method) }) else {
+            return refusal(of: request, found.map(\.endpoint))
         }
-        return await endpoints[place].respond()
+        if endpoint.body != nil {
+            let type = (request.contentType ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+            guard type == ControlResponse.json else {
+                let error = ConnectorError(
+                    .unsupported,
+                    "\(path) takes a body of the type \(ControlResponse.json)",
+                    fix: "send the header Content-Type: \(ControlResponse.json)"
+                )
+                return ControlResponse(error, status: 415)
+            }
+        }
+        let input: ControlInput
+        do throws(ConnectorError) {
+            input = try endpoint.input(request, segments)
+        } catch {
+            return ControlResponse(error, status: 400)
+        }
+        do throws(ConnectorError) {
+            return try await endpoint.respond(input)
+        } catch {
+            return ControlResponse(error)
+        }
     }
 
-    // MARK: Endpoints
-
-    private static func health(of host: ConnectorHost) -> [ControlEndpoint] {
-        let text: JSONValue = ["type": "string"]
-        func answer(_ status: Int, _ meaning: String, _ type: String = ControlResponse.text) -> ControlEndpoint.Answer {
-            ControlEndpoint.Answer(status: status, meaning: meaning, contentType: type, schema: text)
+    private func find(
+        _ path: Substring
+    ) throws(ConnectorError) -> [(endpoint: ControlEndpoint, segments: JSONObject)] {
+        if let exact = places[String(path)] { return exact.map { (endpoints[$0], [:]) } }
+        var found: [(endpoint: ControlEndpoint, segments: JSONObject)] = []
+        for index in patterns {
+            if let segments = try endpoints[index].match(path) { found.append((endpoints[index], segments)) }
         }
-        return [
-            ControlEndpoint(
-                operation: "isAlive",
-                path: "/livez",
-                summary: "Tells that the process answers.",
-                answers: [answer(200, "It does.")]
-            ) { ControlResponse(text: "ok\n") },
-            ControlEndpoint(
-                operation: "isReady",
-                path: "/readyz",
-                summary: "Tells whether every required connector can be counted on.",
-                answers: [answer(200, "Every one can."), answer(503, "At least one cannot; a line for each.")]
-            ) {
-                let missing = host.report.gates.filter { $0.isRequired && !$0.isReady }
-                guard !missing.isEmpty else { return ControlResponse(text: "ok\n") }
-                let lines = missing.map { "\($0.path): \($0.state.rawValue)\n" }
-                return ControlResponse(text: lines.joined(), status: 503)
-            },
-            ControlEndpoint(
-                operation: "metrics",
-                path: "/metrics",
-                summary: "The metrics of the host, for Prometheus.",
-                answers: [answer(200, "The text format of Prometheus.", PrometheusText.contentType)]
-            ) { ControlResponse(text: host.prometheusText, contentType: PrometheusText.contentType) },
-        ]
+        return found
     }
 
-    private static func documents(of host: ConnectorHost) -> [ControlEndpoint] {
-        func answer(_ meaning: String, _ schema: JSONValue) -> ControlEndpoint.Answer {
-            ControlEndpoint.Answer(status: 200, meaning: meaning, contentType: ControlResponse.json, schema: schema)
+    /// The answer to a method that a path does not take; to OPTIONS, what it takes.
+    private func refusal(of request: ControlRequest, _ found: [ControlEndpoint]) -> ControlResponse {
+        let methods = found.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
+        var response: ControlResponse
+        if request.method == "OPTIONS" {
+            response = ControlResponse(text: "", status: 204)
+        } else {
+            let error = ConnectorError(
+                .unsupported,
+                "\(request.path) takes \(methods.joined(separator: ", ")), not \(request.method.prefix(20))"
+            )
+            response = ControlResponse(error, status: 405)
         }
-        return [
-            ControlEndpoint(
-                operation: "host",
-                path: "/api/v1/host",
-                summary: "Tells which host answers.",
-                answers: [answer("The host.", ControlSchemas.host)]
-            ) { ControlResponse(HostIdentity(of: host).json) },
-            ControlEndpoint(
-                operation: "status",
-                path: "/api/v1/status",
-                summary: "The report: the document of `connector-host status --json`.",
-                answers: [answer("The report.", ControlSchemas.status)]
-            ) { ControlResponse(host.report.json) },
-            ControlEndpoint(
-                operation: "operations",
-                path: "/api/v1/operations",
-                summary: "The operations of every leaf: the document of `connector-host operations --json`.",
-                answers: [answer("The operations.", ControlSchemas.operations)]
-            ) { ControlResponse(host.operations.json) },
-        ]
+        response.allow = methods.joined(separator: ", ")
+        return response
     }
+}
 
-    private static func description(_ document: @escaping @Sendable () -> JSONValue) -> ControlEndpoint {
-        let answer = ControlEndpoint.Answer(
-            status: 200,
-            meaning: "The description.",
-            contentType: ControlResponse.json,
-            schema: ["type": "object", "required": ["openapi", "paths"]]
-        )
-        return ControlEndpoint(
-            operation: "description",
-            path: "/api/v1/openapi.json",
-            summary: "This description.",
-            answers: [answer]
-        ) { ControlResponse(document()) }
+extension ControlEndpoint {
+    /// Whether it answers a method.
+    fileprivate func takes(_ method: String) -> Bool {
+        method == self.method.rawValue || (method == "HEAD" && self.method == .get)
     }
 }

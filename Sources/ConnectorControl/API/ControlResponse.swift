@@ -3,14 +3,16 @@
 
 package import ConnectorManifest
 
-/// An answer of the API.
+/// The answer to a request.
 package struct ControlResponse: Sendable {
     /// The HTTP status.
     package var status: Int
     /// The type of the body.
     package var contentType: String
-    /// The body.
+    /// The body; its beginning, if ``stream`` goes on with it.
     package var body: [UInt8]
+    /// What follows the body, part by part, for one reader. Whoever stops reading ends what makes the parts.
+    package var stream: AsyncStream<[UInt8]>?
     /// The methods that the path takes, for a request of another one.
     package var allow: String?
 
@@ -34,7 +36,36 @@ package struct ControlResponse: Sendable {
     }
 
     /// Answers with an error, in the document that `--json` prints for errors.
-    package init(_ error: ConnectorError, status: Int) {
-        self.init(["version": 1, "errors": .array([error.json])], status: status)
+    ///
+    /// - Parameter status: Nil for the one that suits the error.
+    package init(_ error: ConnectorError, status: Int? = nil) {
+        self.init(error.document, status: status ?? error.status)
+    }
+
+    /// Answers with documents, one after the other.
+    init(_ format: ControlStream.Format, _ stream: AsyncStream<[UInt8]>) {
+        status = 200
+        contentType = format.contentType
+        body = []
+        self.stream = stream
+    }
+}
+
+extension ConnectorError {
+    /// The document that `--json` prints for the error.
+    var document: JSONValue { ["version": 1, "errors": .array([json])] }
+
+    /// The HTTP status of an error that is no fault of the request's form.
+    fileprivate var status: Int {
+        switch code {
+        case .unknownConnector, .missing: 404
+        case .conflict: 409
+        case .invalid, .unsupported, .tooLarge: 422
+        case .rateLimited: 429
+        case .notOpen, .unavailable, .storage, .cancelled: 503
+        case .timedOut: 504
+        // What a plugin or its vendor did.
+        default: 502
+        }
     }
 }

@@ -28,7 +28,10 @@ enum ControlSchemas {
     /// An error, of a gate or of a request.
     private static let error = object(
         ["code": text, "message": text],
-        ["fix": text, "cause": text, "connector": text]
+        [
+            "fix": text, "cause": text, "connector": text, "file": text, "line": number, "column": number,
+            "retryable": flag,
+        ]
     )
 
     /// Errors of requests.
@@ -68,4 +71,56 @@ enum ControlSchemas {
             ])
         ),
     ])
+
+    /// The answer of an operation.
+    static let answer = object(["version": version, "path": text, "operation": text, "result": [:]])
+
+    /// An event of a plugin.
+    static let pluginEvent = object([
+        "version": version, "at": text, "connector": text, "name": text, "payload": [:], "missed": number,
+    ])
+
+    /// How much waits for each connector.
+    static let outbox = object([
+        "version": version,
+        "outboxes": list(
+            of: object(
+                [
+                    "connector": text, "queued": number, "bytes": number, "dead": number, "delivered": number,
+                    "dropped": number,
+                ],
+                ["oldest": text, "lastDelivered": text]
+            )
+        ),
+    ])
+
+    /// One event at each connector that gets it.
+    static let outboxEvent = object([
+        "version": version, "id": text, "capability": text, "operation": text, "createdAt": text, "event": [:],
+        "connectors": list(
+            of: object(
+                [
+                    "connector": text, "state": ["enum": ["queued", "delivered", "dead"]],
+                    "attempts": list(
+                        of: object(["at": text, "until": text, "count": number], ["code": text, "reason": text])
+                    ),
+                ],
+                ["nextAttemptAt": text]
+            )
+        ),
+    ])
+
+    /// Dead letters.
+    static let dead = object([
+        "version": version,
+        "dead": list(
+            of: object(
+                ["id": text, "connector": text, "capability": text, "operation": text, "createdAt": text],
+                ["code": text, "reason": text]
+            )
+        ),
+    ])
+
+    /// How many events something was done to.
+    static func count(of done: String) -> JSONValue { object(["version": version, done: number]) }
 }

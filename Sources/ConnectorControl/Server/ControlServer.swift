@@ -14,10 +14,8 @@ internal import Synchronization
 package final class ControlServer: Sendable {
     /// The most connections at once; further ones are closed at once.
     package static let connectionLimit = 64
-    /// The longest wait for a whole request, and for a client to take the answer.
+    /// The longest wait for a whole request, and for a client to take a part of the answer.
     private static let patience = TimeAmount.seconds(10)
-    /// The most bytes of a body, which no endpoint reads.
-    package static let bodyLimit = 64 << 10
     /// The most bytes of all header fields.
     private static let headerLimit = 16 << 10
 
@@ -98,53 +96,86 @@ package final class ControlServer: Sendable {
         }
     }
 
+    /// Serves a connection until it ends, which cancels what was asked through it.
     private func serve(_ connection: Connection, isWanted: Bool) async {
         let channel = connection.channel
         defer { _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
         // A broken connection concerns only its client, which sees the break.
-        try? await connection.executeThenClose { requests, answers in
+        let serving = Task { try? await answer(connection, isWanted: isWanted) }
+        channel.closeFuture.whenComplete { _ in serving.cancel() }
+        _ = await serving.value
+    }
+
+    @concurrent
+    private func answer(_ connection: Connection, isWanted: Bool) async throws {
+        try await connection.executeThenClose { requests, answers in
             guard isWanted else { return }
             var parts = requests.makeAsyncIterator()
             while case .head(let head)? = try await parts.next() {
-                let isWhole = try await Self.skipBody(&parts)
-                let answer = isWhole ? await api.respond(head.method.rawValue, head.uri) : Self.tooLarge
-                let isLast = !isWhole || !head.isKeepAlive
+                let body = try await Self.body(&parts)
+                let answer = if let body { await api.respond(ControlRequest(head, body)) } else { Self.tooLarge }
+                let isLast = body == nil || !head.isKeepAlive
                 try await answers.write(.head(Self.head(of: answer, isLast: isLast)))
-                if head.method != .HEAD { try await answers.write(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))) }
+                if head.method != .HEAD {
+                    if !answer.body.isEmpty {
+                        try await answers.write(.body(.byteBuffer(ByteBuffer(bytes: answer.body))))
+                    }
+                    if let stream = answer.stream {
+                        for await part in stream {
+                            try await answers.write(.body(.byteBuffer(ByteBuffer(bytes: part))))
+                        }
+                    }
+                }
                 try await answers.write(.end(nil))
                 if isLast { return }
             }
         }
     }
 
-    /// Reads a body that nobody wants.
+    /// Reads a body.
     ///
-    /// - Returns: False as soon as it exceeds the limit.
-    private static func skipBody(
+    /// - Returns: Nil as soon as it exceeds the limit.
+    private static func body(
         _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
-    ) async throws -> Bool {
-        var count = 0
+    ) async throws -> [UInt8]? {
+        var body: [UInt8] = []
         while case .body(let bytes)? = try await parts.next(isolation: #isolation) {
-            count += bytes.readableBytes
-            guard count <= bodyLimit else { return false }
+            guard body.count + bytes.readableBytes <= ControlAPI.bodyLimit else { return nil }
+            body += bytes.readableBytesView
         }
-        return true
+        return body
     }
 
     private static var tooLarge: ControlResponse {
-        ControlResponse(ConnectorError(.tooLarge, "a body has at most \(bodyLimit >> 10) KiB"), status: 413)
+        ControlResponse(ConnectorError(.tooLarge, "a body has at most \(ControlAPI.bodyLimit >> 10) KiB"), status: 413)
     }
 
     private static func head(of answer: ControlResponse, isLast: Bool) -> HTTPResponseHead {
-        var headers: HTTPHeaders = [
-            "Content-Type": answer.contentType, "Content-Length": "\(answer.body.count)", "Cache-Control": "no-store",
-        ]
+        var headers: HTTPHeaders = ["Cache-Control": "no-store"]
+        if answer.status != 204 { headers.add(name: "Content-Type", value: answer.contentType) }
+        // A stream comes in chunks; what has no body at all says nothing of its length.
+        if answer.stream == nil, answer.status != 204 {
+            headers.add(name: "Content-Length", value: "\(answer.body.count)")
+        }
         if let allow = answer.allow { headers.add(name: "Allow", value: allow) }
         if isLast { headers.add(name: "Connection", value: "close") }
         return HTTPResponseHead(
             version: .http1_1,
             status: HTTPResponseStatus(statusCode: answer.status),
             headers: headers
+        )
+    }
+}
+
+extension ControlRequest {
+    /// Takes a request's head, and its body.
+    fileprivate init(_ head: HTTPRequestHead, _ body: [UInt8]) {
+        self.init(
+            head.method.rawValue,
+            head.uri,
+            contentType: head.headers.first(name: "Content-Type"),
+            accept: head.headers.first(name: "Accept"),
+            body: body
         )
     }
 }

@@ -4,10 +4,10 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Closes a connection whose client takes longer than it may: to send a whole request, or to take the answer.
+/// Closes a connection whose client is too slow: to send a whole request, or to take what was written to it.
 ///
-/// The time begins with the connection and again with every answer, so that a client that sends a byte now and then gains
-/// nothing.
+/// The time for a request begins with the connection and again with every answer, so that a client that sends a byte now and
+/// then gains nothing. How long the host itself may take, its endpoints decide.
 final class RequestDeadline: ChannelDuplexHandler {
     /// Requests come in, and pass.
     typealias InboundIn = HTTPServerRequestPart
@@ -20,6 +20,10 @@ final class RequestDeadline: ChannelDuplexHandler {
 
     private let patience: TimeAmount
     private var timer: Scheduled<Void>?
+    /// Whether the host has yet to answer.
+    private var isAnswering = false
+    /// How much the client has not taken yet.
+    private var pending = 0
 
     /// Prepares the deadline of one connection.
     init(_ patience: TimeAmount) {
@@ -36,15 +40,25 @@ final class RequestDeadline: ChannelDuplexHandler {
         timer?.cancel()
     }
 
-    /// Begins anew with the end of a request, for the answer.
+    /// Ends with the end of a request.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .end = unwrapInboundIn(data) { begin(context) }
+        if case .end = unwrapInboundIn(data) {
+            isAnswering = true
+            timer?.cancel()
+        }
         context.fireChannelRead(data)
     }
 
-    /// Begins anew with the end of an answer, for the next request.
+    /// Begins with what the client has to take, and after the end of an answer for the next request.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { begin(context) }
+        if case .end = unwrapOutboundIn(data) { isAnswering = false }
+        pending += 1
+        begin(context)
+        let promise = promise ?? context.eventLoop.makePromise()
+        promise.futureResult.assumeIsolated().whenComplete { [self] _ in
+            pending -= 1
+            if isAnswering, pending == 0 { timer?.cancel() }
+        }
         context.write(data, promise: promise)
     }
 

@@ -158,6 +158,21 @@ public struct GateClient: Sendable {
         try TypedOperation(leaf(), operation, Signature(parsing: signature))
     }
 
+    /// An operation, and the capability that it belongs to.
+    ///
+    /// - Throws: `unsupported` if neither the connector nor anything below it has the operation.
+    package func definition(
+        of operation: String
+    ) throws(ConnectorError) -> (capability: Capability, operation: Operation) {
+        if let found = capabilities.operation(named: operation) { return found }
+        let known = capabilities.flatMap(\.operations).map(\.name)
+        throw ConnectorError(
+            .unsupported,
+            "\(path) has no operation \"\(operation)\"",
+            fix: suggestion(for: operation, among: known) ?? "run: connector-host operations \(path)"
+        )
+    }
+
     private func leaf() throws(ConnectorError) -> Gate {
         if let gate = try target.node.gate { return gate }
         throw ConnectorError(

@@ -6,6 +6,12 @@ package import ConnectorOutbox
 
 /// What an operator sees of the events of this host, and does to them.
 extension ConnectorHost {
+    /// How the outbox of every connector stands that ever had an event; nothing before the outbox was opened.
+    package func outboxStandings() async throws(ConnectorError) -> [String: Standing] {
+        guard outbox.outbox.isOpen else { return [:] }
+        return try await outbox.outbox.engine().standings()
+    }
+
     /// What is known of events, oldest first; nothing while no event was ever stored.
     package func outboxRecords(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
         try await outbox.outbox.records(selection)

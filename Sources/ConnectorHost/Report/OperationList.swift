@@ -29,6 +29,33 @@ package struct OperationList: Sendable {
     }
 }
 
+extension OperationList {
+    /// Reads the document; nil for another one. It says nothing of symbols.
+    package init?(json: JSONValue) {
+        guard json["version"]?.integer == 1, let elements = json["connectors"]?.array else { return nil }
+        connectors = []
+        for element in elements {
+            guard let path = element["path"]?.string, let operations = element["operations"]?.array else { return nil }
+            var capabilities: [Capability] = []
+            for member in operations {
+                guard let id = member["capability"]?.string.flatMap(CapabilityID.init(_:)),
+                    let name = member["name"]?.string,
+                    let signature = member["signature"]?.string.flatMap({ try? Signature(parsing: $0) })
+                else { return nil }
+                let operation = Operation(
+                    name: name,
+                    symbol: "",
+                    signature: signature,
+                    documentation: member["documentation"]?.string ?? ""
+                )
+                if capabilities.last?.id != id { capabilities.append(Capability(id: id, operations: [])) }
+                capabilities[capabilities.count - 1].operations.append(operation)
+            }
+            connectors.append((path, capabilities))
+        }
+    }
+}
+
 extension Operation {
     /// The operation's own documentation, or else its capability's.
     package func documentation(in capability: Capability) -> String {

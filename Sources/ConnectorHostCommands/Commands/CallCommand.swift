@@ -16,6 +16,8 @@ struct CallCommand: AsyncParsableCommand {
             they are. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument
             that begins with a hyphen.
 
+            Where a host runs on the same file (connector-host run), it makes the call, and no gate is opened here.
+
             Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is
             invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates are closed.
 
@@ -47,11 +49,16 @@ struct CallCommand: AsyncParsableCommand {
     )
     var timeout: Duration?
 
+    @OptionGroup var attach: AttachOption
+
     @OptionGroup var answer: OutputOptions
 
     @OptionGroup var log: LogOptions
 
+    func validate() throws { try attach.validate(isSimulated: simulate) }
+
     func run() async throws {
+        if try await runAttached() { return }
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         do throws(ConnectorError) {
             let result = try await call(session)
@@ -64,25 +71,37 @@ struct CallCommand: AsyncParsableCommand {
         try await session.close()
     }
 
+    /// Lets the host that runs make the call.
+    ///
+    /// - Returns: Whether one does.
+    private func runAttached() async throws -> Bool {
+        var signals: Interruption?
+        do throws(ConnectorError) {
+            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return false }
+            let interruption = Interruption()
+            signals = interruption
+            let timeout = timeout ?? .seconds(30)
+            let result = try await interruption.cancelling { [self] () async throws(ConnectorError) in
+                try await host.call(path, operation, words: arguments, timeout: timeout)
+            }
+            answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
+            return true
+        } catch {
+            answer.report([error], of: .call)
+            throw signals?.exitStatus ?? ExitStatus.failed
+        }
+    }
+
     /// Reports wrong arguments before any gate opens.
     private func call(_ session: HostSession) async throws(ConnectorError) -> JSONValue {
         let gate = try session.host.gate(path)
-        let operations = gate.capabilities.flatMap { capability in
-            capability.operations.map { (capability: capability, operation: $0) }
+        let called: (capability: Capability, operation: Operation)
+        do throws(ConnectorError) {
+            called = try gate.definition(of: operation)
+        } catch {
+            throw session.resolved.failure(at: path) ?? error
         }
-        let called = operations.first { capability, candidate in
-            candidate.name == operation || "\(capability.id.name)/\(candidate.name)" == operation
-        }
-        guard let called else {
-            if let reason = session.resolved.failure(at: path) { throw reason }
-            let known = operations.map(\.operation.name)
-            throw ConnectorError(
-                .unsupported,
-                "\(path) has no operation \"\(operation)\"",
-                fix: suggestion(for: operation, among: known) ?? "run: connector-host operations \(path)"
-            )
-        }
-        let reader = ArgumentReader(operation: operation, signature: called.operation.signature)
+        let reader = ArgumentReader(called.operation, of: called.capability.id)
         let values = try reader.arguments(arguments)
         _ = try await session.open(path)
         let options = CallOptions(timeout: timeout ?? .seconds(30))

@@ -11,6 +11,8 @@ struct OperationsCommand: AsyncParsableCommand {
         commandName: "operations",
         abstract: "List the operations with signatures and documentation, without opening a gate.",
         discussion: """
+            Where a host runs on the same file (connector-host run), lists what that one offers.
+
             Exit status: 0; 1 if the connector does not exist; 2 if the configuration is invalid; 64 for wrong usage.
 
             Examples:
@@ -24,9 +26,12 @@ struct OperationsCommand: AsyncParsableCommand {
 
     @OptionGroup var file: ConfigurationOption
 
+    @OptionGroup var attach: AttachOption
+
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
+        if try await runAttached() { return }
         let options = ConnectorHost.Options()
         let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         let document = OperationsDocument(resolved: resolved, path: path)
@@ -35,6 +40,25 @@ struct OperationsCommand: AsyncParsableCommand {
             throw ExitStatus.failed
         }
         answer.output.write(document)
+    }
+
+    /// Shows the operations of the host that runs.
+    ///
+    /// - Returns: False if none does, or it has no such connector: the file says why.
+    private func runAttached() async throws -> Bool {
+        do throws(ConnectorError) {
+            guard let host = try await attach.host(of: file) else { return false }
+            guard let list = OperationList(json: try await host.document("/api/v1/operations")) else {
+                throw host.misunderstood("a list")
+            }
+            let document = OperationsDocument(list, path: path)
+            guard path == nil || !document.connectors.isEmpty else { return false }
+            answer.output.write(document)
+            return true
+        } catch {
+            answer.report([error])
+            throw ExitStatus.failed
+        }
     }
 
     private static func unknown(_ path: String, in resolved: ResolvedConfiguration) -> ConnectorError {

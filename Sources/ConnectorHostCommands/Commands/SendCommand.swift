@@ -68,16 +68,8 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func values(_ gate: GateClient) throws(ConnectorError) -> JSONObject {
-        let operations = gate.capabilities.flatMap(\.operations)
-        guard let found = operations.first(where: { $0.name == operation }) else {
-            throw ConnectorError(
-                .unsupported,
-                "\(path) has no operation \"\(operation)\"",
-                fix: suggestion(for: operation, among: operations.map(\.name))
-                    ?? "run: connector-host operations \(path)"
-            )
-        }
-        return try ArgumentReader(operation: operation, signature: found.signature).arguments(arguments)
+        let found = try gate.definition(of: operation)
+        return try ArgumentReader(found.operation, of: found.capability.id).arguments(arguments)
     }
 
     /// Sends every line of standard input, many at a time.

@@ -33,12 +33,7 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
-    @Flag(
-        inversion: .prefixedNo,
-        help:
-            "Ask the host that runs on the file, and fail if none does; or open the gates anyway. (default: ask if one runs)"
-    )
-    var attach: Bool?
+    @OptionGroup var attach: AttachOption
 
     @Option(
         help: ArgumentHelp("The longest wait for all gates together, such as 5s.", valueName: "duration"),
@@ -50,14 +45,10 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    func validate() throws {
-        if simulate, attach == true {
-            throw ValidationError("A host that runs is not simulated: drop --attach or --simulate.")
-        }
-    }
+    func validate() throws { try attach.validate(isSimulated: simulate) }
 
     func run() async throws {
-        if attach ?? !simulate, let report = try await attached() {
+        if let report = try await attached() {
             if !report.isReady { throw ExitStatus.failed }
             return
         }
@@ -84,14 +75,7 @@ struct StatusCommand: AsyncParsableCommand {
     /// Shows the report of the host that runs; nil if none does.
     private func attached() async throws -> Report? {
         do throws(ConnectorError) {
-            guard let host = try await AttachedHost.find(file) else {
-                if attach != true { return nil }
-                throw ConnectorError(
-                    .notOpen,
-                    "no host runs on \(file.file)",
-                    fix: "start one: connector-host run; or drop --attach to open the gates"
-                )
-            }
+            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return nil }
             let report = try await host.report()
             let path = host.identity.file
             answer.output.write(StatusDocument(report: report, process: host.identity.process, file: path))

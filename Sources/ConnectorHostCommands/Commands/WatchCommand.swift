@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
+internal import Synchronization
 
 /// `connector-host watch`: opens gates, and shows the events of their plugins until it is interrupted.
 struct WatchCommand: AsyncParsableCommand {
@@ -12,6 +13,8 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Open gates, and show the events of their plugins, one a line.",
         discussion: """
+            Where a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
+
             Runs until interrupted, or until --count events were shown. Exit status: 0, also when Ctrl-C or SIGTERM ends it;
             130 and 143 if they come while the gates still open; 1 if the connector does not exist; 2 if the configuration is
             invalid; 64 for wrong usage.
@@ -33,15 +36,19 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Exit after this many events.", valueName: "number"))
     var count: Int?
 
+    @OptionGroup var attach: AttachOption
+
     @OptionGroup var answer: OutputOptions
 
     @OptionGroup var log: LogOptions
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
+        try attach.validate(isSimulated: simulate)
     }
 
     func run() async throws {
+        if try await runAttached() { return }
         let session = try await HostSession.start(
             file,
             simulating: simulate,
@@ -72,6 +79,39 @@ struct WatchCommand: AsyncParsableCommand {
         }
         // From here on a signal is the usual end.
         try? await session.close()
+    }
+
+    /// Shows the events of the host that runs.
+    ///
+    /// - Returns: Whether one does.
+    private func runAttached() async throws -> Bool {
+        var signals: Interruption?
+        do throws(ConnectorError) {
+            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return false }
+            let interruption = Interruption()
+            signals = interruption
+            Self.warn(try await host.report(), below: path)
+            let shown = Mutex(0)
+            let isEnough = { @Sendable [output = answer.output, count] (event: ConnectorEvent) in
+                output.writeLine(EventDocument(event: event))
+                // Nobody reads on once the reader of the pipe has gone.
+                return shown.withLock { shown in
+                    shown += 1
+                    return shown == count || StandardStream.outputFailure != nil
+                }
+            }
+            try await interruption.cancelling { [path] () async throws(ConnectorError) in
+                try await host.watch(path) { !isEnough($0) }
+            }
+            let isDone = shown.withLock { $0 == count } || StandardStream.outputFailure != nil
+            guard isDone || interruption.exitStatus != nil else { throw host.ended }
+        } catch {
+            // A signal is the usual end.
+            guard error.code != .cancelled || signals?.exitStatus == nil else { return true }
+            answer.report([error])
+            throw ExitStatus.failed
+        }
+        return true
     }
 
     /// Warns on standard error of gates that are not open and will send no events.

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
@@ -18,14 +19,5 @@ struct EventDocument: Document {
         ]
     }
 
-    var json: JSONValue {
-        [
-            "version": 1,
-            "at": .string(event.time.description),
-            "connector": .string(event.connector),
-            "name": .string(event.name),
-            "payload": event.payload,
-            "missed": .integer(Int64(event.missed)),
-        ]
-    }
+    var json: JSONValue { event.json }
 }

@@ -19,6 +19,13 @@ struct OperationsDocument: Document {
         }
     }
 
+    /// Takes what another host offers, or one of its connectors and everything below it.
+    init(_ list: OperationList, path: String?) {
+        connectors = list.connectors.filter { connector, _ in
+            path.map { connector == $0 || connector.hasPrefix($0 + "/") } ?? true
+        }
+    }
+
     func lines(_ style: TextStyle) -> [String] {
         var lines: [String] = []
         for (path, capabilities) in connectors {

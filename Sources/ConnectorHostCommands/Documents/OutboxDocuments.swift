@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorControl
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
@@ -30,23 +31,7 @@ struct StandingsDocument: Document {
     }
 
     var json: JSONValue {
-        ["version": 1, "outboxes": .array(standings.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
-    }
-}
-
-extension Standing {
-    fileprivate func json(of path: String) -> JSONValue {
-        var object: JSONObject = [
-            "connector": .string(path),
-            "queued": .integer(Int64(queued)),
-            "bytes": .integer(Int64(bytes)),
-            "dead": .integer(Int64(dead)),
-            "delivered": .integer(Int64(delivered)),
-            "dropped": .integer(Int64(dropped)),
-        ]
-        object.set("oldest", oldest?.description)
-        object.set("lastDelivered", lastDelivered?.description)
-        return .object(object)
+        OutboxDocument.standings(standings)
     }
 }
 
@@ -78,19 +63,7 @@ struct EventRecordDocument: Document {
         return lines
     }
 
-    var json: JSONValue {
-        guard let first = records.first else { return .null }
-        var object: JSONObject = [
-            "version": 1,
-            "id": .string(first.event.id),
-            "capability": .string(first.event.lane.capability),
-            "operation": .string(first.event.lane.operation),
-            "createdAt": .string(first.event.createdAt.description),
-        ]
-        if showsPayload { object["event"] = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null }
-        object["connectors"] = .array(records.map(\.json))
-        return .object(object)
-    }
+    var json: JSONValue { OutboxDocument.event(records, showsPayload: showsPayload) }
 }
 
 extension PastAttempt {
@@ -99,24 +72,6 @@ extension PastAttempt {
         let time = count == 1 ? "\(at)" : "\(at) to \(until), \(count) attempts"
         guard let failure else { return "\(time): \(style.paint("delivered", .good))" }
         return "\(time): \(style.paint(style.shown(failure.code.rawValue), .bad)): \(style.shown(failure.reason))"
-    }
-
-    fileprivate var json: JSONValue {
-        var object: JSONObject = [
-            "at": .string(at.description), "until": .string(until.description), "count": .integer(Int64(count)),
-        ]
-        object.set("code", failure?.code.rawValue)
-        object.set("reason", failure?.reason)
-        return .object(object)
-    }
-}
-
-extension OutboxRecord {
-    fileprivate var json: JSONValue {
-        var object: JSONObject = ["connector": .string(target), "state": .string(state.rawValue)]
-        object.set("nextAttemptAt", due?.description)
-        object["attempts"] = .array(attempts.map(\.json))
-        return .object(object)
     }
 }
 
@@ -143,25 +98,7 @@ struct DeadLettersDocument: Document {
         return table.lines(style) + more
     }
 
-    var json: JSONValue {
-        [
-            "version": 1,
-            "dead": .array(
-                records.map { record in
-                    var object: JSONObject = [
-                        "id": .string(record.event.id),
-                        "connector": .string(record.target),
-                        "capability": .string(record.event.lane.capability),
-                        "operation": .string(record.event.lane.operation),
-                        "createdAt": .string(record.event.createdAt.description),
-                    ]
-                    object.set("code", record.attempts.last?.failure?.code.rawValue)
-                    object.set("reason", record.attempts.last?.failure?.reason)
-                    return .object(object)
-                }
-            ),
-        ]
-    }
+    var json: JSONValue { OutboxDocument.dead(records) }
 }
 
 /// How many things a command acted on.
@@ -175,5 +112,5 @@ struct CountDocument: Document {
 
     func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }
 
-    var json: JSONValue { .object(JSONObject([("version", 1), (verb, .integer(Int64(count)))])) }
+    var json: JSONValue { OutboxDocument.count(verb, count) }
 }

@@ -4,6 +4,7 @@
 internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorServices
 
 /// A host that runs on a file, as other commands meet it.
 struct AttachedHost: Sendable {
@@ -26,15 +27,76 @@ struct AttachedHost: Sendable {
         return AttachedHost(identity: identity, client: client)
     }
 
+    /// Calls an operation, with the words of a command line. Cancelling the task cancels the call in the host.
+    ///
+    /// - Throws: The host's error, or the operation's.
+    func call(
+        _ path: String,
+        _ operation: String,
+        words: [String],
+        timeout: Duration
+    ) async throws(ConnectorError) -> JSONValue {
+        let milliseconds = min(max(1, Int64(clamping: timeout.nanoseconds / 1_000_000)), ControlAPI.timeoutLimit)
+        let body: JSONObject = [
+            "connector": .string(path),
+            "operation": .string(operation),
+            "arguments": .array(words.map(JSONValue.string)),
+            "timeoutMilliseconds": .integer(milliseconds),
+        ]
+        let answer = try await client.post("/api/v1/calls", body, within: timeout + ControlClient.patience)
+        guard let answer, answer["version"]?.integer == 1, let result = answer["result"] else {
+            throw misunderstood("an answer")
+        }
+        return result
+    }
+
+    /// Shows the events of plugins, until the body has enough, the host ends or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - path: The connector; nil for all.
+    ///   - body: Takes an event; false to end.
+    func watch(_ path: String?, _ body: @escaping @Sendable (ConnectorEvent) -> Bool) async throws(ConnectorError) {
+        let query = path.map { "?connector=\(PercentCoding.encode($0))" } ?? ""
+        _ = try await client.stream("/api/v1/events\(query)") { document in
+            ConnectorEvent(json: document).map(body) ?? true
+        }
+    }
+
+    /// A document of the host.
+    ///
+    /// - Parameter query: The parameters that have a value.
+    func document(_ path: String, _ query: [(String, String?)] = []) async throws(ConnectorError) -> JSONValue {
+        let parameters = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
+        let text = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
+        guard let document = try await client.get(path + text) else { throw ended }
+        return document
+    }
+
+    /// Lets the host do something.
+    func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
+        guard let document = try await client.post(path, body) else { throw ended }
+        return document
+    }
+
+    /// The error of a host that ended just now.
+    var ended: ConnectorError {
+        ConnectorError(.notOpen, "the host of process \(identity.process) has ended", isRetryable: true)
+    }
+
+    /// The error of a document of another release.
+    func misunderstood(_ what: String) -> ConnectorError {
+        ConnectorError(
+            .protocolViolation,
+            "process \(identity.process) does not answer with \(what) that this release reads",
+            fix: "it has the release \(identity.release); use the same, or ask with --no-attach"
+        )
+    }
+
     /// The host's report.
     ///
     /// - Throws: `protocol` for a document of another version.
     func report() async throws(ConnectorError) -> Report {
         if let report = try await client.get("/api/v1/status").flatMap(Report.init(json:)) { return report }
-        throw ConnectorError(
-            .protocolViolation,
-            "process \(identity.process) does not answer with a report that this release reads",
-            fix: "it has the release \(identity.release); use the same, or ask with --no-attach"
-        )
+        throw misunderstood("a report")
     }
 }

@@ -7,6 +7,12 @@ public struct Capability: Sendable, Hashable {
     public var id: CapabilityID
     /// The operations that the plugin implements; it omits those that its vendor cannot do.
     public var operations: [Operation]
+
+    /// Takes its parts.
+    package init(id: CapabilityID, operations: [Operation]) {
+        self.id = id
+        self.operations = operations
+    }
 }
 
 /// The name and version of a capability, such as `geocoder/1`.
@@ -43,6 +49,38 @@ public struct Operation: Sendable, Hashable {
     public var isDelivered = false
     /// How a foreign library's function reports success; nil for a plugin's own function, which follows the ABI.
     public var foreign: ForeignConvention?
+
+    /// Takes its parts.
+    package init(
+        name: String,
+        symbol: String,
+        signature: Signature,
+        documentation: String,
+        isDelivered: Bool = false,
+        foreign: ForeignConvention? = nil
+    ) {
+        self.name = name
+        self.symbol = symbol
+        self.signature = signature
+        self.documentation = documentation
+        self.isDelivered = isDelivered
+        self.foreign = foreign
+    }
+}
+
+extension [Capability] {
+    /// Finds an operation by its name; `capability/operation` where two capabilities share a name.
+    ///
+    /// - Returns: The first one that has the name.
+    package func operation(named name: String) -> (capability: Capability, operation: Operation)? {
+        for capability in self {
+            for operation in capability.operations
+            where operation.name == name || "\(capability.id.name)/\(operation.name)" == name {
+                return (capability, operation)
+            }
+        }
+        return nil
+    }
 }
 
 /// The rule of ``isIdentifier(_:)``, for messages.

@@ -23,13 +23,18 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var documentation: String
         /// Whether an event that it takes is delivered by the outbox.
         public var isDelivered = false
+        /// What a call loses for good, in a few words; nil if it loses nothing.
+        package var loss: String?
     }
 
-    /// - Parameter delivered: The operations whose events the outbox delivers.
+    /// - Parameters:
+    ///   - delivered: The operations whose events the outbox delivers.
+    ///   - losses: What calls of some operations lose for good.
     private init(
         _ id: String,
         _ documentation: String,
         delivered: [String] = [],
+        losses: [String: String] = [:],
         _ operations: [(String, String, String)]
     ) {
         self.id = id
@@ -39,7 +44,8 @@ public struct CapabilityDefinition: Sendable, Hashable {
                 name: name,
                 signature: signature,
                 documentation: documentation,
-                isDelivered: delivered.contains(name)
+                isDelivered: delivered.contains(name),
+                loss: losses[name]
             )
         }
     }
@@ -86,6 +92,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let database = CapabilityDefinition(
         "database/1",
         "Records, which are JSON objects, in collections.",
+        losses: ["replace": "The record as it is now is lost.", "delete": "The record is lost."],
         [
             ("create", "(collection: string, record: json, id: string?) async -> json", "Stores a new record."),
             ("get", "(collection: string, id: string) async -> json", "Reads a record."),

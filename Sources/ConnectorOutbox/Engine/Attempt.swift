@@ -55,4 +55,12 @@ package struct PastAttempt: Sendable, Hashable {
     package var count: Int
     /// Why they failed; nil for the one that succeeded.
     package var failure: DeliveryFailure?
+
+    /// Takes its parts.
+    package init(at: Timestamp, until: Timestamp, count: Int, failure: DeliveryFailure? = nil) {
+        self.at = at
+        self.until = until
+        self.count = count
+        self.failure = failure
+    }
 }

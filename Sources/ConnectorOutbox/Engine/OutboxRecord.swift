@@ -41,6 +41,15 @@ package struct OutboxRecord: Sendable {
     /// Every attempt, oldest first; attempts that failed alike and one after another are counted together.
     package var attempts: [PastAttempt]
 
+    /// Takes its parts.
+    package init(target: String, event: OutboxEvent, state: State, due: Timestamp? = nil, attempts: [PastAttempt]) {
+        self.target = target
+        self.event = event
+        self.state = state
+        self.due = due
+        self.attempts = attempts
+    }
+
     /// How an event stands.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// It waits for its turn, or for its next attempt.

@@ -89,6 +89,18 @@ struct PageTests {
         }
     }
 
+    @Test func `a form is labelled, and says what is wrong where it is`() {
+        let route = Route.operation("track", of: "analytics/segment")
+        let content = PageContent(PageAddress(route), .standard, Mock.snapshot(route))
+        let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "", canAct: true)
+        let name = content.scene.components.compactMap(\.form).first?.fields.first?.name ?? ""
+        let evil = "\"><script>alert(1)</script>"
+        let page = view.page(content, version: "", draft: CallDraft(values: [name: evil], faults: [name: evil])).text
+        #expect(page.contains("<label for=\"f0\">") && page.contains("name=\"f.\(name)\""))
+        #expect(page.contains("aria-invalid=\"true\" aria-describedby=\"f0-help f0-fault\""))
+        #expect(page.components(of: "<script") == 1 && Self.isBalanced(page))
+    }
+
     @Test func `a style's name is a class, whatever it is`() {
         #expect(Escaping.className("good") == "good")
         #expect(Escaping.className("a b\"{}") == "a_20b_22_7b_7d")

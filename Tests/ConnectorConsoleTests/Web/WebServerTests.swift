@@ -156,6 +156,32 @@ struct WebServerTests {
         await host.close()
     }
 
+    @Test func `a form that is not right is shown again, with what is wrong`() async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let fields = ["Cookie": try await console.enter(), "Origin": "http://\(console.authority)"]
+        let body = "at=%2Fgates%2Fa%2Foperations%2Ftrack"
+        let script = try await console.ask("POST", "/-/call", fields, body: body)
+        #expect(script.status == 422 && script.contains("\"fields\":"))
+        let page = try await console.ask("POST", "/-/call", fields.merging(["Accept": "text/html"]) { $1 }, body: body)
+        #expect(page.status == 422 && page.contains("aria-invalid=\"true\""))
+        #expect(try await console.ask("POST", "/-/call", fields, body: "at=%2Fgates").status == 409)
+        await console.stop()
+    }
+
+    @Test func `who may read may not act through the API either`() async throws {
+        let console = try await ServedConsole(ServedConsole.host()) { options in
+            options.readToken = Secret("a token of those who may read")
+        }
+        let reader = ["Authorization": "Bearer a token of those who may read"]
+        let document = try await console.ask("GET", "/api/v1/openapi.json", reader)
+        let acting = document.matches(of: #/"(\/api\/v1\/[a-z\/]+)":\{"post"/#).map { String($0.1) }
+        #expect(!acting.isEmpty)
+        for path in acting {
+            #expect(try await console.ask("POST", path, reader, body: "{}").status == 403, "\(path)")
+        }
+        await console.stop()
+    }
+
     @Test func `huge bodies and headers end the connection`() async throws {
         let console = try await ServedConsole(ServedConsole.host())
         let fields = ["Cookie": try await console.enter(), "Origin": "http://\(console.authority)"]

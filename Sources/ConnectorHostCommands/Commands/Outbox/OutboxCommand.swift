@@ -9,7 +9,7 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "See what waits for the vendors and why, and act on dead letters.",
         discussion: """
-            Works beside a running host.
+            Asks the host that runs on the same file; where none does, reads the store itself.
 
             Exit status: 0; 1 if the outbox cannot be used, or an id is unknown; 2 if the configuration is invalid; 64 for wrong
             usage.

@@ -22,9 +22,8 @@ struct OutboxDeadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { engine, targets throws(ConnectorError) in
-            let selection = RecordSelection(targets: targets, states: [.dead], limit: limit)
-            return DeadLettersDocument(records: try await engine?.records(selection) ?? [], limit: limit)
+        try await options.run { outbox throws(ConnectorError) in
+            DeadLettersDocument(records: try await outbox.dead(limit: limit), limit: limit)
         }
     }
 }

@@ -26,10 +26,8 @@ struct OutboxDropCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { engine, targets throws(ConnectorError) in
-            let states: Set<OutboxRecord.State> = queued ? [.dead, .queued] : [.dead]
-            let count = try await engine?.drop(selection.selection(targets, states)) ?? 0
-            try selection.check(count)
+        try await options.run { outbox throws(ConnectorError) in
+            let count = try await outbox.drop(selection.meant, queued: queued)
             return CountDocument(verb: "dropped", count: count, noun: queued ? "event" : "dead letter")
         }
     }

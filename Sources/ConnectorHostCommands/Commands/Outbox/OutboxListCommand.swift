@@ -15,9 +15,8 @@ struct OutboxListCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { engine, targets throws(ConnectorError) in
-            let standings = try await engine?.standings() ?? [:]
-            return StandingsDocument(standings: standings.filter { targets?.contains($0.key) ?? true })
+        try await options.run { outbox throws(ConnectorError) in
+            StandingsDocument(standings: try await outbox.standings())
         }
     }
 }

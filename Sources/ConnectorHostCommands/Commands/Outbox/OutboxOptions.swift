@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorOutbox
@@ -13,15 +14,23 @@ struct OutboxOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only this connector, and those below it.", valueName: "path"))
     var gate: String?
 
+    @OptionGroup var attach: AttachOption
+
     @OptionGroup var answer: OutputOptions
 
-    /// Opens the outbox, does something with it, and shows the answer or the error.
+    /// Does something with the outbox, and shows the answer or the error.
     ///
-    /// - Parameter body: Takes the engine, nil if there is no outbox yet, and the connectors that `--gate` means, nil for
-    ///   all.
-    func run(
-        _ body: (_ engine: (any OutboxEngine)?, _ targets: Set<String>?) async throws(ConnectorError) -> any Document
-    ) async throws {
+    /// - Parameter body: Takes the outbox: that of the host that runs, or the store itself.
+    func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
+        do throws(ConnectorError) {
+            if let host = try await attach.host(of: file) {
+                answer.output.write(try await body(AttachedOutbox(host: host, gate: gate)))
+                return
+            }
+        } catch {
+            answer.report([error], of: .call)
+            throw ExitStatus.failed
+        }
         let options = ConnectorHost.Options()
         let configuration = try answer.checked { () throws(ConfigurationErrors) in
             try Configuration.read(file: file.file, environment: options.environment)
@@ -32,10 +41,14 @@ struct OutboxOptions: ParsableArguments {
                 state: options.stateDirectory,
                 clock: options.clock
             )
+            let store = StoredOutbox(
+                engine: inspection.engine,
+                paths: configuration.allConnectors.map(\.path),
+                gate: gate
+            )
             let document: Result<any Document, ConnectorError>
             do throws(ConnectorError) {
-                let targets = try await targets(inspection.engine, configuration)
-                document = .success(try await body(inspection.engine, targets))
+                document = .success(try await body(store))
             } catch {
                 document = .failure(error)
             }
@@ -45,22 +58,5 @@ struct OutboxOptions: ParsableArguments {
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }
-    }
-
-    /// The connectors that `--gate` means: known to the outbox, even if the file no longer names them.
-    private func targets(
-        _ engine: (any OutboxEngine)?,
-        _ configuration: Configuration
-    ) async throws(ConnectorError) -> Set<String>? {
-        guard let gate else { return nil }
-        let stored = try await engine?.standings().keys.map(\.self) ?? []
-        let known = Set(stored + configuration.allConnectors.map(\.path))
-        let meant = known.filter { $0 == gate || $0.hasPrefix(gate + "/") }
-        guard meant.isEmpty else { return meant }
-        throw ConnectorError(
-            .unknownConnector,
-            "there is no connector \"\(gate)\"",
-            fix: suggestion(for: gate, among: known.sorted())
-        )
     }
 }

@@ -22,10 +22,8 @@ struct OutboxReplayCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { engine, targets throws(ConnectorError) in
-            let count = try await engine?.replay(selection.selection(targets, [.dead])) ?? 0
-            try selection.check(count)
-            return CountDocument(verb: "replayed", count: count, noun: "dead letter")
+        try await options.run { outbox throws(ConnectorError) in
+            CountDocument(verb: "replayed", count: try await outbox.replay(selection.meant), noun: "dead letter")
         }
     }
 }

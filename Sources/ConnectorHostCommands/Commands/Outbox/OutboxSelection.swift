@@ -17,20 +17,6 @@ struct OutboxSelection: ParsableArguments {
         if ids.isEmpty != all { throw ValidationError("Name the ids, or write --all.") }
     }
 
-    /// What the engine is asked for.
-    func selection(_ targets: Set<String>?, _ states: Set<OutboxRecord.State>) -> RecordSelection {
-        RecordSelection(targets: targets, ids: all ? nil : Set(ids), states: states)
-    }
-}
-
-extension OutboxSelection {
-    /// Ids that mean nothing are an error.
-    func check(_ count: Int) throws(ConnectorError) {
-        guard count == 0, !all else { return }
-        throw ConnectorError(
-            .missing,
-            "none of the ids names a dead letter",
-            fix: "list them: connector-host outbox dead"
-        )
-    }
+    /// The ids; nil for all.
+    var meant: [String]? { all ? nil : ids }
 }

@@ -18,8 +18,8 @@ struct OutboxShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { engine, targets throws(ConnectorError) in
-            EventRecordDocument(records: try await engine.found(id, targets), showsPayload: true)
+        try await options.run { outbox throws(ConnectorError) in
+            EventRecordDocument(records: try await outbox.event(id), showsPayload: true)
         }
     }
 }

@@ -8,7 +8,7 @@ extension DatabaseQuery {
     ///   result.
     public init(json: JSONValue, path: String = "query") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
-        try reader.checkNames(["where", "sort", "limit", "cursor"])
+        try reader.checkNames(Self.members.map(\.name))
         self.init(
             limit: try reader.integer("limit", within: Self.limitRange) ?? 100,
             cursor: try reader.string("cursor")

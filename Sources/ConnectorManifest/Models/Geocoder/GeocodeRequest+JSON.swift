@@ -8,7 +8,7 @@ extension GeocodeRequest {
     ///   query or an address.
     public init(json: JSONValue, path: String = "request") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
-        try reader.checkNames(["query", "address", "limit", "language", "countries"])
+        try reader.checkNames(Self.members.map(\.name))
         let query = try reader.string("query")
         let address = try reader.object("address")
         switch (query, address.isEmpty) {

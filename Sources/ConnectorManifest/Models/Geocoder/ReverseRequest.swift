@@ -26,7 +26,7 @@ public struct ReverseRequest: Sendable, Hashable {
     /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member.
     public init(json: JSONValue, path: String = "request") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
-        try reader.checkNames(["latitude", "longitude", "limit", "language"])
+        try reader.checkNames(Self.members.map(\.name))
         coordinate = try Coordinate(reader)
         limit = try reader.integer("limit", within: 1...50) ?? 1
         language = try languageTag(reader)

@@ -1,0 +1,181 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorInvocation
+package import ConnectorManifest
+
+/// The form that calls an operation, made from its signature and its capability's model.
+///
+/// A platform shows the ``fields``, collects a text for each, and asks for the ``act(_:)``. The texts are read as
+/// `connector-host call` reads its words.
+public struct OperationForm: Sendable, Hashable {
+    /// The connector to call.
+    public let connector: String
+    /// The operation.
+    public let operation: String
+    /// What it asks for; none if the operation takes nothing.
+    public let fields: [FormField]
+    /// Whether the outbox delivers what is sent.
+    public let isDelivered: Bool
+    private let loss: String?
+    private let reader: ArgumentReader
+    private let commands: CommandLines
+    private let inputs: [String: Input]
+
+    /// What a field stands for.
+    private struct Input: Sendable, Hashable {
+        var name: String
+        var isMember: Bool
+        var type: ValueType?
+    }
+
+    /// Makes the form of an operation.
+    ///
+    /// - Parameters:
+    ///   - name: What calls of the connector name it by.
+    ///   - commands: How the command line is made that does the same.
+    package init(
+        _ operation: Operation,
+        named name: String,
+        of capability: CapabilityID,
+        at connector: String,
+        commands: CommandLines
+    ) {
+        self.connector = connector
+        self.operation = name
+        self.commands = commands
+        isDelivered = operation.isDelivered
+        reader = ArgumentReader(operation, of: capability)
+        loss = CapabilityDefinition.standard(capability)?.operations.first { $0.name == operation.name }?.loss
+        var (fields, inputs): ([FormField], [String: Input]) = ([], [:])
+        for parameter in reader.inputs {
+            guard parameter == reader.container, !reader.members.isEmpty else {
+                fields.append(FormField(parameter))
+                inputs[parameter.name] = Input(name: parameter.name, isMember: false, type: parameter.type)
+                continue
+            }
+            for member in reader.members {
+                let field = FormField(member, of: parameter.name)
+                fields.append(field)
+                inputs[field.name] = Input(name: member.name, isMember: true)
+            }
+        }
+        (self.fields, self.inputs) = (fields, inputs)
+    }
+
+    /// The call, with what somebody wrote.
+    ///
+    /// - Parameter texts: What is in the fields, by their names; an empty text is no value.
+    /// - Throws: What is wrong with which field.
+    public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
+        var entries: [ArgumentReader.Entry] = []
+        var errors: [String: String] = [:]
+        for field in fields {
+            guard let input = inputs[field.name] else { continue }
+            let text = texts[field.name] ?? ""
+            guard !text.isEmpty else {
+                errors[field.name] = field.isRequired ? "\(field.label) is missing" : nil
+                continue
+            }
+            let entry = ArgumentReader.Entry(input.name, isMember: input.isMember, text)
+            if let problem = problem(of: field, entry, input.type) {
+                errors[field.name] = problem
+            } else {
+                entries.append(entry)
+            }
+        }
+        guard errors.isEmpty else { throw FormFault(errors) }
+        do throws(ConnectorError) {
+            return act(try arguments(entries))
+        } catch {
+            throw FormFault([fields.first?.name ?? "": error.message])
+        }
+    }
+
+    private func arguments(_ entries: [ArgumentReader.Entry]) throws(ConnectorError) -> JSONObject {
+        var arguments = try reader.arguments(entries)
+        // A model whose members are all left out is an empty one.
+        if let container = reader.container, !container.isOptional, arguments[container.name] == nil {
+            arguments[container.name] = .object(JSONObject())
+        }
+        return arguments
+    }
+
+    private func act(_ arguments: JSONObject) -> ConsoleAct {
+        let title = isDelivered ? "send \(operation) to \(connector)" : "call \(operation) of \(connector)"
+        let words = reader.words(for: arguments)
+        return ConsoleAct(
+            .call,
+            .operation(operation, of: connector, arguments, isDelivered: isDelivered),
+            title: title,
+            question: loss.map { "Call \(operation) of \(connector)? \($0)" },
+            commandLine: words.map { commands.call(connector, operation, $0, isDelivered: isDelivered) }
+        )
+    }
+
+    /// What is wrong with a field that is not empty; nil if nothing is.
+    private func problem(of field: FormField, _ entry: ArgumentReader.Entry, _ type: ValueType?) -> String? {
+        if !field.kind.choices.isEmpty, !field.kind.choices.contains(entry.text) {
+            return "\(field.label) must be one of \(field.kind.choices.joined(separator: ", "))"
+        }
+        do throws(ConnectorError) {
+            if field.kind == .json || field.kind == .number {
+                let value = try JSONValue(parsing: entry.text)
+                if field.kind == .number, value.number == nil, value.string == nil {
+                    return "\(field.label) must be a number, not \(value.kind)"
+                }
+            }
+            // Whether a handle is one of the gate's, its call tells.
+            guard let type, type != .handle else { return nil }
+            _ = try CallValue(try reader.value(of: entry), as: type, handles: nil)
+            return nil
+        } catch {
+            let place = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
+            return "\(field.label): \(error.message)\(place)"
+        }
+    }
+}
+
+extension FormField {
+    /// The field of a parameter.
+    fileprivate init(_ parameter: Signature.Parameter) {
+        let kind: Kind
+        let (help, example): (String, String)
+        switch parameter.type {
+        case .string, .cstring: (kind, help, example) = (.text, "", "")
+        case .bytes, .bytes32: (kind, help, example) = (.text, "a text, or bytes in Base64", #"{"base64": "AA=="}"#)
+        case .json: (kind, help, example) = (.json, "", "")
+        case .handle: (kind, help, example) = (.json, "what an earlier call answered", #"{"handle": 1}"#)
+        case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64:
+            (kind, help, example) = (.number, "\(parameter.type)", "")
+        }
+        self.init(
+            parameter.name,
+            label: parameter.name,
+            kind,
+            isRequired: !parameter.isOptional,
+            help: help,
+            example: example
+        )
+    }
+
+    /// The field of a model's member.
+    fileprivate init(_ member: ModelMember, of parameter: String) {
+        let kind: Kind =
+            switch member.kind {
+            case .text: .text
+            case .number: .number
+            case .boolean: .boolean
+            case .json: .json
+            case .choice(let words): .choice(words)
+            }
+        self.init(
+            "\(parameter).\(member.name)",
+            label: member.name,
+            kind,
+            isRequired: member.isRequired,
+            help: member.help,
+            example: member.example
+        )
+    }
+}

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+
+/// What somebody has written into a form so far.
+struct FormDraft: Sendable, Hashable {
+    private var lines: [String: LineEditor] = [:]
+    /// What is wrong, by field.
+    var errors: [String: String] = [:]
+
+    /// The texts, by field.
+    var texts: [String: String] { lines.mapValues(\.text) }
+
+    /// Takes what was pasted into a field.
+    mutating func paste(_ text: String, into field: FormField) {
+        guard field.kind.choices.isEmpty else { return }
+        lines[field.name, default: LineEditor()].insert(text)
+    }
+
+    /// Does what a key means in a field.
+    ///
+    /// - Returns: Whether it means anything there.
+    mutating func handle(_ key: TerminalInput.Key, in field: FormField) -> Bool {
+        guard field.kind.choices.isEmpty else { return choose(key, in: field) }
+        return lines[field.name, default: LineEditor()].handle(key)
+    }
+
+    /// In a field with choices, keys go from one to the next; none is one of them.
+    private mutating func choose(_ key: TerminalInput.Key, in field: FormField) -> Bool {
+        let choices = [""] + field.kind.choices
+        let current = choices.firstIndex(of: lines[field.name]?.text ?? "") ?? 0
+        let next: String
+        switch key {
+        case .right, .character(" "): next = choices[(current + 1) % choices.count]
+        case .left: next = choices[(current + choices.count - 1) % choices.count]
+        case .backspace, .delete, .control("u"): next = ""
+        case .character(let letter):
+            let others = choices[(current + 1)...] + choices[...current]
+            guard let found = others.first(where: { $0.first == letter }) else { return true }
+            next = found
+        default: return false
+        }
+        lines[field.name] = LineEditor(next)
+        return true
+    }
+
+    /// The rows of a form as they are now: a label, and the text or what is asked for.
+    ///
+    /// - Parameters:
+    ///   - edited: The field that is being written in; nil for none.
+    ///   - mark: What stands at the place in it.
+    func rows(of component: Component, edited: String?, mark: String) -> [Row] {
+        zip(component.rows, component.form?.fields ?? []).map { row, field in
+            let line = lines[field.name] ?? LineEditor()
+            var cell = StyledText(line.text)
+            if field.name == edited {
+                let (before, after) = line.halves
+                cell = StyledText(before) + StyledText(mark, .strong) + StyledText(after)
+                if !field.kind.choices.isEmpty {
+                    cell = cell + StyledText("  left, right: \(field.kind.choices.joined(separator: ", "))", .muted)
+                }
+            } else if line.text.isEmpty {
+                cell = row.cells.last ?? ""
+            }
+            if let error = errors[field.name] { cell = cell + StyledText("  \(error)", .bad) }
+            var row = row
+            row.cells = [StyledText(field.label + (field.isRequired ? " *" : ""), .strong), cell]
+            return row
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text that is being written on one line, and the place in it.
+struct LineEditor: Sendable, Hashable {
+    private var characters: [Character] = []
+    /// How many characters are before the place.
+    private(set) var cursor = 0
+
+    /// The most characters; more are not taken.
+    static let limit = 16_384
+
+    /// The text.
+    var text: String { String(characters) }
+
+    /// What is before the place, and what is after it.
+    var halves: (before: String, after: String) {
+        (String(characters[..<cursor]), String(characters[cursor...]))
+    }
+
+    /// Begins with a text, after its end.
+    init(_ text: String = "") {
+        insert(text)
+    }
+
+    /// Puts a text in at the place; line breaks become blanks, as JSON allows.
+    mutating func insert(_ text: some StringProtocol) {
+        let new = text.prefix(max(0, Self.limit - characters.count)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
+        characters.insert(contentsOf: new, at: cursor)
+        cursor += new.count
+    }
+
+    /// Does what a key means.
+    ///
+    /// - Returns: Whether it means anything here.
+    mutating func handle(_ key: TerminalInput.Key) -> Bool {
+        switch key {
+        case .character(let character): insert(String(character))
+        case .left, .control("b"): cursor = max(0, cursor - 1)
+        case .right, .control("f"): cursor = min(characters.count, cursor + 1)
+        case .home, .control("a"): cursor = 0
+        case .end, .control("e"): cursor = characters.count
+        case .backspace: remove(from: max(0, cursor - 1))
+        case .delete, .control("d"): remove(to: min(characters.count, cursor + 1))
+        case .control("u"): remove(from: 0)
+        case .control("k"): remove(to: characters.count)
+        case .control("w"):
+            let blank = characters[..<cursor].lastIndex { $0 != " " } ?? 0
+            remove(from: characters[..<blank].lastIndex(of: " ").map { $0 + 1 } ?? 0)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func remove(from start: Int) {
+        characters.removeSubrange(start..<cursor)
+        cursor = start
+    }
+
+    private mutating func remove(to end: Int) {
+        characters.removeSubrange(cursor..<end)
+    }
+}

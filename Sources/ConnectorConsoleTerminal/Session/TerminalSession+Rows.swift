@@ -1,0 +1,60 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+
+extension TerminalSession {
+    /// The cursor of the scene that is shown.
+    var cursor: SceneCursor { cursors[coordinator.route] ?? SceneCursor() }
+
+    /// The row that keys act on.
+    var row: Row? {
+        guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
+        return cursor.place.map { scene.row(at: $0) }
+    }
+
+    mutating func move(by rows: Int) -> [Effect] {
+        guard let scene = windows[.main], !scene.rowPlaces.isEmpty else { return [] }
+        let limit = scene.rowPlaces.count
+        cursors[coordinator.route]?.move(by: max(-limit, min(limit, rows)), in: scene)
+        return mountSide()
+    }
+
+    mutating func click(column: Int, line: Int) -> [Effect] {
+        let frames = windows.frames
+        if let frame = frames[.navigation], frame.contains(column: column, line: line) {
+            let tab = TabBar(coordinator, registry, palette).tab(at: column)
+            return tab.map { tell(.move(Route([$0]))) } ?? []
+        }
+        guard let frame = frames[.main], frame.contains(column: column, line: line), let scene = windows[.main] else {
+            return []
+        }
+        let page = MainView.page(scene, in: frame, palette)
+        let clicked = MainView.line(at: line, in: frame, cursor)
+        guard let clicked, page.lines.indices.contains(clicked), let place = page.lines[clicked].row else { return [] }
+        // The first click selects, the second opens.
+        if place == cursor.place { return handle(.enter) }
+        cursors[coordinator.route]?.select(place, in: scene)
+        return mountSide()
+    }
+
+    mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
+        let scene = windows[.main]
+        let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
+        let ofRow = onAll ? nil : row?.acts.first { $0.verb == verb }
+        guard let act = ofRow ?? ofScene else {
+            message = "there is nothing here to \(verb.rawValue)"
+            return []
+        }
+        return tell(.act(act))
+    }
+
+    mutating func copy() -> [Effect] {
+        guard let command = row?.commandLine ?? windows[.main]?.commandLine else {
+            message = "no command line does the same"
+            return []
+        }
+        message = "copied: \(command)"
+        return [.copy(command)]
+    }
+}

@@ -1,0 +1,121 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// The events that wait, and the dead letters.
+extension ControlAPI {
+    /// The most events of one answer.
+    package static let recordLimit = 10_000
+    private static let connector = ControlField("connector", .text, "Only this connector, and those below it.")
+
+    /// What `connector-host outbox` shows and does.
+    static func outbox(of host: ConnectorHost) -> [ControlEndpoint] {
+        [
+            ControlEndpoint(
+                operation: "outbox",
+                path: "/api/v1/outbox",
+                summary: "How much waits for each connector: the document of `connector-host outbox list --json`.",
+                query: [connector],
+                answers: [answer("The outboxes.", ControlSchemas.outbox)]
+            ) { input throws(ConnectorError) in
+                let (standings, targets) = try await selected(input, host)
+                return ControlResponse(
+                    OutboxDocument.standings(standings.filter { targets?.contains($0.key) ?? true })
+                )
+            },
+            ControlEndpoint(
+                operation: "event",
+                path: "/api/v1/outbox/{id}",
+                summary:
+                    "An event, and every attempt to deliver it: the document of `connector-host outbox show --json`.",
+                segments: [ControlField("id", .text, isRequired: true, "The event's id.")],
+                query: [connector],
+                answers: [answer("The event.", ControlSchemas.outboxEvent)]
+            ) { input throws(ConnectorError) in
+                let targets = try await selected(input, host).targets
+                let id = input["id"] ?? ""
+                let records = try await host.outboxRecords(RecordSelection(targets: targets, ids: [id]))
+                guard !records.isEmpty else { throw OutboxDocument.unknownEvent(id) }
+                return ControlResponse(OutboxDocument.event(records, showsPayload: true))
+            },
+            ControlEndpoint(
+                operation: "dead",
+                path: "/api/v1/dead",
+                summary: "The dead letters, oldest first: the document of `connector-host outbox dead --json`.",
+                query: [
+                    connector,
+                    ControlField("limit", .integer(1...Int64(recordLimit)), "The most of them; 100 by default."),
+                ],
+                answers: [answer("The dead letters.", ControlSchemas.dead)]
+            ) { input throws(ConnectorError) in
+                let selection = RecordSelection(
+                    targets: try await selected(input, host).targets,
+                    states: [.dead],
+                    limit: input.integer("limit") ?? 100
+                )
+                return ControlResponse(OutboxDocument.dead(try await host.outboxRecords(selection)))
+            },
+            letters("replay", "Puts dead letters back in the queue.", done: "replayed", host) {
+                host,
+                selection throws(ConnectorError) in
+                try await host.replay(selection)
+            },
+            letters("drop", "Drops dead letters, or waiting events, for good.", done: "dropped", host) {
+                host,
+                selection throws(ConnectorError) in
+                try await host.drop(selection)
+            },
+        ]
+    }
+
+    /// Replays or drops events, by their ids or all of them.
+    private static func letters(
+        _ name: String,
+        _ summary: String,
+        done: String,
+        _ host: ConnectorHost,
+        _ act: @escaping @Sendable (ConnectorHost, RecordSelection) async throws(ConnectorError) -> Int
+    ) -> ControlEndpoint {
+        var body = [
+            ControlField("ids", .texts, "Their ids; either these or all."),
+            ControlField("all", .flag, "True for all of them; with connector, all of that connector."),
+            connector,
+        ]
+        if name == "drop" { body.append(ControlField("queued", .flag, "Whether to drop events that still wait, too.")) }
+        return ControlEndpoint(
+            operation: "\(name)Events",
+            method: .post,
+            path: "/api/v1/dead/\(name)",
+            summary: "\(summary) The document of `connector-host outbox \(name) --json`.",
+            body: body,
+            answers: [answer("How many.", ControlSchemas.count(of: done))]
+        ) { input throws(ConnectorError) in
+            let ids = input.texts("ids")
+            guard (ids == nil) == input.flag("all") else {
+                throw ConnectorError(.invalid, "name the \"ids\", or set \"all\" to true")
+            }
+            let selection = RecordSelection(
+                targets: try await selected(input, host).targets,
+                ids: ids.map(Set.init),
+                states: input.flag("queued") ? [.dead, .queued] : [.dead]
+            )
+            let count = try await act(host, selection)
+            if count == 0, ids != nil { throw OutboxDocument.unknownLetters }
+            return ControlResponse(OutboxDocument.count(done, count))
+        }
+    }
+
+    /// How every outbox stands, and the connectors that a request means; nil for all.
+    private static func selected(
+        _ input: ControlInput,
+        _ host: ConnectorHost
+    ) async throws(ConnectorError) -> (standings: [String: Standing], targets: Set<String>?) {
+        let standings = try await host.outboxStandings()
+        guard let path = input["connector"] else { return (standings, nil) }
+        let known = Set(standings.keys).union(host.configuration.allConnectors.map(\.path))
+        return (standings, try OutboxDocument.targets(of: path, among: known))
+    }
+}

@@ -1,0 +1,117 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorServices
+
+/// What can be learned.
+extension ControlAPI {
+    /// An answer that is a document.
+    static func answer(_ meaning: String, _ schema: JSONValue) -> ControlEndpoint.Answer {
+        ControlEndpoint.Answer(status: 200, meaning: meaning, contentTypes: [ControlResponse.json], schema: schema)
+    }
+
+    /// What an orchestrator and Prometheus ask for.
+    static func health(of host: ConnectorHost) -> [ControlEndpoint] {
+        let text: JSONValue = ["type": "string"]
+        func answer(_ status: Int, _ meaning: String, _ type: String = ControlResponse.text) -> ControlEndpoint.Answer {
+            ControlEndpoint.Answer(status: status, meaning: meaning, contentTypes: [type], schema: text)
+        }
+        return [
+            ControlEndpoint(
+                operation: "isAlive",
+                path: "/livez",
+                summary: "Tells that the process answers.",
+                answers: [answer(200, "It does.")]
+            ) { _ in ControlResponse(text: "ok\n") },
+            ControlEndpoint(
+                operation: "isReady",
+                path: "/readyz",
+                summary: "Tells whether every required connector can be counted on.",
+                answers: [answer(200, "Every one can."), answer(503, "At least one cannot; a line for each.")]
+            ) { _ in
+                let missing = host.report.gates.filter { $0.isRequired && !$0.isReady }
+                guard !missing.isEmpty else { return ControlResponse(text: "ok\n") }
+                let lines = missing.map { "\($0.path): \($0.state.rawValue)\n" }
+                return ControlResponse(text: lines.joined(), status: 503)
+            },
+            ControlEndpoint(
+                operation: "metrics",
+                path: "/metrics",
+                summary: "The metrics of the host, for Prometheus.",
+                answers: [answer(200, "The text format of Prometheus.", PrometheusText.contentType)]
+            ) { _ in ControlResponse(text: host.prometheusText, contentType: PrometheusText.contentType) },
+        ]
+    }
+
+    /// The documents of the commands that only show something.
+    static func documents(of host: ConnectorHost) -> [ControlEndpoint] {
+        [
+            ControlEndpoint(
+                operation: "host",
+                path: "/api/v1/host",
+                summary: "Tells which host answers.",
+                answers: [answer("The host.", ControlSchemas.host)]
+            ) { _ in ControlResponse(HostIdentity(of: host).json) },
+            ControlEndpoint(
+                operation: "status",
+                path: "/api/v1/status",
+                summary: "The report: the document of `connector-host status --json`.",
+                answers: [answer("The report.", ControlSchemas.status)]
+            ) { _ in ControlResponse(host.report.json) },
+            ControlEndpoint(
+                operation: "operations",
+                path: "/api/v1/operations",
+                summary: "The operations of every leaf: the document of `connector-host operations --json`.",
+                answers: [answer("The operations.", ControlSchemas.operations)]
+            ) { _ in ControlResponse(host.operations.json) },
+            events(of: host),
+        ]
+    }
+
+    private static func events(of host: ConnectorHost) -> ControlEndpoint {
+        ControlEndpoint(
+            operation: "events",
+            path: "/api/v1/events",
+            summary: "The events of plugins from now on, until the client has enough: the documents of "
+                + "`connector-host watch --json`.",
+            query: [
+                ControlField("connector", .text, "A leaf, or a composite for every leaf below it; all by default."),
+                ControlField("count", .integer(1...1_000_000), "Ends the stream after so many events."),
+            ],
+            answers: [
+                ControlEndpoint.Answer(
+                    status: 200,
+                    meaning: "The events, one after the other; the type is the one of them that Accept names.",
+                    contentTypes: [ControlStream.Format.events.contentType, ControlStream.Format.lines.contentType],
+                    schema: ControlSchemas.pluginEvent
+                )
+            ]
+        ) { input throws(ConnectorError) in
+            let path = input["connector"]
+            if let path { _ = try host.gate(path) }
+            let events = host.events(of: path)
+            let (format, count) = (input.format ?? .events, input.integer("count"))
+            let parts = ControlStream.parts(format) { tell in
+                var told = 0
+                for await event in events {
+                    tell("event", event.json)
+                    told += 1
+                    if told == count { return }
+                }
+            }
+            return ControlResponse(format, parts)
+        }
+    }
+
+    /// The description of all.
+    static func description(_ document: @escaping @Sendable () -> JSONValue) -> ControlEndpoint {
+        ControlEndpoint(
+            operation: "description",
+            path: "/api/v1/openapi.json",
+            summary: "This description.",
+            answers: [answer("The description.", ["type": "object", "required": ["openapi", "paths"]])]
+        ) { _ in ControlResponse(document()) }
+    }
+}

@@ -1,0 +1,135 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// A request, as a server has it.
+package struct ControlRequest: Sendable {
+    /// The method.
+    package var method: String
+    /// The path, and perhaps a query.
+    package var target: String
+    /// The type of the body; nil if the request does not tell.
+    package var contentType: String?
+    /// The types of answers that the client takes; nil for any.
+    package var accept: String?
+    /// The body.
+    package var body: [UInt8]
+
+    /// Takes its parts.
+    package init(
+        _ method: String,
+        _ target: String,
+        contentType: String? = nil,
+        accept: String? = nil,
+        body: [UInt8] = []
+    ) {
+        self.method = method
+        self.target = target
+        self.contentType = contentType
+        self.accept = accept
+        self.body = body
+    }
+
+    /// The path.
+    var path: Substring { target.prefix { $0 != "?" } }
+}
+
+/// What a request asks for, once it was checked.
+package struct ControlInput: Sendable {
+    /// The values of the path, the query and the body.
+    var values: JSONObject
+    /// How the client wants a stream; nil if it did not ask for one.
+    var format: ControlStream.Format?
+
+    /// A text.
+    subscript(name: String) -> String? { values[name]?.string }
+
+    /// A whole number.
+    func integer(_ name: String) -> Int? { values[name]?.integer.map { Int(clamping: $0) } }
+
+    /// Whether a flag is set.
+    func flag(_ name: String) -> Bool { values[name]?.bool ?? false }
+
+    /// Texts.
+    func texts(_ name: String) -> [String]? { values[name]?.array?.compactMap(\.string) }
+}
+
+extension ControlEndpoint {
+    /// Checks a request.
+    ///
+    /// - Parameter segments: The values of the path.
+    /// - Throws: `invalid`, with the name of the value and its place in the body.
+    func input(_ request: ControlRequest, _ segments: JSONObject) throws(ConnectorError) -> ControlInput {
+        var values = segments
+        for (name, value) in try parameters(of: request) { values[name] = value }
+        if let body {
+            for member in try Self.members(of: request.body, body).members { values[member.name] = member.value }
+        }
+        return ControlInput(values: values, format: ControlStream.Format(accept: request.accept))
+    }
+
+    /// The values in the query.
+    private func parameters(of request: ControlRequest) throws(ConnectorError) -> [(String, JSONValue)] {
+        let text = request.target.dropFirst(request.path.count + 1).prefix { $0 != "#" }
+        var found: [(String, JSONValue)] = []
+        for pair in text.split(separator: "&") {
+            let name = PercentCoding.decode(pair.prefix { $0 != "=" }, plusIsSpace: true)
+            guard let field = query.first(where: { $0.name == name }) else { continue }
+            guard !found.contains(where: { $0.0 == name }) else {
+                throw ConnectorError(.invalid, "the parameter \(name) is given twice")
+            }
+            let encoded = pair.drop { $0 != "=" }.dropFirst()
+            guard let bytes = PercentCoding.bytes(encoded, plusIsSpace: true),
+                let text = String(validating: bytes, as: UTF8.self)
+            else { throw ConnectorError(.invalid, "the parameter \(name) is not UTF-8 in percent-encoding") }
+            let value = field.value(text)
+            if let problem = field.problem(of: value) {
+                throw ConnectorError(.invalid, "the parameter \(name) must be \(problem), not \"\(text.excerpt)\"")
+            }
+            found.append((name, value))
+        }
+        if let missing = query.first(where: { field in field.isRequired && !found.contains { $0.0 == field.name } }) {
+            throw ConnectorError(.invalid, "the parameter \(missing.name) is missing: \(missing.meaning)")
+        }
+        return found
+    }
+
+    /// The members of a body.
+    private static func members(
+        of body: [UInt8],
+        _ fields: [ControlField]
+    ) throws(ConnectorError) -> JSONObject {
+        let value = try JSONValue(parsing: body, file: file)
+        func wrong(_ message: String, _ path: JSONPath, _ part: JSONLocator.Part = .value) -> ConnectorError {
+            ConnectorError(
+                .invalid,
+                message,
+                position: JSONLocator.position(of: path, part, in: body, file: file)
+            )
+        }
+        guard case .object(let object) = value else {
+            throw wrong("the body must be an object, not \(value.kind)", JSONPath())
+        }
+        for member in object.members {
+            let path = JSONPath().appending(member.name)
+            guard let field = fields.first(where: { $0.name == member.name }) else {
+                var error = wrong("there is no member \"\(member.name.excerpt)\"", path, .name)
+                error.fix = suggestion(for: member.name, among: fields.map(\.name))
+                throw error
+            }
+            if let problem = field.problem(of: member.value) {
+                let text = member.value.serialized()
+                let given = text.utf8.count > 60 ? member.value.kind : text
+                throw wrong("\"\(member.name)\" must be \(problem), not \(given)", path)
+            }
+        }
+        for field in fields where field.isRequired && object[field.name] == nil {
+            throw wrong("\"\(field.name)\" is missing: \(field.meaning)", JSONPath())
+        }
+        return object
+    }
+
+    /// What errors call the body.
+    private static var file: String { "body" }
+}

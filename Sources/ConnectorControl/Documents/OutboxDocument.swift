@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+package import ConnectorOutbox
+
+/// The documents of `connector-host outbox --json`, which the API answers with as well.
+package enum OutboxDocument {
+    /// How much waits for each connector.
+    package static func standings(_ standings: [String: Standing]) -> JSONValue {
+        ["version": 1, "outboxes": .array(standings.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
+    }
+
+    /// One event, at each connector that gets it; null without a record.
+    package static func event(_ records: [OutboxRecord], showsPayload: Bool) -> JSONValue {
+        guard let first = records.first else { return .null }
+        var object: JSONObject = [
+            "version": 1,
+            "id": .string(first.event.id),
+            "capability": .string(first.event.lane.capability),
+            "operation": .string(first.event.lane.operation),
+            "createdAt": .string(first.event.createdAt.description),
+        ]
+        if showsPayload { object["event"] = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null }
+        object["connectors"] = .array(records.map(\.json))
+        return .object(object)
+    }
+
+    /// Dead letters.
+    package static func dead(_ records: [OutboxRecord]) -> JSONValue {
+        let letters = records.map { record -> JSONValue in
+            var object: JSONObject = [
+                "id": .string(record.event.id),
+                "connector": .string(record.target),
+                "capability": .string(record.event.lane.capability),
+                "operation": .string(record.event.lane.operation),
+                "createdAt": .string(record.event.createdAt.description),
+            ]
+            object.set("code", record.attempts.last?.failure?.code.rawValue)
+            object.set("reason", record.attempts.last?.failure?.reason)
+            return .object(object)
+        }
+        return ["version": 1, "dead": .array(letters)]
+    }
+
+    /// How many events something was done to.
+    package static func count(_ done: String, _ count: Int) -> JSONValue {
+        .object(JSONObject([("version", 1), (done, .integer(Int64(count)))]))
+    }
+
+    // MARK: What both refuse
+
+    /// The connectors that a path means: known to the outbox, even if the file no longer names them.
+    ///
+    /// - Throws: `unknown-connector` if it means none.
+    package static func targets(of path: String, among known: Set<String>) throws(ConnectorError) -> Set<String> {
+        let meant = known.filter { $0 == path || $0.hasPrefix(path + "/") }
+        guard meant.isEmpty else { return meant }
+        throw ConnectorError(
+            .unknownConnector,
+            "there is no connector \"\(path)\"",
+            fix: suggestion(for: path, among: known.sorted())
+        )
+    }
+
+    /// The error of an id that is unknown.
+    package static func unknownEvent(_ id: String) -> ConnectorError {
+        ConnectorError(
+            .missing,
+            "the outbox does not know the event \(id)",
+            fix: "it was never stored here, or it was delivered, and 10,000 others after it"
+        )
+    }
+
+    /// The error of ids that mean nothing.
+    package static var unknownLetters: ConnectorError {
+        ConnectorError(
+            .missing,
+            "none of the ids names a dead letter",
+            fix: "list them: connector-host outbox dead"
+        )
+    }
+}
+
+extension Standing {
+    fileprivate func json(of path: String) -> JSONValue {
+        var object: JSONObject = [
+            "connector": .string(path),
+            "queued": .integer(Int64(queued)),
+            "bytes": .integer(Int64(bytes)),
+            "dead": .integer(Int64(dead)),
+            "delivered": .integer(Int64(delivered)),
+            "dropped": .integer(Int64(dropped)),
+        ]
+        object.set("oldest", oldest?.description)
+        object.set("lastDelivered", lastDelivered?.description)
+        return .object(object)
+    }
+}
+
+extension PastAttempt {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "at": .string(at.description), "until": .string(until.description), "count": .integer(Int64(count)),
+        ]
+        object.set("code", failure?.code.rawValue)
+        object.set("reason", failure?.reason)
+        return .object(object)
+    }
+}
+
+extension OutboxRecord {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["connector": .string(target), "state": .string(state.rawValue)]
+        object.set("nextAttemptAt", due?.description)
+        object["attempts"] = .array(attempts.map(\.json))
+        return .object(object)
+    }
+}

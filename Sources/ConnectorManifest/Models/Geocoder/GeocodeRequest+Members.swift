@@ -1,0 +1,23 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+extension GeocodeRequest {
+    /// The members of a request, those that people fill in first.
+    static let members = [
+        ModelMember("query", "the place, as people write it; this or address", example: "Bundesplatz 3, Bern"),
+        ModelMember("address", "the place, in parts", .json, example: #"{"city": "Bern"}"#),
+        ModelMember("limit", "the most places, 1 to 50; 10 by default", .number),
+        ModelMember("language", "the language of the answer", example: "de"),
+        ModelMember("countries", "where to search; everywhere by default", .json, example: #"["CH"]"#),
+    ]
+}
+
+extension ReverseRequest {
+    /// The members of a request, those that people fill in first.
+    static let members = [
+        ModelMember("latitude", "degrees north, -90 to 90", .number, isRequired: true, example: "46.9466"),
+        ModelMember("longitude", "degrees east, -180 to 180", .number, isRequired: true, example: "7.4446"),
+        ModelMember("limit", "the most places, 1 to 50; 1 by default", .number),
+        ModelMember("language", "the language of the answer", example: "de"),
+    ]
+}

@@ -1,0 +1,274 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorServices
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorControl
+@testable import ConnectorHost
+
+/// What can be done to a host through its API, without a socket.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
+struct ControlActTests {
+    /// A host of a plugin that does what it is told to, and its API.
+    private func withAPI(
+        _ connectors: String = #"[{"name": "a", "plugin": "calls"}]"#,
+        plugin: String = "calls",
+        _ body: (ConnectorHost, ControlAPI) async throws -> Void
+    ) async throws {
+        let host = try ConnectorHost.testing(connectors, plugins: [Fixtures.contract(plugin)])
+        await host.open()
+        try await body(host, ControlAPI(host))
+        await host.close()
+    }
+
+    private func post(_ path: String, _ body: String, accept: String? = nil) -> ControlRequest {
+        ControlRequest("POST", path, contentType: "application/json", accept: accept, body: Array(body.utf8))
+    }
+
+    private func error(_ response: ControlResponse) throws -> JSONValue {
+        try #require(try JSONValue(parsing: response.body)["errors"]?[0])
+    }
+
+    /// Lets the plugin end a call as soon as it is pending.
+    private func finish(_ name: String, _ host: ConnectorHost) async throws {
+        while (try? await host.gate("a").call("finish", ["name": .string(name), "value": 1])) == nil {
+            await Task.yield()
+        }
+    }
+
+    // MARK: Calls
+
+    @Test func `a call answers the document of the command`() async throws {
+        try await withAPI { _, api in
+            for arguments in [#"{"value": [1]}"#, #"["value=[1]"]"#, #"["[1]"]"#] {
+                let body = #"{"connector": "a", "operation": "answer", "arguments": \#(arguments)}"#
+                let response = await api.respond(post("/api/v1/calls", body))
+                #expect(response.status == 200)
+                let expected: JSONValue = ["version": 1, "path": "a", "operation": "answer", "result": [1]]
+                let answered = try JSONValue(parsing: response.body)
+                #expect(answered == expected)
+            }
+        }
+    }
+
+    @Test func `a call that fails tells why, with the status that suits it`() async throws {
+        try await withAPI { host, api in
+            func status(_ body: String) async throws -> (Int, String?) {
+                let response = await api.respond(post("/api/v1/calls", body))
+                return (response.status, try error(response)["code"]?.string)
+            }
+            #expect(try await status(#"{"connector": "b", "operation": "answer"}"#) == (404, "unknown-connector"))
+            #expect(try await status(#"{"connector": "a", "operation": "anser"}"#) == (422, "unsupported"))
+            #expect(try await status(#"{"connector": "a", "operation": "answer"}"#) == (422, "invalid"))
+            let words = #"{"connector": "a", "operation": "answer", "arguments": ["x", "y"]}"#
+            #expect(try await status(words) == (422, "invalid"))
+            try await host.close("a")
+            let closed = #"{"connector": "a", "operation": "answer", "arguments": ["1"]}"#
+            #expect(try await status(closed) == (503, "not-open"))
+        }
+    }
+
+    @Test func `an error has the status that suits it, and never that of a broken server`() {
+        let expected: [(ConnectorError.Code, Int)] = [
+            (.timedOut, 504), (.rateLimited, 429), (.conflict, 409), (.storage, 503), (.unauthorized, 502),
+            (.misbehaved, 502), (ConnectorError.Code(rawValue: "whatever"), 502),
+        ]
+        for (code, status) in expected { #expect(ControlResponse(ConnectorError(code, "x")).status == status) }
+    }
+
+    @Test(arguments: [
+        (#"{"connector": "a", "operation": "answer""#, 1, 41), (#"[]"#, 1, 1), ("", 1, 1),
+        (#"{"operation": "x"}"#, 1, 1),
+        ("{\n \"connector\": \"a\",\n \"operation\": 3}", 3, 15),
+        ("{\"connector\": \"a\", \"operation\": \"x\",\n\"argumnets\": {}}", 2, 1),
+        ("{\"connector\": \"\", \"operation\": \"x\"}", 1, 15),
+        ("{\"connector\": \"a\", \"operation\": \"x\", \"arguments\": [1]}", 1, 51),
+        ("{\"connector\": \"a\", \"operation\": \"x\", \"timeoutMilliseconds\": 0}", 1, 61),
+    ])
+    func `a body that is wrong is refused with the place in it`(_ body: String, _ line: Int, _ column: Int) async throws
+    {
+        try await withAPI { _, api in
+            let response = await api.respond(post("/api/v1/calls", body))
+            #expect(response.status == 400)
+            let error = try error(response)
+            #expect(error["file"] == "body")
+            #expect(error["line"]?.integer == Int64(line) && error["column"]?.integer == Int64(column), "\(error)")
+        }
+    }
+
+    @Test func `a body of another type is refused, and so is one without a type`() async throws {
+        try await withAPI { _, api in
+            for type in [nil, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"] {
+                var request = post("/api/v1/gates/close", #"{"connector": "a"}"#)
+                request.contentType = type
+                #expect(await api.respond(request).status == 415, "\(type ?? "none")")
+            }
+            var request = post("/api/v1/gates/retry", #"{"connector": "a"}"#)
+            request.contentType = "Application/JSON; charset=utf-8"
+            #expect(await api.respond(request).status == 200)
+        }
+    }
+
+    /// What the stream of an answer holds.
+    private func text(_ response: ControlResponse) async throws -> String {
+        var text = ""
+        for await part in try #require(response.stream) { text += String(decoding: part, as: UTF8.self) }
+        return text
+    }
+
+    @Test(arguments: ["text/event-stream", "application/jsonl"])
+    func `a call tells its progress, one after the other`(_ accept: String) async throws {
+        try await withAPI { host, api in
+            // Calls are known by name to every gate of the plugin.
+            let name = "api \(accept)"
+            let body = #"{"connector": "a", "operation": "begin", "arguments": ["\#(name)"]}"#
+            let response = await api.respond(post("/api/v1/calls", body, accept: accept))
+            #expect(response.status == 200 && response.contentType == accept)
+            let gate = try host.gate("a")
+            while (try? await gate.call("progress", ["name": .string(name), "text": "{\"done\": 1}"])) == nil {
+                await Task.yield()
+            }
+            _ = try await gate.call("finish", ["name": .string(name), "value": 7])
+            let progress = #"{"version":1,"progress":{"done":1}}"#
+            let result = #"{"version":1,"path":"a","operation":"begin","result":7}"#
+            let expected =
+                accept == "application/jsonl"
+                ? "\(progress)\n\(result)\n"
+                : "event: progress\ndata: \(progress)\n\nevent: result\ndata: \(result)\n\n"
+            #expect(try await text(response) == expected)
+            let refused = await api.respond(
+                post("/api/v1/calls", #"{"connector": "a", "operation": "refuse", "arguments": ["5"]}"#, accept: accept)
+            )
+            #expect(try await text(refused).contains(#"{"version":1,"errors":["#))
+        }
+    }
+
+    /// How many cancellations came to the gate.
+    private func cancellations(_ host: ConnectorHost) async throws -> Int64 {
+        try await host.gate("a").call("counts")["cancels"]?.integer ?? 0
+    }
+
+    @Test func `a client that does not wait for the answer cancels the call`() async throws {
+        try await withAPI { host, api in
+            let request = post("/api/v1/calls", #"{"connector": "a", "operation": "begin", "arguments": ["api-left"]}"#)
+            let asking = Task { await api.respond(request) }
+            let gate = try host.gate("a")
+            while (try? await gate.call("progress", ["name": "api-left", "text": "1"])) == nil { await Task.yield() }
+            asking.cancel()
+            #expect(try error(await asking.value)["code"] == "cancelled")
+            #expect(try await cancellations(host) == 1)
+            var streamed: ControlResponse? = await api.respond(
+                post(
+                    "/api/v1/calls",
+                    #"{"connector": "a", "operation": "begin", "arguments": ["api-read"]}"#,
+                    accept: "application/jsonl"
+                )
+            )
+            while (try? await gate.call("progress", ["name": "api-read", "text": "1"])) == nil { await Task.yield() }
+            #expect(streamed?.status == 200)
+            // Nobody reads it.
+            streamed = nil
+            while try await cancellations(host) < 2 { await Task.yield() }
+            for name in ["api-left", "api-read"] { try await finish(name, host) }
+        }
+    }
+
+    // MARK: Gates
+
+    @Test func `gates are closed, opened and retried, and the report tells`() async throws {
+        try await withAPI { host, api in
+            func state(_ act: String) async throws -> String? {
+                let response = await api.respond(post("/api/v1/gates/\(act)", #"{"connector": "a"}"#))
+                #expect(response.status == 200)
+                return try Report(json: JSONValue(parsing: response.body))?["a"]?.state.rawValue
+            }
+            let states = [try await state("close"), try await state("open"), try await state("retry")]
+            #expect(states == ["closed", "open", "open"])
+            let unknown = await api.respond(post("/api/v1/gates/close", #"{"connector": "b"}"#))
+            #expect(unknown.status == 404)
+            #expect(host.report["a"]?.state == .open)
+        }
+    }
+
+    // MARK: Events and the outbox
+
+    @Test func `the events of plugins are told until there were enough`() async throws {
+        try await withAPI { host, api in
+            #expect(await api.respond("GET", "/api/v1/events?connector=b").status == 404)
+            #expect(await api.respond("GET", "/api/v1/events?count=0").status == 400)
+            let response = await api.respond(
+                ControlRequest("GET", "/api/v1/events?count=2", accept: "application/jsonl")
+            )
+            for number in [1, 2, 3] as [Int64] {
+                host.environment.services.events.publish(
+                    ConnectorEvent(connector: "a", name: "rang", payload: .integer(number))
+                )
+            }
+            let lines = try await text(response).split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            #expect(lines.map { $0["payload"] } == [1, 2])
+            #expect(lines.compactMap(ConnectorEvent.init(json:)).map(\.json) == lines)
+        }
+    }
+
+    @Test func `what waits and what is dead is shown, replayed and dropped`() async throws {
+        let connectors = #"[{"name": "a", "plugin": "deliveries"}]"#
+        try await withAPI(connectors, plugin: "deliveries") { host, api in
+            #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox").body)["outboxes"] == [])
+            try await host.close("a")
+            let receipt = try await host.gate("a").send("track", ["event": "Seen", "userId": "u1"])
+            let list = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox?connector=a").body)
+            #expect(list["outboxes"]?[0]?["queued"] == 1)
+            #expect(OutboxDocument.standings(json: list).map(OutboxDocument.standings) == list)
+            let event = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox/\(receipt.id)").body)
+            #expect(event["event"]?["event"] == "Seen" && event["connectors"]?[0]?["state"] == "queued")
+            #expect(OutboxDocument.event(json: event).map { OutboxDocument.event($0, showsPayload: true) } == event)
+            #expect(await api.respond("GET", "/api/v1/outbox/unknown").status == 404)
+            #expect(await api.respond("GET", "/api/v1/outbox/%FF").status == 400)
+            #expect(await api.respond("GET", "/api/v1/outbox/").status == 404)
+            let dead = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead?limit=5").body)
+            #expect(dead["dead"] == [] && OutboxDocument.dead(json: dead)?.isEmpty == true)
+            for query in ["limit=0", "limit=x", "limit=1e2", "limit=1&limit=2", "limit=%FF", "connector="] {
+                #expect(await api.respond("GET", "/api/v1/dead?\(query)").status == 400, "\(query)")
+            }
+            func act(_ name: String, _ body: String) async -> ControlResponse {
+                await api.respond(post("/api/v1/dead/\(name)", body))
+            }
+            #expect(await act("drop", "{}").status == 422)
+            #expect(await act("drop", #"{"all": true, "ids": ["x"]}"#).status == 422)
+            #expect(await act("replay", #"{"ids": ["x"]}"#).status == 404)
+            #expect(await act("replay", #"{"all": true, "queued": true}"#).status == 400)
+            #expect(try JSONValue(parsing: await act("replay", #"{"all": true}"#).body)["replayed"] == 0)
+            let dropped = await act("drop", #"{"all": true, "queued": true, "connector": "a"}"#)
+            #expect(try JSONValue(parsing: dropped.body) == ["version": 1, "dropped": 1])
+        }
+    }
+
+    // MARK: The description
+
+    @Test func `what acts is told apart from what reads`() async throws {
+        try await withAPI { _, api in
+            for endpoint in api.endpoints {
+                #expect((endpoint.right == .act) == (endpoint.method == .post))
+                let path = endpoint.path.replacing("{id}", with: "x")
+                #expect(
+                    api.endpoint(for: ControlRequest(endpoint.method.rawValue, path))?.operation == endpoint.operation
+                )
+                let described = api.document["paths"]?[endpoint.path]?[endpoint.method.rawValue.lowercased()]
+                #expect(described?["x-right"]?.string == endpoint.right.rawValue)
+                #expect((described?["requestBody"] != nil) == (endpoint.body != nil))
+                for other in ["GET", "POST", "PUT", "TRACE"] where other != endpoint.method.rawValue {
+                    let refused = await api.respond(ControlRequest(other, path, contentType: "application/json"))
+                    #expect(refused.status == 405 && refused.allow?.contains(endpoint.method.rawValue) == true)
+                }
+                let options = await api.respond("OPTIONS", path)
+                #expect(options.status == 204 && options.allow?.contains(endpoint.method.rawValue) == true)
+            }
+            #expect(api.endpoint(for: ControlRequest("GET", "/api/v1/calls")) == nil)
+            #expect(api.endpoint(for: ControlRequest("HEAD", "/api/v1/status?x=1"))?.right == .read)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Commands that let the host do what they are asked for, which runs on the same file.
+@Suite(.timeLimit(.minutes(5))) struct AttachedCommandTests {
+    /// A plugin that rings when it is called.
+    private static let bell = """
+        #include "fixture.h"
+        #include <connector/services/events.h>
+
+        CONNECTOR_MANIFEST({
+            "manifest": 1, "id": "bell", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry",
+            "services": {"required": ["events/1"]},
+            "capabilities": {"bell/1": {"ring": {"symbol": "bell_ring", "signature": "()"}}}
+        });
+
+        CONNECTOR_EXPORT int32_t bell_ring(void *instance, connector_error *error) {
+            const connector_events *events = fixture_service(instance, "events/1");
+            (void)error;
+            events->emit(events->context, "rang", 4, "1", 1);
+            return CONNECTOR_OK;
+        }
+
+        static int32_t open_silently(void *instance, const connector_call *call, connector_error *error) {
+            (void)error;
+            fixture_succeed(instance, call->operation);
+            return CONNECTOR_OK;
+        }
+
+        FIXTURE_PLUGIN(open_silently)
+        """
+
+    /// A directory with two gates, and a host that runs there with both open.
+    private func started() async throws -> (workspace: Workspace, host: Child) {
+        let workspace = try Workspace()
+        try workspace.write(Self.bell, to: "bell.c")
+        let root = FixturePlugins.root
+        let includes = "-I'\(root)/Sources/CConnector/include' -I'\(root)/Tests/Fixtures'"
+        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden"
+        try #require(shell("cd '\(workspace.path)' && \(compiler) \(includes) bell.c -o libbell.so") == 0)
+        let file: JSONValue = [
+            "version": 1, "state": "state", "plugins": ["."],
+            "connectors": [
+                ["name": "gate", "plugin": .string(FixturePlugins.contract("calls"))],
+                ["name": "door", "plugin": "bell"],
+            ],
+        ]
+        try workspace.write(file.serialized(), to: "connectors.json")
+        let host = try workspace.program.start(["run", "--json"])
+        while try await workspace.program.run("status", "--attach", "--json").status != 0 {}
+        return (workspace, host)
+    }
+
+    private func end(_ host: Child) async throws {
+        host.signal(SIGTERM)
+        #expect(try await host.finish().status == 0)
+    }
+
+    @Test func `a call is made by the host, with the same output, status and errors`() async throws {
+        let (workspace, host) = try await started()
+        for arguments in [
+            ["gate", "answer", "[1]"], ["gate", "answer", "value={\"a\": 1}", "--json"], ["gate", "anser", "1"],
+            ["gate", "answer", "1", "2", "--json"], ["gat", "answer", "1"], ["gate", "refuse", "5"], ["door", "ring"],
+        ] {
+            let asked = try await workspace.program.start(["call"] + arguments).finish()
+            let alone = try await workspace.program.start(["call", "--no-attach"] + arguments).finish()
+            #expect(asked.output == alone.output && asked.error == alone.error && asked.status == alone.status)
+        }
+        // A call that pends in the host is seen by the next command.
+        let child = try workspace.program.start(["call", "gate", "begin", "n", "--json"])
+        while try await workspace.program.run("call", "--attach", "gate", "progress", "n", "1").status != 0 {}
+        #expect(try await workspace.program.run("call", "gate", "finish", "n", "7").status == 0)
+        let result = try await child.finish()
+        #expect(try JSONValue(parsing: result.output)["result"] == 7)
+        try await end(host)
+        #expect(try await workspace.program.run("call", "--attach", "gate", "answer", "1").status == 1)
+        #expect(
+            try await workspace.program.run("call", "gate", "answer", "1").output == "1\n",
+            "it opens the gate itself"
+        )
+        #expect(try await workspace.program.run("call", "gate", "answer", "1", "--attach", "--simulate").status == 64)
+    }
+
+    @Test func `an interrupt cancels the call in the host`() async throws {
+        let (workspace, host) = try await started()
+        let child = try workspace.program.start(["call", "gate", "begin", "n"])
+        while try await workspace.program.run("call", "gate", "progress", "n", "1").status != 0 {}
+        child.signal(SIGINT)
+        #expect(try await child.finish().status == 130)
+        var counts: JSONValue = .null
+        repeat {
+            counts = try JSONValue(parsing: try await workspace.program.run("call", "gate", "counts", "--json").output)
+        } while counts["result"]?["cancels"]?.integer != 1
+        try await end(host)
+    }
+
+    @Test func `the host's events are watched until there were enough, an interrupt, or its end`() async throws {
+        let (workspace, host) = try await started()
+        let program = workspace.program
+        /// Rings until what watches has ended.
+        func ringing(_ child: Child) async throws -> Program.Result {
+            let ringing = Task { while !Task.isCancelled { _ = try await program.run("call", "door", "ring") } }
+            defer { ringing.cancel() }
+            return try await child.finish()
+        }
+        let watched = try await ringing(try program.start(["watch", "door", "--count", "2", "--json"]))
+        #expect(watched.status == 0)
+        let events = try watched.lines.filter { !$0.isEmpty }.map { try JSONValue(parsing: $0) }
+        #expect(events.map { $0["name"] } == ["rang", "rang"] && events.allSatisfy { $0["payload"] == 1 })
+        let unknown = try await program.run("watch", "dor", "--attach")
+        #expect(unknown.status == 1 && unknown.error.contains("did you mean \"door\"?"))
+        let interrupted = try program.start(["watch"])
+        let ring = Task { while !Task.isCancelled { _ = try await program.run("call", "door", "ring") } }
+        _ = await interrupted.output(until: "rang")
+        ring.cancel()
+        interrupted.signal(SIGINT)
+        #expect(try await interrupted.finish().status == 0)
+        let last = try program.start(["watch", "--attach"])
+        let again = Task { while !Task.isCancelled { _ = try await program.run("call", "door", "ring") } }
+        _ = await last.output(until: "rang")
+        again.cancel()
+        _ = await again.result
+        try await end(host)
+        let ended = try await last.finish()
+        #expect(ended.status == 1 && ended.error.contains("has ended"))
+    }
+
+    @Test func `the operations are those of the host`() async throws {
+        let (workspace, host) = try await started()
+        for arguments in [[], ["--json"], ["door"], ["nothing"]] {
+            let asked = try await workspace.program.start(["operations"] + arguments).finish()
+            let alone = try await workspace.program.start(["operations", "--no-attach"] + arguments).finish()
+            #expect(asked.output == alone.output && asked.error == alone.error && asked.status == alone.status)
+        }
+        try await end(host)
+        #expect(try await workspace.program.run("operations", "--attach").status == 1)
+    }
+
+    @Test func `the outbox is that of the host`() async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .refuses }
+        try bench.workspace.write(["m1", "m2", "m3"].map { OutboxWorkspace.line($0) }.joined(), to: "events.jsonl")
+        _ = try await bench.send("segment", file: "events.jsonl").finish()
+        let host = try bench.run("--grace", "10ms")
+        while try await bench.program.run("status", "--attach", "--json").status != 0 {}
+        while try await bench.json("outbox", "dead", "--attach")["dead"]?.array?.count != 3 {}
+        for arguments in [
+            ["list"], ["list", "--json"], ["list", "--gate", "segmnt"], ["dead"], ["dead", "--json"],
+            ["dead", "--limit", "1"], ["show", "m1"], ["show", "m1", "--json"], ["explain", "m1", "--json"],
+            ["explain", "m9"], ["replay", "m9"], ["drop", "m9", "--json"],
+        ] {
+            let asked = try await bench.program.start(["outbox"] + arguments + ["--attach"]).finish()
+            let alone = try await bench.program.start(["outbox"] + arguments + ["--no-attach"]).finish()
+            #expect(asked.output == alone.output && asked.error == alone.error && asked.status == alone.status)
+        }
+        #expect(try await bench.program.run("outbox", "drop", "m1").output == "dropped 1 dead letter\n")
+        bench.sink.answers { _ in .takes }
+        #expect(try await bench.json("outbox", "replay", "--all", "--gate", "segment")["replayed"] == 2)
+        while try await bench.json("outbox", "list")["outboxes"]?[0]?["delivered"] != 2 {}
+        #expect(bench.sink.taken == ["m2": 1, "m3": 1])
+        host.signal(SIGTERM)
+        _ = try await host.finish()
+        try await bench.sink.stop()
+    }
+}

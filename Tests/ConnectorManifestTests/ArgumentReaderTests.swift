@@ -1,0 +1,104 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorManifest
+
+/// How words of a command line become arguments.
+@Suite struct ArgumentReaderTests {
+    private func arguments(_ signature: String, _ words: String...) throws -> JSONObject {
+        try ArgumentReader(operation: "do", signature: Signature(parsing: signature)).arguments(words)
+    }
+
+    @Test func `a first parameter that is JSON takes an object whole`() throws {
+        #expect(try arguments("(event: json) async", "{\"event\": \"x\"}") == ["event": ["event": "x"]])
+        #expect(try arguments("(event: json) async", "event={\"a\": 1}") == ["event": ["a": 1]])
+        #expect(try arguments("(name: string)", "{\"name\": \"x\"}") == ["name": "x"])
+    }
+
+    @Test func `bytes are text, or base64 in an object of its own`() throws {
+        #expect(try arguments("(n: i32, data: bytes)", "1", "abc") == ["n": 1, "data": "abc"])
+        #expect(try arguments("(n: i32, data: bytes)", "1", "{\"base64\": \"AA==\"}")["data"] == ["base64": "AA=="])
+    }
+
+    @Test func `a text may look like an object`() throws {
+        for text in ["{\"a\": 1}", "{\"base64\": \"AA==\"}", "{"] {
+            #expect(try arguments("(n: i32, text: string)", "1", text)["text"] == .string(text))
+        }
+        #expect(try arguments("(n: i32, data: bytes)", "1", "{\"a\": 1}")["data"] == "{\"a\": 1}")
+    }
+
+    @Test func `out parameters are not asked for`() throws {
+        #expect(try arguments("(a: out bytes, b: i32)", "7") == ["b": 7])
+    }
+
+    @Test(arguments: ["{", "[1,", "nul", "1e999", "\"", "01"])
+    func `text that is not JSON is told with the signature`(word: String) throws {
+        let error = try #require(throws: ConnectorError.self) { try arguments("(a: f64)", word) }
+        #expect(error.code == .invalid)
+        #expect(error.fix == "call it as do(a: f64)")
+    }
+}
+
+/// Words for members that a model knows, and arguments as words.
+@Suite struct ArgumentWordTests {
+    private func reader(_ capability: String, _ operation: String) throws -> ArgumentReader {
+        let id = try #require(CapabilityID(capability))
+        let definition = try #require(CapabilityDefinition.standard(id)?.operations.first { $0.name == operation })
+        let signature = try Signature(parsing: definition.signature)
+        return ArgumentReader(
+            Operation(name: operation, symbol: "s", signature: signature, documentation: ""),
+            of: id
+        )
+    }
+
+    @Test func `a member that its model knows as a text is taken as it is`() throws {
+        let reader = try reader("analytics/1", "track")
+        let arguments = try reader.arguments([
+            "event=12", "userId=007", "properties={\"total\": 9.5}", "messageId=null",
+        ])
+        #expect(
+            arguments == ["event": ["event": "12", "userId": "007", "properties": ["total": 9.5], "messageId": "null"]]
+        )
+        // As it was always written.
+        #expect(
+            try reader.arguments(["event=\"Order\"", "userId=\"u1\""]) == ["event": ["event": "Order", "userId": "u1"]]
+        )
+        #expect(
+            try self.reader("geocoder/1", "geocode").arguments(["query=8001", "limit=3"])["request"] == [
+                "query": "8001", "limit": 3,
+            ]
+        )
+    }
+
+    /// Arguments, and how a person would write them.
+    static let words: [(capability: String, operation: String, arguments: JSONObject, words: [String])] = [
+        ("geocoder/1", "geocode", ["request": ["query": "Bern", "limit": 1]], ["query=Bern", "limit=1"]),
+        ("geocoder/1", "geocode", ["request": ["query": "1"]], ["query=1"]),
+        ("geocoder/1", "geocode", ["request": ["query": "\"x\""]], [#"query="\"x\"""#]),
+        ("geocoder/1", "geocode", ["request": [:]], ["request={}"]),
+        ("analytics/1", "track", ["event": ["event": "Seen", "userId": "u1"]], ["event=Seen", "userId=u1"]),
+        ("analytics/1", "track", ["event": ["event": ["a": 1]]], [#"event={"event":{"a":1}}"#]),
+        ("analytics/1", "track", ["event": ["a b": 1]], [#"event={"a b":1}"#]),
+        ("analytics/1", "track", ["event": ["=": "=", "x": .null]], [#"event={"=":"=","x":null}"#]),
+        (
+            "database/1", "create", ["collection": "{notes}", "record": ["collection": "x"]],
+            ["collection={notes}", #"record={"collection":"x"}"#]
+        ),
+        ("database/1", "get", ["collection": "a=b", "id": "-1"], ["collection=a=b", "id=-1"]),
+        ("database/1", "query", ["collection": "n", "query": ["limit": 2]], ["collection=n", "limit=2"]),
+    ]
+
+    @Test(arguments: words.indices) func `arguments become the words that are read as them`(_ index: Int) throws {
+        let (capability, operation, arguments, words) = Self.words[index]
+        let reader = try reader(capability, operation)
+        #expect(reader.words(for: arguments) == words)
+        #expect(try reader.arguments(words) == arguments)
+    }
+
+    @Test func `arguments that no words stand for have none`() throws {
+        let reader = try reader("geocoder/1", "geocode")
+        #expect(reader.words(for: ["nothing": 1]) == nil)
+    }
+}

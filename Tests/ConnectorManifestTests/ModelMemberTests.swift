@@ -1,0 +1,82 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorManifest
+
+/// What people are told of the capabilities' models, and how what they write is read.
+@Suite struct ModelMemberTests {
+    /// Every operation of the project's capabilities.
+    static let operations = CapabilityDefinition.all.flatMap { definition in
+        definition.operations.map { (definition.id, $0.name) }
+    }
+
+    /// A value that fits a member.
+    private func value(of member: ModelMember) throws -> JSONValue {
+        switch member.kind {
+        case .text where member.name == "timestamp": "2026-01-31T09:30:00Z"
+        case .text where member.name == "id": "0123456789abcdef0123456789abcdef"
+        case .text: .string(member.example.isEmpty ? "x" : member.example)
+        case .number: 7
+        case .boolean: false
+        case .choice(let words): .string(words[0])
+        case .json where !member.example.isEmpty: try JSONValue(parsing: member.example)
+        case .json: member.name == "breadcrumbs" ? [["message": "clicked"]] : ["k": ["v": 1]]
+        }
+    }
+
+    @Test(arguments: operations) func `a model reads its members, and writes no others`(
+        _ id: String,
+        _ operation: String
+    ) throws {
+        let members = ModelMember.members(of: operation, in: try #require(CapabilityID(id)))
+        guard !members.isEmpty else { return }
+        #expect(Set(members.map(\.name)).count == members.count)
+        var object = JSONObject()
+        for member in members where member.name != "address" { object[member.name] = try value(of: member) }
+        let json: JSONValue =
+            switch id {
+            case "analytics/1":
+                try AnalyticsEvent(json: .object(object), as: AnalyticsEvent.Kind(rawValue: operation)).json
+            case "crash/1":
+                try CrashReport(json: .object(object), as: operation == "message" ? .message : .exception).json
+            case "database/1": try DatabaseQuery(json: .object(object)).json
+            case "geocoder/1":
+                operation == "reverse"
+                    ? try ReverseRequest(json: .object(object)).json : try GeocodeRequest(json: .object(object)).json
+            default: throw ConnectorError(.failed, "the capability \(id) has no model here")
+            }
+        let known = Set(members.map(\.name))
+        for member in try #require(json.object).members where member.name != "type" {
+            #expect(known.contains(member.name), "\(member.name) is told to nobody")
+        }
+        for name in object.names { #expect(json[name] != nil, "\(name) is lost") }
+    }
+
+    @Test(arguments: operations) func `a model refuses to do without a member that is required`(
+        _ id: String,
+        _ operation: String
+    ) throws {
+        let capability = try #require(CapabilityID(id))
+        let members = ModelMember.members(of: operation, in: capability).filter(\.isRequired)
+        for missing in members {
+            var object: JSONObject = id == "analytics/1" ? ["anonymousId": "a"] : [:]
+            for member in members where member != missing { object[member.name] = try value(of: member) }
+            #expect(throws: ConnectorError.self, "\(missing.name)") {
+                switch id {
+                case "analytics/1":
+                    _ = try AnalyticsEvent(json: .object(object), as: AnalyticsEvent.Kind(rawValue: operation))
+                case "crash/1":
+                    _ = try CrashReport(json: .object(object), as: operation == "message" ? .message : .exception)
+                default: _ = try ReverseRequest(json: .object(object))
+                }
+            }
+        }
+    }
+
+    @Test func `a standard capability loses something only where its definition says so`() {
+        let losing = CapabilityDefinition.all.flatMap(\.operations).filter { $0.loss != nil }.map(\.name)
+        #expect(losing == ["replace", "delete"])
+    }
+}
