@@ -31,18 +31,20 @@ def main(directory):
             browser.wait_for("ready: 8 of 8 open", "#verdict")
             # Calls, of which some fail, for the charts to show.
             browser.open(root + "/gates/geocoder/google/operations/geocode")
-            for number in range(60):
-                if number in (24, 40):
-                    fault = ["--fault", "google:status=503,times=4,path=/maps/api/geocode/json?address"] if number == 24 else []
+            browser.wait_for("Call geocode")
+            for second in range(40):
+                if second in (22, 29):
+                    fault = ["--fault", "google:status=503,path=/maps/api/geocode"] if second == 22 else []
                     subprocess.run([PROGRAM, "simulate", "--into", port, *fault], check=True, stdout=subprocess.DEVNULL)
-                browser.run(
-                    """const form = document.querySelector("form.call");
-                       if (form) for (let count = 0; count < arguments[0]; count++)
-                         fetch(form.action, {method: "POST", body: new URLSearchParams(new FormData(form, form.querySelector("button"))),
-                                             headers: {Accept: "text/plain"}});""",
-                    1 + number % 4,
+                browser.run_async(
+                    """const [count, done] = arguments;
+                       const fields = new URLSearchParams(new FormData(document.querySelector("form.call")));
+                       fields.set("f.request.query", "Brandenburg Gate");
+                       for (let left = count; left > 0; left--)
+                         fetch("/-/call", {method: "POST", body: fields, headers: {Accept: "text/plain"}});
+                       setTimeout(done, 1000);""",
+                    2 + second * 7 % 5,
                 )
-                browser.run_async("setTimeout(arguments[0], 300)")
             subprocess.run(
                 [PROGRAM, "simulate", "--into", port, "--fault", "posthog:status=503"], check=True,
                 stdout=subprocess.DEVNULL,

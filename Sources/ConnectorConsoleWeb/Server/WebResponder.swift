@@ -106,7 +106,8 @@ struct WebResponder: Sendable {
         return WebResponse(page, status: content.isFound ? 200 : 404)
     }
 
-    private func view(_ right: Right) -> PageView {
+    /// Draws pages for somebody with a right.
+    func view(_ right: Right) -> PageView {
         PageView(tabs: registry.scenes, title: title, canAct: right == .act)
     }
 
@@ -187,7 +188,8 @@ struct WebResponder: Sendable {
         return WebResponse(to: form.address.url)
     }
 
-    private func form(_ request: WebRequest) async -> FormFields? {
+    /// The fields of a form that was posted; nil if it is too large.
+    func form(_ request: WebRequest) async -> FormFields? {
         guard let bytes = await request.body(Self.bodyLimit) else { return nil }
         return FormFields(String(decoding: bytes, as: UTF8.self))
     }
@@ -212,95 +214,17 @@ struct WebResponder: Sendable {
         return WebResponse(await api.respond(asked))
     }
 
-    // MARK: Entering
-
-    /// Whether a request may come from a page of another site, on whose behalf the browser sends our cookie.
-    private func isForeign(_ request: WebRequest) -> Bool {
-        let site = request.fields["sec-fetch-site"]
-        // A form of a page that sends no Referer has no Origin either: what the browser says of the site is then all there is.
-        let isUnnamed = request.fields["origin"] == "null" && site == "same-origin"
-        if let origin = request.fields["origin"], !origins.isOwn(origin), !isUnnamed { return true }
-        if request.method == "POST" {
-            // Programs have neither, and no cookie either.
-            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["origin"] != nil)
-            return !isOwn && (site != nil || request.fields["cookie"] != nil)
-        }
-        guard let site, !["same-origin", "none"].contains(site) else { return false }
-        // A link elsewhere may lead here; but nothing of ours is to be part of another page.
-        return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
-    }
-
-    private func right(of request: WebRequest) -> (Right, session: String?)? {
-        if let bearer = request.bearer {
-            guard let right = keys.right(ofBearer: bearer) else { return nil }
-            return (right, nil)
-        }
-        guard let id = request.cookie(cookie), let right = keys.right(ofSession: id) else { return nil }
-        return (right, id)
-    }
-
-    private func exchange(_ token: String, _ request: WebRequest) -> WebResponse {
-        // A browser that looks ahead is not somebody who follows the link.
-        let isAhead = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
-        guard !isAhead else { return refusal(403, .denied, "the link is not for looking ahead", request) }
-        let target = PageAddress(String(request.path))?.url ?? "/"
-        if let session = keys.exchange(token) {
-            renewLink()
-            return entered(session, target)
-        }
-        // Somebody who is in already follows the link again.
-        if right(of: request) != nil { return WebResponse(to: target) }
-        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
-        return refusal(
-            403,
-            .unauthorized,
-            "The link was used already, or is of an earlier run. The program has printed another one.",
-            request
-        )
-    }
-
-    private func enter(_ request: WebRequest) async -> WebResponse {
-        guard request.method == "POST" else { return WebResponse(to: "/") }
-        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
-        guard let fields = await form(request) else { return tooLarge(request) }
-        guard let session = keys.enter(fields["token"] ?? "") else {
-            return refusal(403, .unauthorized, "That is not the token.", request)
-        }
-        return entered(session, "/")
-    }
-
-    private func entered(_ session: String, _ target: String) -> WebResponse {
-        var response = WebResponse(to: target)
-        let secure = isSecure ? "; Secure" : ""
-        response.fields.append(("Set-Cookie", "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict\(secure)"))
-        return response
-    }
-
-    private func leave(_ session: String?) -> WebResponse {
-        if let session { keys.leave(session) }
-        var response = WebResponse(to: "/")
-        response.fields.append(("Set-Cookie", "\(cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
-        return response
-    }
-
-    private func stranger(_ request: WebRequest) -> WebResponse {
-        let sentence =
-            keys.hasTokens
-            ? "Enter the console with its token." : "Follow the link that the program printed when it started."
-        var response = refusal(401, .unauthorized, sentence, request)
-        response.fields.append(("WWW-Authenticate", "Bearer realm=\"connector-host\""))
-        return response
-    }
-
     // MARK: Refusals
 
-    private func tooLarge(_ request: WebRequest) -> WebResponse {
+    /// Refuses a body that is not read to its end.
+    func tooLarge(_ request: WebRequest) -> WebResponse {
         var response = refusal(413, .tooLarge, "the body is larger than it may be", request)
         response.isLast = true
         return response
     }
 
-    private func refusal(
+    /// Refuses a request: with a page for people, with the API's document for programs.
+    func refusal(
         _ status: Int,
         _ code: ConnectorError.Code,
         _ sentence: String,

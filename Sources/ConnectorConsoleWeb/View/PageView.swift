@@ -44,64 +44,10 @@ struct PageView: Sendable {
         }
     }
 
-    /// A page that asks before an act that loses something.
-    ///
-    /// - Parameter form: What was posted, and where; yes posts it again.
-    func confirmation(of act: ConsoleAct, _ form: PostedForm) -> Markup {
-        document("Confirm") { markup in
-            brand(&markup)
-            markup.element("main", ("id", "main"), ("tabindex", "-1"), ("class", "alone")) { markup in
-                markup.element("h1", text: act.title)
-                markup.element("p", text: act.question ?? "")
-                markup.element("form", ("method", "post"), ("action", form.target)) { markup in
-                    for field in form.fields.all where field.name != PostedForm.sure {
-                        markup.void("input", ("type", "hidden"), ("name", field.name), ("value", field.value))
-                    }
-                    markup.element(
-                        "button",
-                        ("name", PostedForm.sure),
-                        ("value", "yes"),
-                        ("class", "danger"),
-                        text: "Yes, \(act.verb.rawValue)"
-                    )
-                    markup.write(" ")
-                    markup.element("a", ("href", form.address.url), ("class", "button"), text: "No, go back")
-                }
-                if let line = act.commandLine { commandLine(line, &markup) }
-            }
-        }
-    }
-
-    /// A page with a sentence, for everything that is no scene.
-    ///
-    /// - Parameter asksForToken: Whether it has a form for a token.
-    func notice(_ title: String, _ sentence: String, asksForToken: Bool = false) -> Markup {
-        document(title) { markup in
-            brand(&markup)
-            markup.element("main", ("id", "main"), ("tabindex", "-1"), ("class", "alone")) { markup in
-                markup.element("h1", text: title)
-                markup.element("p", text: sentence)
-                guard asksForToken else { return }
-                markup.element("form", ("method", "post"), ("action", Self.prefix + "enter")) { markup in
-                    markup.element("label", ("for", "token"), text: "Token")
-                    markup.void(
-                        "input",
-                        ("id", "token"),
-                        ("name", "token"),
-                        ("type", "password"),
-                        ("required", ""),
-                        ("autocomplete", "current-password"),
-                        ("spellcheck", "false")
-                    )
-                    markup.element("button", text: "Enter")
-                }
-            }
-        }
-    }
-
     // MARK: Parts
 
-    private func document(
+    /// A whole document around what stands in its body.
+    func document(
         _ title: String,
         _ attributes: Markup.Attribute...,
         content: (inout Markup) -> Void
@@ -128,7 +74,8 @@ struct PageView: Sendable {
         return markup
     }
 
-    private func brand(_ markup: inout Markup) {
+    /// The bar of a page that is no scene.
+    func brand(_ markup: inout Markup) {
         markup.element("header", ("class", "top")) { markup in
             markup.element("a", ("class", "brand"), ("href", "/")) { markup in
                 Self.logo(&markup)
@@ -272,7 +219,8 @@ struct PageView: Sendable {
         }
     }
 
-    private func commandLine(_ line: String?, _ markup: inout Markup) {
+    /// What does the same on the command line, with a button that the script shows.
+    func commandLine(_ line: String?, _ markup: inout Markup) {
         guard let line else { return }
         markup.element("div", ("class", "command")) { markup in
             markup.element("span", text: "The same on the command line")
