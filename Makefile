@@ -14,7 +14,7 @@ BUILD := .build/$(CONFIGURATION)
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance examples bench
+.PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
 .PHONY: schema format lint clean
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
+	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
@@ -112,6 +113,9 @@ sanitize: packages fixtures
 
 acceptance: plugins
 	@Tests/Acceptance/run
+
+api: plugins fixtures
+	@Tests/Acceptance/run api
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks

@@ -144,8 +144,8 @@ let package = Package(
         .target(
             name: "ConnectorControl",
             dependencies: [
-                "ConnectorPlatform", "ConnectorOutbox", "ConnectorInvocation", "ConnectorServices", "ConnectorHost",
-                "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
+                "ConnectorHost", "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -244,6 +244,7 @@ let package = Package(
             dependencies: layers + [
                 "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -269,6 +270,9 @@ let package = Package(
             dependencies: [
                 "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
                 "ConnectorTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

@@ -14,7 +14,7 @@ from webdriver import Browser
 
 PICTURES = [
     ("console-light", "/gates", "light", 1200, 800),
-    ("console-dark", "/gates/geocoder/google", "dark", 1200, 800),
+    ("console-dark", "/gates/geocoder/google", "dark", 1200, 840),
     ("console-phone", "/gates", "light", 390, 800),
 ]
 

@@ -237,8 +237,9 @@ struct ControlActTests {
             func act(_ name: String, _ body: String) async -> ControlResponse {
                 await api.respond(post("/api/v1/dead/\(name)", body))
             }
-            #expect(await act("drop", "{}").status == 422)
-            #expect(await act("drop", #"{"all": true, "ids": ["x"]}"#).status == 422)
+            #expect(await act("drop", "{}").status == 400)
+            #expect(await act("drop", #"{"all": true, "ids": ["x"]}"#).status == 400)
+            #expect(await act("drop", #"{"all": false}"#).status == 400)
             #expect(await act("replay", #"{"ids": ["x"]}"#).status == 404)
             #expect(await act("replay", #"{"all": true, "queued": true}"#).status == 400)
             #expect(try JSONValue(parsing: await act("replay", #"{"all": true}"#).body)["replayed"] == 0)

@@ -36,6 +36,9 @@ enum ConnectorBench {
             _ = try await Suite(files: "", programs: "", rounds: 20).run([
                 Suite(files: "", programs: "", rounds: 20).console
             ])
+        case ("metrics", 2):
+            Table.printHead()
+            try await Suite(files: arguments[1], programs: "", rounds: 20).metrics().forEach(Table.printRow)
         case ("events", 2):
             let suite = Suite(files: arguments[1], programs: "", rounds: 20)
             _ = try await suite.run(suite.events)

@@ -18,6 +18,8 @@ struct Measurement {
         case ratio(Double)
         /// At most so much.
         case value(Double)
+        /// At most so much more than the reference.
+        case more(Double)
     }
 
     /// For machines, such as `open/100`.
@@ -53,6 +55,7 @@ struct Measurement {
         switch goal {
         case .ratio(let limit): ratio.map { $0 <= limit }
         case .value(let limit): host.median <= limit
+        case .more(let limit): host.median - reference.median <= limit
         case nil: nil
         }
     }
@@ -73,6 +76,7 @@ struct Measurement {
         switch goal {
         case .ratio(let limit): object["goal"] = ["ratio": .number(limit)]
         case .value(let limit): object["goal"] = ["value": .number(limit)]
+        case .more(let limit): object["goal"] = ["more": .number(limit)]
         case nil: break
         }
         object["met"] = isMet.map(JSONValue.bool)

@@ -37,7 +37,7 @@ struct Suite {
     /// Measures everything.
     func run() async throws -> [Measurement] {
         try await run(
-            [opening, slowGates, processes, calls, requests] + events + [console, otherLanguages, allocations]
+            [opening, slowGates, processes, calls, requests] + events + [console, otherLanguages, allocations, metrics]
         )
     }
 

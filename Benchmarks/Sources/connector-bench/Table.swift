@@ -27,6 +27,7 @@ enum Table {
         switch measurement.goal {
         case .ratio(let ratio): limit = "≤ \(decimal(ratio, 1))×"
         case .value(let value): limit = "≤ \(text(value, measurement.unit))"
+        case .more(let value): limit = "≤ +\(text(value, measurement.unit))"
         case nil: return ""
         }
         return limit + (measurement.isMet == true ? " met" : " MISSED")

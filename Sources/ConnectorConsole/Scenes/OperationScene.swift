@@ -65,7 +65,7 @@ enum OperationScene {
             details.add(error, .bad)
             for outcome in error.outcomes { details.add(outcome) }
         }
-        details.add("command line", call.act.commandLine.map { StyledText($0, .muted) })
+        details.add("command line", call.act.commandLine.map { StyledText($0.excerpt(of: 500), .muted) })
         components.append(context.component("result", title: "The last call", details))
         if !lines.isEmpty { components.append(context.component("answer", title: "Answer", LogModel(lines))) }
         return components

@@ -13,6 +13,7 @@ extension TerminalSession {
         return cursor.place.map { scene.row(at: $0) }
     }
 
+    /// Goes some rows down, or up if negative.
     mutating func move(by rows: Int) -> [Effect] {
         guard let scene = windows[.main], !scene.rowPlaces.isEmpty else { return [] }
         let limit = scene.rowPlaces.count
@@ -20,6 +21,7 @@ extension TerminalSession {
         return mountSide()
     }
 
+    /// Selects what is clicked on, or opens what is selected already.
     mutating func click(column: Int, line: Int) -> [Effect] {
         let frames = windows.frames
         if let frame = frames[.navigation], frame.contains(column: column, line: line) {
@@ -38,6 +40,7 @@ extension TerminalSession {
         return mountSide()
     }
 
+    /// Does something to what the row, or the whole scene, is about.
     mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
         let scene = windows[.main]
         let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
@@ -49,6 +52,7 @@ extension TerminalSession {
         return tell(.act(act))
     }
 
+    /// Copies the command line that does the same.
     mutating func copy() -> [Effect] {
         guard let command = row?.commandLine ?? windows[.main]?.commandLine else {
             message = "no command line does the same"

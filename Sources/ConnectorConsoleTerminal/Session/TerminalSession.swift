@@ -24,6 +24,7 @@ package struct TerminalSession: Sendable {
     var edited: String?
     /// The operation whose call was asked for last, until what it comes to is shown.
     private var awaited: Route?
+    /// The rows that keys act on.
     var cursors: [Route: SceneCursor] = [:]
     private var snapshot: ConsoleSnapshot
     /// What was last shown at routes, for the moment until a snapshot is about them again.
@@ -107,6 +108,7 @@ package struct TerminalSession: Sendable {
         }
     }
 
+    /// Does what a key means outside of forms and dialogs.
     mutating func handle(_ command: KeyBinding.Command) -> [Effect] {
         switch command {
         case .move(let rows): return move(by: rows)
@@ -136,6 +138,7 @@ package struct TerminalSession: Sendable {
         }
     }
 
+    /// Tells the coordinator what happened, and does what it can of the answer.
     mutating func tell(_ event: Coordinator.Event) -> [Effect] {
         let shown = coordinator.route
         var effects: [Effect] = []
@@ -231,6 +234,7 @@ package struct TerminalSession: Sendable {
         cursors[scene.route]?.select(Page.RowPlace(component: result, row: 0), in: scene)
     }
 
+    /// Mounts what the row leads to beside it, after the row has changed.
     mutating func mountSide() -> [Effect] {
         let before = windows[.side]?.route
         _ = mountSideScene()

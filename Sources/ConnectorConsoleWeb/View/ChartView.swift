@@ -8,9 +8,9 @@ struct ChartView: Sendable {
     private let component: Component
 
     /// The size of the image in its own units; the page scales it.
-    private static let size = (width: 480, height: 150)
+    private static let size = (width: 320, height: 140)
     /// Where the lines are drawn.
-    private static let area = (left: 44, top: 8, right: 476, bottom: 128)
+    private static let area = (left: 44, top: 8, right: 316, bottom: 116)
 
     /// Prepares a chart.
     init(_ component: Component) {
@@ -97,7 +97,7 @@ struct ChartView: Sendable {
 
     private func line(_ series: Component.Series, _ index: Int, _ most: Double, _ markup: inout Markup) {
         let area = Self.area
-        let values = ChartModel.resampled(series.values, to: (area.right - area.left) / 2)
+        let values = ChartModel.resampled(series.values, to: area.right - area.left)
         guard values.count > 1 else { return }
         var path = ""
         for (index, value) in values.enumerated() {

@@ -53,7 +53,8 @@ extension ControlEndpoint {
         if !parameters.isEmpty { object["parameters"] = .array(parameters) }
         if let body {
             object["requestBody"] = [
-                "required": true, "content": ["application/json": ["schema": ControlField.schema(of: body)]],
+                "required": true,
+                "content": ["application/json": ["schema": ControlField.schema(of: body, choice: choice)]],
             ]
         }
         object["responses"] = .object(responses)
@@ -71,17 +72,19 @@ extension ControlField {
     }
 
     /// The schema of an object with some members and no others.
-    fileprivate static func schema(of members: [ControlField]) -> JSONValue {
+    fileprivate static func schema(of members: [ControlField], choice: [String]) -> JSONValue {
         let properties = members.map { member -> (String, JSONValue) in
             var schema = member.schema.object ?? JSONObject()
             schema["description"] = .string(member.meaning)
             return (member.name, .object(schema))
         }
-        return [
+        var object: JSONObject = [
             "type": "object",
             "required": .array(members.filter(\.isRequired).map { .string($0.name) }),
             "properties": .object(JSONObject(properties)),
             "additionalProperties": false,
         ]
+        if !choice.isEmpty { object["oneOf"] = .array(choice.map { ["required": [.string($0)]] }) }
+        return .object(object)
     }
 }

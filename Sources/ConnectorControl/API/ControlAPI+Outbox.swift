@@ -81,7 +81,7 @@ extension ControlAPI {
     ) -> ControlEndpoint {
         var body = [
             ControlField("ids", .texts, "Their ids; either these or all."),
-            ControlField("all", .flag, "True for all of them; with connector, all of that connector."),
+            ControlField("all", .yes, "All of them; with connector, all of that connector."),
             connector,
         ]
         if name == "drop" { body.append(ControlField("queued", .flag, "Whether to drop events that still wait, too.")) }
@@ -91,12 +91,10 @@ extension ControlAPI {
             path: "/api/v1/dead/\(name)",
             summary: "\(summary) The document of `connector-host outbox \(name) --json`.",
             body: body,
+            choice: ["ids", "all"],
             answers: [answer("How many.", ControlSchemas.count(of: done))]
         ) { input throws(ConnectorError) in
             let ids = input.texts("ids")
-            guard (ids == nil) == input.flag("all") else {
-                throw ConnectorError(.invalid, "name the \"ids\", or set \"all\" to true")
-            }
             let selection = RecordSelection(
                 targets: try await selected(input, host).targets,
                 ids: ids.map(Set.init),

@@ -66,6 +66,16 @@ extension ControlAPI {
                 summary: "The operations of every leaf: the document of `connector-host operations --json`.",
                 answers: [answer("The operations.", ControlSchemas.operations)]
             ) { _ in ControlResponse(host.operations.json) },
+            ControlEndpoint(
+                operation: "plugins",
+                path: "/api/v1/plugins",
+                summary: "What is in the plugin directories: the document of `connector-host plugins --json`.",
+                answers: [answer("The plugins.", ControlSchemas.plugins)]
+            ) { _ in
+                let catalog = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
+                // Reading them takes a while.
+                return await Task.detached { ControlResponse(PluginListing(catalog.everything).json) }.value
+            },
             events(of: host),
         ]
     }

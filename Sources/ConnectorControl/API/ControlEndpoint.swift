@@ -19,6 +19,8 @@ package struct ControlEndpoint: Sendable {
     package var query: [ControlField] = []
     /// What the object in the body holds, and nothing else; nil if no body is read.
     package var body: [ControlField]?
+    /// The members of the body of which exactly one must be there; none if there is no such choice.
+    package var choice: [String] = []
     /// Every answer that it may give, besides errors.
     package var answers: [Answer]
     /// Answers a request that was checked.

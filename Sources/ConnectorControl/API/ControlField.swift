@@ -22,6 +22,8 @@ package struct ControlField: Sendable {
         case text
         /// True or false.
         case flag
+        /// True: that it is there says all.
+        case yes
         /// A whole number.
         case integer(ClosedRange<Int64>)
         /// Texts that are not empty: at least one.
@@ -44,6 +46,7 @@ package struct ControlField: Sendable {
         return switch kind {
         case .text: text
         case .flag: ["type": "boolean"]
+        case .yes: ["const": true]
         case .integer(let range):
             ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
         case .texts: ["type": "array", "items": text, "minItems": 1]
@@ -57,6 +60,7 @@ package struct ControlField: Sendable {
         switch kind {
         case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a text that is not empty"
         case .flag: value.bool != nil ? nil : "true or false"
+        case .yes: value == true ? nil : "true"
         case .integer(let range):
             value.integer.map(range.contains) ?? false
                 ? nil : "a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -73,7 +77,7 @@ package struct ControlField: Sendable {
     func value(_ text: String) -> JSONValue {
         switch kind {
         case .text, .texts, .arguments: .string(text)
-        case .flag: text == "true" ? true : text == "false" ? false : .string(text)
+        case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
         // Digits alone: neither "1e2" nor " 1" is how a query writes a number.
         case .integer:
             text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2D }

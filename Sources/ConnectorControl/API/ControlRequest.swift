@@ -64,7 +64,7 @@ extension ControlEndpoint {
         var values = segments
         for (name, value) in try parameters(of: request) { values[name] = value }
         if let body {
-            for member in try Self.members(of: request.body, body).members { values[member.name] = member.value }
+            for member in try members(of: request.body, body).members { values[member.name] = member.value }
         }
         return ControlInput(values: values, format: ControlStream.Format(accept: request.accept))
     }
@@ -96,16 +96,16 @@ extension ControlEndpoint {
     }
 
     /// The members of a body.
-    private static func members(
+    private func members(
         of body: [UInt8],
         _ fields: [ControlField]
     ) throws(ConnectorError) -> JSONObject {
-        let value = try JSONValue(parsing: body, file: file)
+        let value = try JSONValue(parsing: body, file: Self.file)
         func wrong(_ message: String, _ path: JSONPath, _ part: JSONLocator.Part = .value) -> ConnectorError {
             ConnectorError(
                 .invalid,
                 message,
-                position: JSONLocator.position(of: path, part, in: body, file: file)
+                position: JSONLocator.position(of: path, part, in: body, file: Self.file)
             )
         }
         guard case .object(let object) = value else {
@@ -126,6 +126,10 @@ extension ControlEndpoint {
         }
         for field in fields where field.isRequired && object[field.name] == nil {
             throw wrong("\"\(field.name)\" is missing: \(field.meaning)", JSONPath())
+        }
+        guard choice.isEmpty || choice.count(where: { object[$0] != nil }) == 1 else {
+            let names = choice.map { "\"\($0)\"" }.joined(separator: " or ")
+            throw wrong("exactly one of them must be there: \(names)", JSONPath())
         }
         return object
     }

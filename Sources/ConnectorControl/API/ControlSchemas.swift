@@ -80,6 +80,21 @@ enum ControlSchemas {
         "version": version, "at": text, "connector": text, "name": text, "payload": [:], "missed": number,
     ])
 
+    /// What is in the plugin directories.
+    static let plugins = object([
+        "version": version, "directories": list(of: text),
+        "plugins": list(
+            of: object(
+                ["path": text, "usable": flag],
+                [
+                    "sidecar": text, "id": text, "version": text, "documentation": text, "language": text,
+                    "capabilities": list(of: text), "error": error, "problems": list(of: error),
+                    "warnings": list(of: text),
+                ]
+            )
+        ),
+    ])
+
     /// How much waits for each connector.
     static let outbox = object([
         "version": version,

@@ -114,8 +114,12 @@ package final class ControlServer: Sendable {
             while case .head(let head)? = try await parts.next() {
                 let body = try await Self.body(&parts)
                 let answer = if let body { await api.respond(ControlRequest(head, body)) } else { Self.tooLarge }
-                let isLast = body == nil || !head.isKeepAlive
-                try await answers.write(.head(Self.head(of: answer, isLast: isLast)))
+                // A client of HTTP/1.0 knows no chunks: for it the end of the connection is that of a stream.
+                let isUnframed = answer.stream != nil && head.version == .http1_0
+                let isLast = body == nil || !head.isKeepAlive || isUnframed
+                var answerHead = Self.head(of: answer, isLast: isLast)
+                if isUnframed { answerHead.version = .http1_0 }
+                try await answers.write(.head(answerHead))
                 if head.method != .HEAD {
                     if !answer.body.isEmpty {
                         try await answers.write(.body(.byteBuffer(ByteBuffer(bytes: answer.body))))

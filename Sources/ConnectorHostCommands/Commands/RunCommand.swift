@@ -17,9 +17,9 @@ struct RunCommand: AsyncParsableCommand {
             Gates that fail are tried again. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every
             gate, and exits with 0; what is left stays in the outbox for the next run.
 
-            One host at a time delivers the events of a state directory. send and outbox work beside it, and status asks it. It
-            answers over HTTP on the socket "control" in that directory, unless it is simulated: /livez, /readyz, /metrics, and
-            what /api/v1/openapi.json describes.
+            One host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations and
+            outbox ask it. It answers over HTTP on the socket "control" in that directory, unless it is simulated: /livez,
+            /readyz, /metrics, and what /api/v1/openapi.json describes.
 
             Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for
             wrong usage.

@@ -1,48 +1,23 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
 /// The content of the plugin directories, as a table.
 struct PluginsDocument: Document {
-    /// The directories searched.
-    var directories: [String]
-    /// The files found.
-    var entries: [PluginEntry]
-    /// For each file, everything that would stop it from loading.
-    private var problems: [[ConnectorError]]
-    /// For each file, who else could change it.
-    private var warnings: [[String]]
+    /// What is there.
+    private let listing: PluginListing
 
     /// Takes the files found, and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
-        directories = catalog.directories
-        entries = catalog.entries
-        problems = catalog.entries.map { Self.problems(of: $0, in: catalog) }
-        warnings = catalog.entries.map { entry in
-            PluginTrust.concerns(
-                image: entry.path == entry.sidecar ? nil : entry.path,
-                sidecar: entry.sidecar,
-                within: catalog.directories
-            )
-        }
-    }
-
-    /// What would stop a file from loading, also that another one is meant to be the same plugin.
-    private static func problems(of entry: PluginEntry, in catalog: PluginCatalog) -> [ConnectorError] {
-        guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
-        var problems = PluginInspection(path: entry.sidecar ?? entry.path).problems
-        do throws(ConnectorError) {
-            _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)
-        } catch {
-            problems.append(error)
-        }
-        return problems
+        listing = PluginListing(catalog)
     }
 
     func lines(_ style: TextStyle) -> [String] {
+        let (directories, entries, problems) = (listing.directories, listing.entries, listing.problems)
         guard !entries.isEmpty else {
             let places = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
             return ["no plugins found in \(style.shown(places))"]
@@ -68,7 +43,7 @@ struct PluginsDocument: Document {
                 let shown = ErrorLines(error: problem)
                 for line in [shown.locatedHeadline(style)] + shown.details(style) { table.append(note: "    " + line) }
             }
-            for warning in warnings[index] {
+            for warning in listing.warnings[index] {
                 table.append(note: "    " + style.paint("warning: ", .warning) + style.shown(warning))
             }
         }
@@ -77,30 +52,5 @@ struct PluginsDocument: Document {
         return table.lines(style) + ["", summary]
     }
 
-    var json: JSONValue {
-        [
-            "version": 1,
-            "directories": .array(directories.map(JSONValue.string)),
-            "plugins": .array(entries.indices.map(json(at:))),
-        ]
-    }
-
-    private func json(at index: Int) -> JSONValue {
-        let (entry, problems) = (entries[index], problems[index])
-        var object = JSONObject()
-        object["path"] = .string(entry.path)
-        object["sidecar"] = entry.sidecar.map(JSONValue.string)
-        object["usable"] = .bool(problems.isEmpty)
-        if let manifest = entry.manifest {
-            object["id"] = .string(manifest.id)
-            object["version"] = .string(manifest.version.description)
-            object["documentation"] = .string(manifest.documentation)
-            object["language"] = manifest.language.map(JSONValue.string)
-            object["capabilities"] = .array(manifest.capabilities.map { .string($0.id.description) })
-        }
-        object["error"] = problems.first.map(\.json)
-        if problems.count > 1 { object["problems"] = .array(problems.map(\.json)) }
-        if !warnings[index].isEmpty { object["warnings"] = .array(warnings[index].map(JSONValue.string)) }
-        return .object(object)
-    }
+    var json: JSONValue { listing.json }
 }

@@ -72,9 +72,9 @@ struct AttachedHost: Sendable {
         return document
     }
 
-    /// Lets the host do something.
+    /// Lets the host do something, however long it takes.
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
-        guard let document = try await client.post(path, body) else { throw ended }
+        guard let document = try await client.post(path, body, within: nil) else { throw ended }
         return document
     }
 

@@ -57,6 +57,47 @@ import Testing
         #expect(Self.withoutTimes(screen) == Self.withoutTimes(Array(shown)))
     }
 
+    @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
+    func `an operation is called, and an event sent, by forms that are filled in by keyboard`() async throws {
+        let program = Program(directory: FixturePlugins.root)
+        let geocoder = try await TmuxTerminal(
+            program,
+            "console",
+            "--simulate",
+            "--route",
+            "/gates/geocoder/operations/geocode"
+        )
+        try await geocoder.screen(with: "✓ 8/8")
+        try await geocoder.screen(with: "the place, as people write it")
+        try await geocoder.press("e", "B", "e", "r", "n", "Tab", "Tab", "x", "Enter")
+        try await geocoder.screen(with: "limit: ")
+        try await geocoder.press("BSpace", "1", "Enter")
+        try await geocoder.screen(with: "call geocode of geocoder: done in")
+        let answer = try await geocoder.screen(with: "query=Bern limit=1")
+        #expect(answer.contains { $0.hasPrefix("  result") && $0.contains("done") })
+        try await geocoder.press("q")
+        #expect(try await geocoder.end().contains("status 0"))
+        let track = try await TmuxTerminal(
+            program,
+            "console",
+            "--simulate",
+            "--route",
+            "/gates/analytics/segment/operations/track"
+        )
+        try await track.screen(with: "✓ 8/8")
+        try await track.press("e", "Enter")
+        try await track.screen(with: "event is missing")
+        try await track.press("S", "e", "e", "n", "Down", "u", "1", "Enter")
+        try await track.screen(with: "stored ")
+        try await track.screen(with: "The last call")
+        // The receipt leads to the event.
+        try await track.press("/", "Escape", "Down", "Down", "Down", "Enter")
+        let event = try await track.screen(with: "What the vendors get")
+        #expect(event.contains { $0.contains(#""userId": "u1""#) })
+        try await track.press("q")
+        #expect(try await track.end().contains("status 0"))
+    }
+
     /// The words of lines, without ages, and without the blanks that depend on them.
     private static func withoutTimes(_ lines: [String]) -> [String] {
         lines.filter { !$0.isEmpty }.map { line in

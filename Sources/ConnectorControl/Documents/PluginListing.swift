@@ -1,0 +1,71 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorLoading
+package import ConnectorManifest
+
+/// What is in the plugin directories, and what would stop each file from loading: the document of `connector-host plugins --json`.
+package struct PluginListing: Sendable {
+    /// The directories searched.
+    package let directories: [String]
+    /// The files found.
+    package let entries: [PluginEntry]
+    /// For each file, everything that would stop it from loading.
+    package let problems: [[ConnectorError]]
+    /// For each file, who else could change it.
+    package let warnings: [[String]]
+
+    /// Takes the files found, and checks usable ones as the loader would. Reads them, on the caller's thread.
+    package init(_ catalog: PluginCatalog) {
+        directories = catalog.directories
+        entries = catalog.entries
+        problems = catalog.entries.map { Self.problems(of: $0, in: catalog) }
+        warnings = catalog.entries.map { entry in
+            PluginTrust.concerns(
+                image: entry.path == entry.sidecar ? nil : entry.path,
+                sidecar: entry.sidecar,
+                within: catalog.directories
+            )
+        }
+    }
+
+    /// What would stop a file from loading, also that another one is meant to be the same plugin.
+    private static func problems(of entry: PluginEntry, in catalog: PluginCatalog) -> [ConnectorError] {
+        guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
+        var problems = PluginInspection(path: entry.sidecar ?? entry.path).problems
+        do throws(ConnectorError) {
+            _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)
+        } catch {
+            problems.append(error)
+        }
+        return problems
+    }
+
+    /// The document.
+    package var json: JSONValue {
+        [
+            "version": 1,
+            "directories": .array(directories.map(JSONValue.string)),
+            "plugins": .array(entries.indices.map(json(at:))),
+        ]
+    }
+
+    private func json(at index: Int) -> JSONValue {
+        let (entry, problems) = (entries[index], problems[index])
+        var object = JSONObject()
+        object["path"] = .string(entry.path)
+        object["sidecar"] = entry.sidecar.map(JSONValue.string)
+        object["usable"] = .bool(problems.isEmpty)
+        if let manifest = entry.manifest {
+            object["id"] = .string(manifest.id)
+            object["version"] = .string(manifest.version.description)
+            object["documentation"] = .string(manifest.documentation)
+            object["language"] = manifest.language.map(JSONValue.string)
+            object["capabilities"] = .array(manifest.capabilities.map { .string($0.id.description) })
+        }
+        object["error"] = problems.first.map(\.json)
+        if problems.count > 1 { object["problems"] = .array(problems.map(\.json)) }
+        if !warnings[index].isEmpty { object["warnings"] = .array(warnings[index].map(JSONValue.string)) }
+        return .object(object)
+    }
+}
