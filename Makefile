@@ -14,12 +14,15 @@ BUILD := .build/$(CONFIGURATION)
 PROGRAM := .build/bin/connector-host
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test fuzz torture sanitize acceptance api examples bench schema format lint clean
+.PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
+.PHONY: schema format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
+	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
+	@echo 'make screenshots  take the pictures of the console in README'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
 	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
@@ -65,11 +68,19 @@ examples: plugins
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
 # gdb is for one test alone, NATS for those of that outbox, iproute2 for those in which servers are cut off, prometheus for those of
-# metrics, tmux for those of the console; they are skipped without.
+# metrics, tmux and Chromium for those of the console; they are skipped without.
 test: packages fixtures examples
 	@scripts/install-system-packages gdb iproute2 nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
 	@scripts/run-tests scripts/swift test --skip-build --no-parallel
+	@Tests/Browser/run short
+
+# The console's page, as somebody sees it who has Chromium; `make test` does the short form.
+browser: plugins
+	@Tests/Browser/run
+
+screenshots: plugins
+	@Tests/Browser/run pictures
 
 # The mutators of `make test`, which there run with few rounds and a fixed seed. Each seed is printed: to repeat a failure, run
 # make fuzz with CONNECTOR_FUZZ_SEED and CONNECTOR_FUZZ_ROUNDS as printed.

@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "ConnectorHostTesting", targets: ["ConnectorHostTesting"]),
         .library(name: "ConnectorConsole", targets: ["ConnectorConsole"]),
         .library(name: "ConnectorConsoleTerminal", targets: ["ConnectorConsoleTerminal"]),
+        .library(name: "ConnectorConsoleWeb", targets: ["ConnectorConsoleWeb"]),
         .library(name: "ConnectorManifest", targets: ["ConnectorManifest"]),
         .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
@@ -41,19 +42,30 @@ let package = Package(
     ] + adapters.map { .library(name: $0, type: .dynamic, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["CommandLine"]),
-        .trait(name: "CommandLine", description: "The command connector-host; the libraries do without."),
+        .trait(
+            name: "CommandLine",
+            description: "The command connector-host; the libraries do without.",
+            enabledTraits: ["WebConsole"]
+        ),
+        .trait(name: "WebConsole", description: "The product ConnectorConsoleWeb, the console in the browser."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // The HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        // Hummingbird's requests and responses.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        // The HTTP client needs it anyway.
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // For a server in the tests alone; the HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        // Serves the console in the browser; resolved with the trait WebConsole alone. Its own traits need Foundation.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -177,9 +189,37 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "ConnectorConsoleWeb",
+            dependencies: layers + [
+                "ConnectorConsole", "ConnectorControl", "ConnectorHost", "ConnectorManifest",
+                .product(
+                    name: "HummingbirdCore",
+                    package: "hummingbird",
+                    condition: .when(traits: ["WebConsole"])
+                ),
+                .product(
+                    name: "HummingbirdTLS",
+                    package: "hummingbird",
+                    condition: .when(traits: ["WebConsole"])
+                ),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["WebConsole"])),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: .when(traits: ["WebConsole"])),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"), .embedInCode("Assets/icon.svg"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorControl", "ConnectorHost",
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb", "ConnectorControl",
+                "ConnectorHost",
                 "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",
@@ -202,7 +242,7 @@ let package = Package(
         .executableTarget(
             name: "connector-bench",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "CBenchmark",
+                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -271,8 +311,10 @@ let package = Package(
         .testTarget(
             name: "ConnectorConsoleTests",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorHost", "ConnectorHostTesting",
-                "ConnectorManifest", "ConnectorTestSupport",
+                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb", "ConnectorHost",
+                "ConnectorHostTesting", "ConnectorManifest", "ConnectorTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

@@ -17,8 +17,15 @@ let package = Package(
         .library(name: "CalculatorClient", targets: ["CalculatorClient"]),
         .executable(name: "calculator-app", targets: ["CalculatorApp"]),
     ],
+    traits: [
+        .trait(name: "Web", description: "The option --web, which shows the host in a browser.")
+    ],
     dependencies: [
-        .package(name: "connector-host", path: "../..", traits: [])
+        .package(
+            name: "connector-host",
+            path: "../..",
+            traits: [.trait(name: "WebConsole", condition: .when(traits: ["Web"]))]
+        )
     ],
     targets: [
         .target(
@@ -32,6 +39,11 @@ let package = Package(
                 "CalculatorClient",
                 .product(name: "ConnectorConsole", package: "connector-host"),
                 .product(name: "ConnectorConsoleTerminal", package: "connector-host"),
+                .product(
+                    name: "ConnectorConsoleWeb",
+                    package: "connector-host",
+                    condition: .when(traits: ["Web"])
+                ),
                 .product(name: "ConnectorHost", package: "connector-host"),
             ],
             swiftSettings: strict

@@ -25,22 +25,8 @@ struct HostModelTests {
         for number in 0..<500 {
             report.gates[1].state = number.isMultiple(of: 2) ? .open : .failed
             history.note(report, at: Mock.now)
-            history.sample(report)
         }
         #expect(history.transitions.count == HostHistory.transitionLimit)
-        #expect(history.samples["analytics/segment"]?.waiting.count == HostHistory.sampleLimit)
-        #expect(history.samples["analytics"] == nil, "there is nothing to draw")
-    }
-
-    @Test func `numbers are those of each second`() {
-        var history = HostHistory()
-        for (total, failures) in [(3, 1), (3, 1), (10, 4)] as [(UInt64, UInt64)] {
-            var gate = Mock.gate("a")
-            gate.calls = CallCounters(total: total, failures: failures)
-            history.sample(Report(gates: [gate], state: .open))
-        }
-        #expect(history.samples["a"]?.calls == [3, 0, 7])
-        #expect(history.samples["a"]?.failures == [1, 0, 3])
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))

@@ -38,7 +38,9 @@ struct SceneTests {
         before.gates[1].state = .failed
         snapshot.history.note(before, at: Mock.ago(200))
         snapshot.history.note(Mock.report, at: Mock.ago(120))
-        snapshot.history.sample(Mock.report)
+        var load = LoadHistory()
+        load.sample(Mock.report, [:])
+        snapshot.load["analytics/segment"] = load["analytics/segment"]
         let scene = ConsoleRegistry.standard.scene(for: .gate("analytics/segment"), of: snapshot)
         #expect(scene.text.contains("since | \(Mock.ago(120)), 2 min ago"))
         #expect(scene.text.contains("stuck | the vendor is away"))

@@ -26,18 +26,6 @@ enum ConnectorBench {
         case ("run", 4): try await run(files: arguments[1], programs: arguments[2], results: arguments[3])
         case ("open", 2): try await Opening.measure(file: arguments[1])
         case ("steps", 2): try Steps.measure(folder: arguments[1])
-        case ("calls", 2):
-            Table.printHead()
-            try await Suite(files: arguments[1], programs: "", rounds: 20).calls().forEach(Table.printRow)
-        case ("http", 2):
-            Table.printHead()
-            try await Suite(files: arguments[1], programs: "", rounds: 20).requests().forEach(Table.printRow)
-        case ("metrics", 2):
-            Table.printHead()
-            try await Suite(files: arguments[1], programs: "", rounds: 20).metrics().forEach(Table.printRow)
-        case ("events", 2):
-            let suite = Suite(files: arguments[1], programs: "", rounds: 20)
-            _ = try await suite.run(suite.events)
         case ("part", 4):
             let suite = Suite(files: arguments[1], programs: arguments[2], rounds: 20)
             guard let part = suite.parts.first(where: { $0.name == arguments[3] }) else {
@@ -48,7 +36,7 @@ enum ConnectorBench {
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES | part FILES PROGRAMS NAME",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | part FILES PROGRAMS NAME | open FILE | steps FOLDER",
                 status: 64
             )
         }

@@ -44,12 +44,10 @@ struct Suite {
         [
             ("opening", opening), ("slowGates", slowGates), ("processes", processes), ("calls", calls),
             ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("delivering", delivering),
-            ("backlogs", backlogs), ("otherLanguages", otherLanguages), ("allocations", allocations), ("metrics", metrics),
+            ("backlogs", backlogs), ("console", console), ("otherLanguages", otherLanguages),
+            ("allocations", allocations), ("metrics", metrics),
         ]
     }
-
-    /// What an event costs, from the application to the vendor.
-    var events: [() async throws -> [Measurement]] { [enqueuing, relaying, delivering, backlogs] }
 
     /// Measures some parts, printing each as soon as it is known.
     func run(_ parts: [() async throws -> [Measurement]]) async throws -> [Measurement] {

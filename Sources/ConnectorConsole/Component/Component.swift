@@ -20,6 +20,10 @@ public struct Component: Sendable, Hashable, Identifiable {
     public var rows: [Row] = []
     /// The numbers of a chart, oldest first.
     public var series: [Series] = []
+    /// The time between two numbers of a chart; nil if they are not so far apart each.
+    public var interval: Duration?
+    /// The unit of a chart's numbers; empty for counts.
+    public var unit = ""
     /// What a form asks for, and the act that it is for; the rows say the same.
     public var form: OperationForm?
 

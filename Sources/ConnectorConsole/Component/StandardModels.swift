@@ -84,7 +84,25 @@ public struct NoticeModel: Sendable, Hashable {
 public struct ChartModel: Sendable, Hashable {
     /// The numbers.
     public var series: [Component.Series]
+    /// The time between two numbers; nil if they are not so far apart each.
+    public var interval: Duration?
+    /// The unit of the numbers; empty for counts.
+    public var unit: String
 
     /// Takes the numbers.
-    public init(_ series: [Component.Series]) { self.series = series }
+    public init(_ series: [Component.Series], every interval: Duration? = nil, unit: String = "") {
+        self.series = series
+        self.interval = interval
+        self.unit = unit
+    }
+
+    /// Numbers for so many places: the highest of those that share one, so that no peak is lost.
+    package static func resampled(_ values: [Double], to count: Int) -> [Double] {
+        guard count > 0 else { return [] }
+        guard values.count > count else { return values }
+        return (0..<count).map { place in
+            let start = values.count * place / count
+            return values[start..<(values.count * (place + 1) / count)].max() ?? 0
+        }
+    }
 }

@@ -17,6 +17,8 @@ public struct ConsoleSnapshot: Sendable {
     package var forgottenEvents = 0
     /// What changed while the console looked on.
     package var history = HostHistory()
+    /// How busy the gates that are shown were, by path.
+    package var load: [String: Load] = [:]
     /// The capabilities of the gates that are shown, by path.
     package var capabilities: [String: [Capability]] = [:]
     /// The last calls that were made from a console of the operations that are shown. They show what was asked and

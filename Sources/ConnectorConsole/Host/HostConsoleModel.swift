@@ -12,6 +12,7 @@ internal import Synchronization
 package final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
+        var load = LoadHistory()
         var events: [ConnectorEvent] = []
         var forgotten = 0
         var plugins: [PluginSummary]?
@@ -28,6 +29,8 @@ package final class HostConsoleModel: ConsoleModel {
 
     /// The most events of plugins that are kept.
     package static let eventLimit = 500
+    /// The shortest time between two looks at the states.
+    private static let interval: Duration = .milliseconds(100)
     /// The most events of the outbox that are shown.
     package static let recordLimit = 200
 
@@ -58,13 +61,15 @@ package final class HostConsoleModel: ConsoleModel {
                 for await report in host.reports {
                     state.withLock { [clock] in $0.history.note(report, at: clock.wallTime()) }
                     change.yield()
+                    // Of a thousand gates that change all the time, each state is seen that lasts a tenth of a second.
+                    guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
                 }
             }
             group.addTask { [self] in for await event in events { note(event) } }
             group.addTask { [self] in
                 while (try? await Task.sleep(for: .seconds(1))) != nil {
-                    let report = host.report
-                    state.withLock { $0.history.sample(report) }
+                    let (report, durations) = (host.report, host.callDurations)
+                    state.withLock { $0.load.sample(report, durations) }
                     change.yield()
                 }
             }
@@ -99,6 +104,7 @@ package final class HostConsoleModel: ConsoleModel {
             case Route.gates.root:
                 for path in route.parts.dropFirst().prefix(1) {
                     snapshot.capabilities[path] = try? host.gate(path).capabilities
+                    snapshot.load[path] = state.withLock { $0.load[path] }
                     snapshot.calls[route] = state.withLock { $0.calls[route] }
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)

@@ -52,10 +52,15 @@ public struct ConsoleRegistry: Sendable {
         guard snapshot.isAbout(route) else {
             return Scene(route, "…", [component("waiting", NoticeModel(StyledText("looking it up …", .muted)))])
         }
-        let context = SceneContext(route: route, snapshot: snapshot, registry: self)
-        if let scene = scenes.first(where: { $0.root == route.root })?.build(context) { return scene }
+        if let scene = knownScene(for: route, of: snapshot) { return scene }
         let notice = NoticeModel(StyledText("there is nothing at \(route)", .warning))
         return Scene(route, "Not found", [component("missing", notice)])
+    }
+
+    /// The scene of a route; nil if there is nothing.
+    package func knownScene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene? {
+        let context = SceneContext(route: route, snapshot: snapshot, registry: self)
+        return scenes.first { $0.root == route.root }?.build(context)
     }
 
     /// The components without any scene.
@@ -81,7 +86,12 @@ public struct ConsoleRegistry: Sendable {
                 component.rows = notice.lines.enumerated().map { Row("\($0.offset)", [$0.element]) }
             }
         )
-        registry.register(ComponentDescriptor<ChartModel>("chart", as: .chart) { $1.series = $0.series })
+        registry.register(
+            ComponentDescriptor<ChartModel>("chart", as: .chart) { chart, component in
+                component.series = chart.series
+                (component.interval, component.unit) = (chart.interval, chart.unit)
+            }
+        )
         return registry
     }()
 }

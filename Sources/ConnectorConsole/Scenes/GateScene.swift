@@ -18,7 +18,9 @@ struct GateScene {
         }
         if !gate.evidence.isEmpty { components.append(context.component("proofs", title: "Proof", proofs)) }
         if gate.outbox != nil { components.append(context.component("outbox", title: "Outbox", outbox)) }
-        if let chart { components.append(context.component("numbers", title: "The last two minutes", chart)) }
+        if let load = context.snapshot.load[gate.path] {
+            components += LoadCharts(gate: gate, load: load).components(context)
+        }
         if !changes.rows.isEmpty { components.append(context.component("changes", title: "Changes", changes)) }
         if let operations { components.append(context.component("operations", title: "Operations", operations)) }
         var scene = Scene(context.route, gate.path, components)
@@ -97,17 +99,6 @@ struct GateScene {
         details.add("stuck", outbox.failure.map { StyledText($0, .bad) })
         details.add("next attempt", outbox.nextAttemptAt.map { "\($0)" })
         return details
-    }
-
-    private var chart: ChartModel? {
-        guard let samples = context.snapshot.history.samples[gate.path] else { return nil }
-        var series: [Component.Series] = []
-        if gate.calls != nil {
-            series.append(.init("calls/s", .good, samples.calls.map(Double.init)))
-            series.append(.init("failures/s", .bad, samples.failures.map(Double.init)))
-        }
-        if gate.outbox != nil { series.append(.init("waiting", .warning, samples.waiting.map(Double.init))) }
-        return ChartModel(series)
     }
 
     private var changes: TimelineModel {

@@ -14,6 +14,9 @@ public struct StyleSheet: Sendable, Hashable {
         set { styles[name] = newValue }
     }
 
+    /// The names of the styles that there are.
+    package var names: [StyleName] { Array(styles.keys) }
+
     /// A style with everything that it inherits. An unknown name, or a circle of parents, adds nothing.
     public func resolved(_ name: StyleName) -> Style {
         var style = Style()

@@ -157,7 +157,7 @@ struct Page {
             let most = series.values.max() ?? 0
             let numbers = StyledText(" \(Self.brief(series.values.last ?? 0)), at most \(Self.brief(most))", .muted)
             let room = max(0, width - label - numbers.columns)
-            let bars = series.values.suffix(room).map { Self.bar($0, of: most) }.joined()
+            let bars = ChartModel.resampled(series.values, to: room).map { Self.bar($0, of: most) }.joined()
             return name + StyledText(bars, series.style).displayed(palette) + numbers
         }
     }

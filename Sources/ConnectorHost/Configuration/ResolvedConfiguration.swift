@@ -14,6 +14,8 @@ public struct ResolvedConfiguration: Sendable {
     package let screen: TextScreen
     /// Resolves a leaf again with its current secrets; nil if that fails.
     package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
+    /// The longest time between two proofs of an open gate, whatever the file says; nil for what it says.
+    package internal(set) var longestProbeInterval: Duration?
 }
 
 /// Everything needed to open one leaf.

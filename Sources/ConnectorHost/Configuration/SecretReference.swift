@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
-internal import ConnectorServices
+package import ConnectorServices
 
 /// The source of a secret: `env:NAME` or `file:PATH`.
 enum SecretReference: Sendable, Hashable {
@@ -79,5 +79,21 @@ enum SecretReference: Sendable, Hashable {
             throw ConnectorError(.secretUnavailable, "the secret's file \(path.excerpt) is not text in UTF-8")
         }
         return Secret(text)
+    }
+}
+
+extension Secret {
+    /// Reads a secret by its reference, `env:NAME` or `file:PATH`, as a command line gives it.
+    ///
+    /// - Throws: `invalid-value` for another text; `missing-variable` or `secret-unavailable`.
+    package init(reference: String, environment: Configuration.Environment) throws(ConnectorError) {
+        guard let reference = SecretReference(reference) else {
+            throw ConnectorError(
+                .invalidValue,
+                "a secret is named by env:NAME or file:PATH, so that it stands in no command line",
+                fix: "write it into a file, chmod 600 it, and give file:PATH"
+            )
+        }
+        self = try reference.secret(base: BaseDirectory("."), environment: environment)
     }
 }

@@ -25,6 +25,17 @@ extension ConnectorHost {
     /// It needs no metrics system. See <doc:Observing>.
     public var prometheusText: String { PrometheusText.write(metrics) }
 
+    /// How long the calls by name of each connector took so far; those without a call are left out.
+    package var callDurations: [String: DurationHistogram] {
+        var durations: [String: DurationHistogram] = [:]
+        for node in current.tree.nodes {
+            for case .histogram(let histogram) in node.tally.samples.map(\.value) {
+                durations[node.path, default: DurationHistogram()].add(histogram)
+            }
+        }
+        return durations
+    }
+
     /// Reads a tree and its outbox.
     private static func metrics(_ current: CurrentTree, _ outbox: HostOutbox, now: Timestamp) -> [MetricSample] {
         let tree = current.tree

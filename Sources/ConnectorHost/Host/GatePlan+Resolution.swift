@@ -18,7 +18,7 @@ extension GatePlan {
             timeout: connector.timeout ?? Self.defaultTimeout,
             retry: connector.retry ?? .none,
             heal: connector.heal,
-            probeInterval: connector.probeInterval,
+            probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
             warnings: (try? plugin.get()).map(plugins.concerns) ?? []
         )

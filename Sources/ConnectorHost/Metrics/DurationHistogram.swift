@@ -24,4 +24,42 @@ package struct DurationHistogram: Sendable, Hashable {
         counts[Self.limits.firstIndex { nanoseconds <= $0 } ?? Self.limits.count] += 1
         sum = sum.addingReportingOverflow(nanoseconds).partialValue
     }
+
+    /// Adds what another one has.
+    package mutating func add(_ other: DurationHistogram) {
+        for index in counts.indices {
+            counts[index] = counts[index].addingReportingOverflow(other.counts[index]).partialValue
+        }
+        sum = sum.addingReportingOverflow(other.sum).partialValue
+    }
+
+    /// What came since an earlier moment.
+    package func since(_ earlier: DurationHistogram) -> DurationHistogram {
+        var difference = DurationHistogram()
+        for index in counts.indices {
+            difference.counts[index] = counts[index] - min(earlier.counts[index], counts[index])
+        }
+        difference.sum = sum - min(earlier.sum, sum)
+        return difference
+    }
+
+    /// The duration in seconds that so great a share of all did not exceed, as exactly as the buckets tell: between two bounds it
+    /// grows evenly. Nil if there is none.
+    package func quantile(_ share: Double) -> Double? {
+        let count = self.count
+        guard count > 0 else { return nil }
+        let wanted = share * Double(count)
+        var below = 0.0
+        for (index, number) in counts.enumerated() where number > 0 {
+            guard below + Double(number) >= wanted else {
+                below += Double(number)
+                continue
+            }
+            // Beyond the last bound nothing is known but that it was exceeded.
+            guard index < Self.bounds.count else { break }
+            let lower = index == 0 ? 0 : Self.bounds[index - 1]
+            return lower + (Self.bounds[index] - lower) * max(0, wanted - below) / Double(number)
+        }
+        return Self.bounds.last
+    }
 }

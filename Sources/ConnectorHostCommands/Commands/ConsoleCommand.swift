@@ -4,8 +4,8 @@
 internal import ArgumentParser
 internal import ConnectorConsole
 internal import ConnectorConsoleTerminal
+internal import ConnectorConsoleWeb
 internal import ConnectorHost
-internal import ConnectorLoading
 internal import ConnectorManifest
 internal import Logging
 
@@ -21,16 +21,21 @@ internal import Logging
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Open every gate, and show it all on a full screen: what is down, since when and why; and act on it.",
+        abstract: "Open every gate, and show it all on a full screen or in a browser: what is down, since when, why.",
         discussion: """
             Opens the gates as run does, in this process: gates that fail are tried again, and the outbox is delivered unless
             another host does. Press ? for the keys, and q to quit.
 
-            Exit status: 0; 2 if the configuration is invalid; 64 for wrong usage, and without a terminal.
+            With --web it prints a link that lets one browser in, and serves it until Ctrl-C. An address that others reach needs a
+            certificate, its key and a token.
+
+            Exit status: 0; 1 if the address cannot be listened on; 2 if the configuration is invalid; 64 for wrong usage, and
+            without a terminal.
 
             Examples:
               connector-host console --simulate
               connector-host console --route /gates/analytics/segment
+              connector-host console --web --simulate
             """
     )
 
@@ -45,9 +50,24 @@ struct ConsoleCommand: AsyncParsableCommand {
     )
     var route: Route?
 
+    @Option(
+        name: .customLong("web"),
+        defaultAsFlag: WebArgument.standard,
+        help: ArgumentHelp(
+            "Show it in browsers instead, on this address. (default: 127.0.0.1:8901)",
+            valueName: "address"
+        )
+    )
+    var webArgument: WebArgument?
+
+    @OptionGroup var console: WebConsoleOptions
+
     @OptionGroup var log: LogOptions
 
+    private var web: WebConsole.Address? { webArgument?.address }
+
     func validate() throws {
+        guard web == nil else { return }
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
             throw ValidationError("the console needs a terminal; for a pipe or a file there is connector-host status")
         }
@@ -57,6 +77,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         var (log, answer) = (log, OutputOptions())
         log.logLevel = log.logLevel ?? .info
         answer.isJSON = false
+        let web = try answer.checked(web) { address throws(ConnectorError) in
+            try console.options(at: address, route: route ?? .gates)
+        }
         let session = try await HostSession.start(
             file,
             simulating: simulate,
@@ -67,16 +90,8 @@ struct ConsoleCommand: AsyncParsableCommand {
             answer: answer,
             logger: log.logger
         )
-        let configuration = session.resolved.configuration
-        let model = HostConsoleModel(
-            session.host,
-            commands: CommandLines(file: file.isExplicit ? file.file : nil, isSimulated: simulate)
-        ) {
-            PluginLookup(configuration: configuration, options: ConnectorHost.Options()).everything.entries.map {
-                entry in
-                PluginSummary(path: entry.path, manifest: entry.manifest, problem: entry.error?.message)
-            }
-        }
+        if let web { return try await serve(web, session, answer) }
+        let model = session.consoleModel(file)
         let options = TerminalConsole.Options(route: route ?? .gates)
         let opening = Task { [host = session.host] in await host.open() }
         do throws(ConnectorError) {
@@ -93,6 +108,45 @@ struct ConsoleCommand: AsyncParsableCommand {
         // A signal is a usual end.
         try? await session.close()
     }
+}
+
+extension ConsoleCommand {
+    /// Shows the host in browsers until a signal ends it.
+    private func serve(_ options: WebConsole.Options, _ session: HostSession, _ answer: OutputOptions) async throws {
+        let console = WebSession(session: session, options: options, file: file, stream: .output)
+        let opening = Task { [host = session.host] in await host.open() }
+        do throws(ConnectorError) {
+            try await session.interruption.cancelling { () async throws(ConnectorError) in try await console.run() }
+        } catch {
+            opening.cancel()
+            try? await session.close()
+            answer.report([error])
+            throw ExitStatus.failed
+        }
+        opening.cancel()
+        // A signal is the usual end.
+        try? await session.close()
+    }
+}
+
+/// The address of `--web`, which may be left out.
+struct WebArgument: ExpressibleByArgument, CustomStringConvertible {
+    /// Where to listen.
+    let address: WebConsole.Address
+
+    /// Where the console listens unless told otherwise.
+    static let standard = WebArgument(address: WebConsole.Address(host: "127.0.0.1", port: 8901))
+
+    private init(address: WebConsole.Address) {
+        self.address = address
+    }
+
+    init?(argument: String) {
+        guard let address = WebConsole.Address(argument) else { return nil }
+        self.address = address
+    }
+
+    var description: String { "\(address.host):\(address.port)" }
 }
 
 extension Route {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorConsole
+internal import ConnectorConsoleWeb
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import Logging
@@ -25,6 +27,7 @@ struct RunCommand: AsyncParsableCommand {
             Examples:
               connector-host run
               connector-host run --grace 30s --log-level debug
+              connector-host run --console 127.0.0.1:8901 --simulate
               curl --unix-socket state/control http://localhost/metrics
             """
     )
@@ -40,6 +43,14 @@ struct RunCommand: AsyncParsableCommand {
     )
     var grace: Duration?
 
+    @Option(
+        help: ArgumentHelp("Show it all in browsers on this address, such as 127.0.0.1:8901.", valueName: "address"),
+        transform: WebConsole.Address.argument
+    )
+    var console: WebConsole.Address?
+
+    @OptionGroup var web: WebConsoleOptions
+
     @OptionGroup var answer: OutputOptions
 
     @OptionGroup var log: LogOptions
@@ -47,6 +58,9 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         var log = log
         log.logLevel = log.logLevel ?? .info
+        let options = try answer.checked(console) { address throws(ConnectorError) in
+            try web.options(at: address, route: .gates)
+        }
         let session = try await HostSession.start(
             file,
             simulating: simulate,
@@ -65,11 +79,29 @@ struct RunCommand: AsyncParsableCommand {
         // What the simulators answer is not how the file's gates stand.
         let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
-        await session.interruption.cancelling {
+        let console = options.map { options in
+            WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
+        }
+        let failure = await session.interruption.cancelling {
             // The host opens in a task of its own, so that a signal is heard at once.
             let opening = Task { await host.open() }
-            for await _ in host.reports {}
-            opening.cancel()
+            defer { opening.cancel() }
+            guard let console else {
+                for await _ in host.reports {}
+                return nil as ConnectorError?
+            }
+            do throws(ConnectorError) {
+                try await console.run()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure {
+            answer.report([failure])
+            await control?.stop()
+            try? await session.close()
+            throw ExitStatus.failed
         }
         logger.info("stopping; delivering what waits", metadata: ["for at most": "\(grace)"])
         _ = try await host.flush(within: grace)

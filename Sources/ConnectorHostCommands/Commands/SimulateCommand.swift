@@ -21,13 +21,17 @@ struct SimulateCommand: AsyncParsableCommand {
             code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
             times=N, method=NAME, path=PREFIX. A portal answers 200 with a web page, as a captive portal does.
 
+            With --into, the faults go into simulators that run already, those of run --simulate too, in place of those there were;
+            without any --fault they end.
+
             Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the
-            port is not available, 64 for wrong usage.
+            port is not available, or nobody serves on the port of --into; 64 for wrong usage.
 
             Examples:
               connector-host simulate
               connector-host simulate --vendor kinto --port 8888
               connector-host simulate --fault segment:status=503,times=2,retry-after=1 --fault google:reset
+              connector-host simulate --into 41234 --fault google:status=503
             """
     )
 
@@ -40,15 +44,28 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A fault to inject; repeat it for several.", valueName: "spec"))
     var fault: [String] = []
 
+    @Option(
+        help: ArgumentHelp("The port of simulators that run: put the faults into those.", valueName: "number")
+    )
+    var into: Int?
+
     @OptionGroup var answer: OutputOptions
 
     @OptionGroup var log: LogOptions
 
     func validate() throws {
-        _ = try options()
+        guard let into else {
+            _ = try options()
+            return
+        }
+        guard (1...65535).contains(into) else { throw ValidationError("There is no port \(into).") }
+        guard vendor.isEmpty, port == 0 else {
+            throw ValidationError("--into is for simulators that run: it takes neither --vendor nor --port.")
+        }
     }
 
     func run() async throws {
+        if let into { return try await put(into: into) }
         let simulator = try Simulator(try options())
         let output = answer.output
         let announcing = Task {
@@ -74,6 +91,16 @@ struct SimulateCommand: AsyncParsableCommand {
                 )
             ])
             throw ExitStatus.failed
+        }
+    }
+
+    /// Puts the faults into simulators that run.
+    private func put(into port: Int) async throws {
+        do throws(ConnectorError) {
+            answer.output.write(FaultsDocument(json: try await FaultClient(port: port).put(fault)))
+        } catch {
+            answer.report([error])
+            throw error.code == .invalid ? ExitCode.validationFailure : ExitStatus.failed
         }
     }
 

@@ -16,6 +16,9 @@ struct HostSession: Sendable {
     let interruption: Interruption
     private let simulation: Simulation?
 
+    /// The port of the simulators; nil without them.
+    var simulatorPort: Int? { simulation?.port }
+
     /// Reads the configuration, and starts the simulators if asked to.
     ///
     /// - Parameters:

@@ -9,6 +9,8 @@ internal import ConnectorSimulator
 /// servers on this machine that connectors name.
 struct Simulation: Sendable {
     private let simulator: Simulator
+    /// Where faults can be put in: the port of the simulators.
+    let port: Int
     private let serving: Task<Void, any Error>
     /// What each leaf opens against, by path.
     private let targets: [String: SimulationTarget]
@@ -47,7 +49,8 @@ struct Simulation: Sendable {
             let base = URLParts(try await simulator.baseURL(of: name))
             targets[path] = base.map { .server($0) }
         }
-        return Simulation(simulator: simulator, serving: serving, targets: targets)
+        let port = try await simulator.port
+        return Simulation(simulator: simulator, port: port, serving: serving, targets: targets)
     }
 
     /// The error of a gate that would contact a real vendor.

@@ -9,6 +9,8 @@ final class FaultSchedule: Sendable {
     private struct Entry {
         var fault: Fault
         var left: Int?
+        /// As it was written; `nil` if a program made it.
+        var text: String?
     }
 
     /// In the order they were given: the first that matches applies.
@@ -29,6 +31,21 @@ final class FaultSchedule: Sendable {
             }
             return nil
         }
+    }
+
+    /// The active faults that were written as texts, and how often each may still apply.
+    var written: [(text: String, left: Int?)] {
+        entries.withLock { entries in entries.compactMap { entry in entry.text.map { ($0, entry.left) } } }
+    }
+
+    /// Replaces the active faults by what texts say, all of them or none; counting starts again.
+    func replace(withTexts texts: [String], vendors: [String]) throws(FaultError) {
+        var read: [Entry] = []
+        for text in texts {
+            let fault = try Fault(text, vendors: vendors)
+            read.append(Entry(fault: fault, left: fault.times, text: text))
+        }
+        entries.withLock { [read] in $0 = read }
     }
 
     /// Replaces the active faults; counting starts again.

@@ -53,6 +53,7 @@ struct SimulatorRouter: Sendable {
         if request.path == "/_received" {
             return SimulatedExchange(response: received(request, of: nil))
         }
+        if request.path == Self.faultsPath { return SimulatedExchange(response: faults(request)) }
         guard isPrefixed else {
             guard let mount = mounts.first else { return SimulatedExchange(response: index(request)) }
             return answer(request, at: mount)
@@ -143,6 +144,34 @@ struct SimulatorRouter: Sendable {
             }
         }
         return nil
+    }
+
+    /// Where the faults of a simulator that runs are read, replaced and ended.
+    static let faultsPath = "/_faults"
+
+    /// Returns the faults; replaces them by those of the body, one a line; or ends them.
+    private func faults(_ request: SimulatedRequest) -> HTTPResponse {
+        func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
+            HTTPResponse(status: status, json: ["version": 1, "error": .string(reason)])
+        }
+        guard request.isLocal else { return refusal(403, "the faults are not for web pages") }
+        switch request.method {
+        case "GET": break
+        case "DELETE": faults.replace(with: [])
+        case "PUT":
+            let lines = String(decoding: request.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            guard lines.count <= 100 else { return refusal(400, "there are at most 100 faults") }
+            do throws(FaultError) {
+                try faults.replace(withTexts: lines, vendors: names)
+            } catch {
+                return refusal(400, error.description)
+            }
+        default: return HTTPResponse(status: 405, headers: ["Allow": "GET, PUT, DELETE"])
+        }
+        let active: [JSONValue] = faults.written.map { fault in
+            ["fault": .string(fault.text), "left": fault.left.map { .integer(Int64($0)) } ?? .null]
+        }
+        return HTTPResponse(json: ["version": 1, "faults": .array(active)])
     }
 
     /// Returns the received requests, or clears them.

@@ -159,6 +159,29 @@ import Testing
         #expect(try simulator(["segment"]).answer(request).response.status == 200)
     }
 
+    @Test func `faults are put into a simulator that runs, all of them or none, and end`() throws {
+        let simulator = try simulator(["segment", "google"])
+        func put(_ text: String) -> (status: Int, document: JSONValue) {
+            var request = SimulatedRequest("PUT", "/_faults")
+            request.body = Array(text.utf8)
+            let response = simulator.answer(request).response
+            return (response.status, response.json)
+        }
+        let added = put("google:status=503,times=2\nsegment:reset")
+        #expect(added.status == 200 && added.document["faults"]?[0]?["left"] == 2)
+        #expect(simulator.answer(.get("/google/maps/api/geocode/json")).response.status == 503)
+        #expect(simulator.answer(.get("/_faults")).response.json["faults"]?[0]?["left"] == 1)
+        let refused = put("segment:status=500\nnobody:reset")
+        #expect(refused.status == 400 && refused.document["error"]?.string?.contains("no vendor \"nobody\"") == true)
+        #expect(simulator.answer(.get("/_faults")).response.json["faults"]?.array?.count == 2, "nothing has changed")
+        #expect(
+            simulator.answer(SimulatedRequest("DELETE", "/_faults")).response.json["faults"]?.array?.isEmpty == true
+        )
+        #expect(simulator.answer(SimulatedRequest("POST", "/_faults")).response.status == 405)
+        let foreign = SimulatedRequest("PUT", "/_faults", headers: ["Origin": "http://evil.example"])
+        #expect(simulator.answer(foreign).response.status == 403)
+    }
+
     @Test func `given credentials are accepted instead of those of the demonstration`() throws {
         var options = SimulatorOptions()
         options.vendors = ["google"]

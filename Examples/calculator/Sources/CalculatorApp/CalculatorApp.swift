@@ -6,7 +6,12 @@ import ConnectorConsole
 import ConnectorConsoleTerminal
 import ConnectorHost
 
+#if Web
+    import ConnectorConsoleWeb
+#endif
+
 /// Opens the engine, uses it through each of its interfaces, and closes it; with `--console`, shows it before it closes.
+/// Built with the trait `Web`, it takes `--web`, too, which shows the same in a browser.
 @main
 struct CalculatorApp {
     static func main() async throws {
@@ -20,17 +25,28 @@ struct CalculatorApp {
         print(try await desk.receipt.total(of: [9.5, 20, 12.5]))
         let quotient = try await divide(1, by: 0, with: Calculator(host.gate("calculator")))
         print("1 / 0:", quotient ?? .nan)
-        if CommandLine.arguments.contains("--console") { try await show(host, desk) }
+        if CommandLine.arguments.contains("--console") {
+            let (route, registry) = try await scenes(host, desk)
+            try await TerminalConsole.run(host, options: TerminalConsole.Options(route: route, registry: registry))
+        }
+        #if Web
+            if CommandLine.arguments.contains("--web") {
+                var options = WebConsole.Options()
+                (options.route, options.registry) = try await scenes(host, desk)
+                options.title = "Calculator"
+                try await WebConsole.run(host, options: options) { link in print("console:", link) }
+            }
+        #endif
         await host.close()
     }
 
-    /// Shows the host on the terminal, with the calculator as one of its scenes.
-    static func show(_ host: ConnectorHost, _ desk: Configurator) async throws {
+    /// What the console can show, with the calculator as one of the scenes, and where it begins.
+    static func scenes(_ host: ConnectorHost, _ desk: Configurator) async throws -> (Route, ConsoleRegistry) {
         let history = History()
         for formula in ["(1 + 2) * 3 / 4", "1 / 0"] { history.add(await desk.formulas.line(formula)) }
-        var options = TerminalConsole.Options(route: CalculatorScene.route)
-        CalculatorScene.register(in: &options.registry, try host.gate("calculator"), history)
-        try await TerminalConsole.run(host, options: options)
+        var registry = ConsoleRegistry.standard
+        CalculatorScene.register(in: &registry, try host.gate("calculator"), history)
+        return (CalculatorScene.route, registry)
     }
 
     /// Divides, once more if that may help.

@@ -1,0 +1,113 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorHost
+internal import ConnectorManifest
+
+/// What turns one version of a page into another, as the script of the page reads it: a list of small operations, each with the
+/// markup that is new.
+struct PageDifference: Sendable {
+    /// The operations, in order.
+    private(set) var operations: [JSONValue] = []
+
+    /// Compares two versions of the page of one address.
+    ///
+    /// - Parameter canAct: Whether the page has buttons.
+    init(from old: PageContent, to new: PageContent, canAct: Bool) {
+        let view = SceneView(content: new, canAct: canAct)
+        if old.isReady != new.isReady || old.gates != new.gates {
+            add("replace", "verdict", .string(PageView.verdict(new).text))
+        }
+        for news in new.news where !old.news.contains(news) {
+            add("say", .string("\(news.path) is \(news.state.rawValue)"), .string(news.state.rawValue))
+        }
+        if new.pages > 1, old.pages == new.pages, old.totals != new.totals {
+            add("replace", "pager", .string(view.pager().text))
+        }
+        let isSame = old.address == new.address && old.totals.count == new.totals.count && old.pages == new.pages
+        let changes = isSame ? new.scene.changes(from: old.scene) : [.everything(new.scene)]
+        let whole = Self.redrawn(changes, from: old.scene, to: new.scene)
+        for component in whole.sorted() {
+            add("replace", .string("c\(component)"), .string(view.component(component).text))
+        }
+        for change in changes where change.component.map({ !whole.contains($0) }) ?? true {
+            switch change {
+            case .everything:
+                add("fill", "scene", .string(view.body().text))
+                if canAct { add("fill", "scene-acts", .string(PageView.acts(new.scene).text)) }
+            case .acts(_, let commandLine):
+                if canAct { add("fill", "scene-acts", .string(PageView.acts(new.scene).text)) }
+                if let commandLine { add("text", "command", .string(commandLine)) }
+            case .frame: break
+            case .update(let component, let row, let value):
+                update(component, row, to: value, from: old, view)
+            case .remove(let component, let rows):
+                add("remove", number(component), number(rows.lowerBound), number(rows.count))
+            case .insert(let component, let place, let rows):
+                let markup = rows.indices.map { view.row(component, place + $0).text }.joined()
+                add("insert", number(component), number(place), .string(markup))
+            }
+        }
+    }
+
+    /// The components that are drawn anew as a whole: their frame is another, or the columns in which there is anything.
+    private static func redrawn(_ changes: [SceneChange], from old: Scene, to new: Scene) -> Set<Int> {
+        var redrawn: Set<Int> = []
+        for change in changes {
+            guard let component = change.component else { continue }
+            if case .frame = change { redrawn.insert(component) }
+            if new.components[component].emptyColumns != old.components[component].emptyColumns {
+                redrawn.insert(component)
+            }
+        }
+        return redrawn
+    }
+
+    /// Says what changed of a row: single cells of a table, if only they did.
+    private mutating func update(
+        _ component: Int,
+        _ index: Int,
+        to row: Row,
+        from old: PageContent,
+        _ view: SceneView
+    ) {
+        let shown = view.content.scene.components[component]
+        // The place is that in the new list; the row before is found by its id, as rows may have come or gone.
+        let before = old.scene.components[component].rows.first { $0.id == row.id }
+        guard [.tree, .table].contains(shown.shape), let before, before.differsInCellsAlone(from: row) else {
+            add("row", number(component), number(index), .string(view.row(component, index).text))
+            return
+        }
+        for cell in row.cells.indices where row.cells[cell] != before.cells[cell] {
+            let markup = view.cell(shown, row, cell).text
+            add("cell", number(component), number(index), number(cell), .string(markup))
+        }
+    }
+
+    private mutating func add(_ name: String, _ values: JSONValue...) {
+        operations.append(.array([.string(name)] + values))
+    }
+
+    private func number(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+}
+
+extension Row {
+    /// Whether nothing but texts of cells is other, and the row's own look is the same.
+    fileprivate func differsInCellsAlone(from other: Row) -> Bool {
+        cells.count == other.cells.count && depth == other.depth && link == other.link && acts == other.acts
+            && cells.first?.spans.first?.style == other.cells.first?.spans.first?.style
+    }
+}
+
+extension SceneChange {
+    /// The component that it is about; nil for the whole scene.
+    fileprivate var component: Int? {
+        switch self {
+        case .everything, .acts: nil
+        case .frame(let component, _, _, _), .update(let component, _, _), .remove(let component, _),
+            .insert(let component, _, _):
+            component
+        }
+    }
+}

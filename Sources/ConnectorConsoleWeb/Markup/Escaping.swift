@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes text of what could be markup, or could disturb what stands around it.
+enum Escaping {
+    /// A text for the content of an element or the value of a quoted attribute.
+    ///
+    /// Control characters, which HTML does not allow, and characters that turn the direction of what follows are shown by
+    /// their numbers.
+    static func text(_ text: String) -> String {
+        // Nearly every text is plain.
+        guard text.utf8.contains(where: isSpecial) else { return text }
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\n", "\t": escaped.unicodeScalars.append(character)
+            case _ where isHidden(character): escaped += "\\u{\(String(character.value, radix: 16, uppercase: true))}"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+
+    /// Whether a byte may begin a character that is not written as it is.
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
+        // Control characters; the lead bytes of U+0080 to U+00BF, of U+0600 to U+063F, and of U+2000 to U+2FFF.
+        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
+        default: false
+        }
+    }
+
+    private static func isHidden(_ character: Unicode.Scalar) -> Bool {
+        switch character.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// The name of a style as the class of an element: letters, digits and dashes as they are.
+    static func className(_ name: String) -> String {
+        var text = ""
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += "_\(String(byte, radix: 16))"
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,106 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+
+/// Draws the form that calls an operation: a labelled field for each thing that it asks for.
+struct CallFormView: Sendable {
+    /// What is asked for.
+    let form: OperationForm
+    /// The page that it is on.
+    let address: PageAddress
+    /// What somebody wrote before, and what is wrong with it.
+    var draft = CallDraft()
+
+    /// The form.
+    func markup() -> Markup {
+        var markup = Markup()
+        markup.element(
+            "form",
+            ("id", "call"),
+            ("class", "call"),
+            ("method", "post"),
+            ("action", PostedForm.call),
+            ("novalidate", "")
+        ) { markup in
+            markup.void("input", ("type", "hidden"), ("name", "at"), ("value", address.url))
+            for (index, field) in form.fields.enumerated() { add(field, "f\(index)", &markup) }
+            markup.element(
+                "button",
+                ("class", "primary send"),
+                text: form.isDelivered ? "Send \(form.operation)" : "Call \(form.operation)"
+            )
+        }
+        return markup
+    }
+
+    private func add(_ field: FormField, _ id: String, _ markup: inout Markup) {
+        let fault = draft.faults[field.name]
+        let help = [field.help, field.example.isEmpty ? "" : "such as \(field.example)"].filter { !$0.isEmpty }
+        markup.element("label", ("for", id)) { markup in
+            markup.write(field.label)
+            if field.isRequired { markup.element("span", ("class", "s-muted"), text: " (required)") }
+        }
+        markup.element("div", ("class", "field")) { markup in
+            input(field, id, isWrong: fault != nil, &markup)
+            markup.element(
+                "span",
+                ("class", "help"),
+                ("id", "\(id)-help"),
+                text: help.isEmpty ? field.kind.name : help.joined(separator: "; ")
+            )
+            markup.element("span", ("class", "fault"), ("id", "\(id)-fault"), ("data-fault", id), text: fault ?? "")
+        }
+    }
+
+    private func input(_ field: FormField, _ id: String, isWrong: Bool, _ markup: inout Markup) {
+        let value = draft.values[field.name] ?? ""
+        let name = CallDraft.prefix + field.name
+        let (required, invalid) = (field.isRequired ? "true" : nil, isWrong ? "true" : nil)
+        let description = "\(id)-help \(id)-fault"
+        if !field.kind.choices.isEmpty {
+            markup.element(
+                "select",
+                ("id", id),
+                ("name", name),
+                ("aria-required", required),
+                ("aria-invalid", invalid),
+                ("aria-describedby", description)
+            ) { markup in
+                for choice in [""] + field.kind.choices {
+                    markup.element(
+                        "option",
+                        ("value", choice.isEmpty ? nil : choice),
+                        ("selected", choice == value && !value.isEmpty ? "" : nil),
+                        text: choice
+                    )
+                }
+            }
+        } else if field.kind == .json {
+            markup.element(
+                "textarea",
+                ("id", id),
+                ("name", name),
+                ("rows", "4"),
+                ("spellcheck", "false"),
+                ("aria-required", required),
+                ("aria-invalid", invalid),
+                ("aria-describedby", description),
+                text: value
+            )
+        } else {
+            markup.void(
+                "input",
+                ("id", id),
+                ("name", name),
+                ("value", value.isEmpty ? nil : value),
+                ("inputmode", field.kind == .number ? "decimal" : nil),
+                ("autocomplete", "off"),
+                ("spellcheck", "false"),
+                ("aria-required", required),
+                ("aria-invalid", invalid),
+                ("aria-describedby", description)
+            )
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+
+/// Pages that are no scenes.
+extension PageView {
+    /// A page that asks before an act that loses something.
+    ///
+    /// - Parameter form: What was posted, and where; yes posts it again.
+    func confirmation(of act: ConsoleAct, _ form: PostedForm) -> Markup {
+        document("Confirm") { markup in
+            brand(&markup)
+            markup.element("main", ("id", "main"), ("tabindex", "-1"), ("class", "alone")) { markup in
+                markup.element("h1", text: act.title)
+                markup.element("p", text: act.question ?? "")
+                markup.element("form", ("method", "post"), ("action", form.target)) { markup in
+                    for field in form.fields.all where field.name != PostedForm.sure {
+                        markup.void("input", ("type", "hidden"), ("name", field.name), ("value", field.value))
+                    }
+                    markup.element(
+                        "button",
+                        ("name", PostedForm.sure),
+                        ("value", "yes"),
+                        ("class", "danger"),
+                        text: "Yes, \(act.verb.rawValue)"
+                    )
+                    markup.write(" ")
+                    markup.element("a", ("href", form.address.url), ("class", "button"), text: "No, go back")
+                }
+                if let line = act.commandLine { commandLine(line, &markup) }
+            }
+        }
+    }
+
+    /// A page with a sentence, for everything that is no scene.
+    ///
+    /// - Parameter asksForToken: Whether it has a form for a token.
+    func notice(_ title: String, _ sentence: String, asksForToken: Bool = false) -> Markup {
+        document(title) { markup in
+            brand(&markup)
+            markup.element("main", ("id", "main"), ("tabindex", "-1"), ("class", "alone")) { markup in
+                markup.element("h1", text: title)
+                markup.element("p", text: sentence)
+                guard asksForToken else { return }
+                markup.element("form", ("method", "post"), ("action", Self.prefix + "enter")) { markup in
+                    markup.element("label", ("for", "token"), text: "Token")
+                    markup.void(
+                        "input",
+                        ("id", "token"),
+                        ("name", "token"),
+                        ("type", "password"),
+                        ("required", ""),
+                        ("autocomplete", "current-password"),
+                        ("spellcheck", "false")
+                    )
+                    markup.element("button", text: "Enter")
+                }
+            }
+        }
+    }
+}

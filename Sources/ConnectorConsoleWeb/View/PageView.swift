@@ -1,0 +1,250 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorHost
+
+/// Draws whole pages.
+struct PageView: Sendable {
+    /// The tabs.
+    let tabs: [SceneDescriptor]
+    /// What the page is called in the browser's tab, before the scene.
+    let title: String
+    /// Whether whoever looks may act.
+    let canAct: Bool
+
+    /// Where the assets are, which no route of a scene reaches.
+    static let prefix = "/-/"
+
+    /// The page of a scene.
+    ///
+    /// - Parameters:
+    ///   - version: From which version on the page is kept up to date.
+    ///   - message: What became of the last act; nil for nothing.
+    ///   - draft: What somebody wrote into the scene's form that was not right.
+    func page(
+        _ content: PageContent,
+        version: String,
+        message: String? = nil,
+        draft: CallDraft = CallDraft()
+    ) -> Markup {
+        let view = SceneView(content: content, canAct: canAct, draft: draft)
+        return document(content.scene.title, ("data-live", content.address.url), ("data-version", version)) { markup in
+            header(content, &markup)
+            navigation(content.scene.route, &markup)
+            markup.element("main", ("id", "main"), ("tabindex", "-1")) { markup in
+                if content.isSimulated { simulation(&markup) }
+                heading(content, &markup)
+                if let message { markup.element("p", ("class", "message"), text: message) }
+                if canAct { form(content.address, &markup) }
+                markup.element("div", ("id", "scene")) { $0.append(view.body()) }
+                commandLine(content.scene.commandLine, &markup)
+            }
+            footer(&markup)
+        }
+    }
+
+    // MARK: Parts
+
+    /// A whole document around what stands in its body.
+    func document(
+        _ title: String,
+        _ attributes: Markup.Attribute...,
+        content: (inout Markup) -> Void
+    ) -> Markup {
+        var markup = Markup()
+        markup.writeDocumentType()
+        markup.element("html", ("lang", "en")) { markup in
+            markup.element("head") { markup in
+                markup.void("meta", ("charset", "utf-8"))
+                markup.element("title", text: "\(title) · \(self.title)")
+                markup.void("meta", ("name", "viewport"), ("content", "width=device-width, initial-scale=1"))
+                markup.void("meta", ("name", "color-scheme"), ("content", "light dark"))
+                markup.void("link", ("rel", "stylesheet"), ("href", Self.prefix + "console.css"))
+                markup.void("link", ("rel", "icon"), ("href", Self.prefix + "icon.svg"), ("type", "image/svg+xml"))
+                markup.element("script", ("src", Self.prefix + "console.js"), ("defer", ""), text: "")
+            }
+            let live = attributes.first { "\($0.name)" == "data-live" }
+            let version = attributes.first { "\($0.name)" == "data-version" }
+            markup.element("body", ("data-live", live?.value), ("data-version", version?.value)) { markup in
+                markup.element("a", ("class", "skip"), ("href", "#main"), text: "Skip to the content")
+                content(&markup)
+            }
+        }
+        return markup
+    }
+
+    /// The bar of a page that is no scene.
+    func brand(_ markup: inout Markup) {
+        markup.element("header", ("class", "top")) { markup in
+            markup.element("a", ("class", "brand"), ("href", "/")) { markup in
+                Self.logo(&markup)
+                markup.element("span", text: title)
+            }
+        }
+    }
+
+    private func header(_ content: PageContent, _ markup: inout Markup) {
+        markup.element("header", ("class", "top")) { markup in
+            markup.element("a", ("class", "brand"), ("href", "/")) { markup in
+                Self.logo(&markup)
+                markup.element("span", text: title)
+            }
+            markup.append(Self.verdict(content))
+            markup.element("span", ("class", "live"), ("id", "live"), ("hidden", ""), text: "")
+            if !canAct { markup.element("span", ("class", "badge"), text: "read only") }
+        }
+    }
+
+    /// How the whole stands.
+    static func verdict(_ content: PageContent) -> Markup {
+        var markup = Markup()
+        let style = content.isReady ? "good" : "bad"
+        markup.element("span", ("id", "verdict"), ("class", "pill p-\(style) verdict")) { markup in
+            markup.element(
+                "i",
+                ("class", "mark m-\(style)"),
+                ("aria-hidden", "true"),
+                text: content.isReady ? "✓" : "✗"
+            )
+            let verdict = content.isReady ? "ready" : "not ready"
+            markup.write("\(verdict): \(content.gates.open) of \(content.gates.all) open")
+        }
+        return markup
+    }
+
+    private static func logo(_ markup: inout Markup) {
+        markup.element(
+            "svg",
+            ("viewBox", "0 0 24 24"),
+            ("width", "24"),
+            ("height", "24"),
+            ("aria-hidden", "true"),
+            ("class", "logo")
+        ) { markup in
+            markup.element(
+                "path",
+                ("d", "M3 12h5m8 0h5M8 7v10a4 4 0 0 0 4-4v-2a4 4 0 0 0-4-4Zm8 0v10a4 4 0 0 1-4-4v-2a4 4 0 0 1 4-4Z"),
+                text: ""
+            )
+        }
+    }
+
+    private func navigation(_ route: Route, _ markup: inout Markup) {
+        markup.element("nav", ("class", "tabs"), ("aria-label", "Sections")) { markup in
+            markup.element("ul") { markup in
+                for tab in tabs {
+                    markup.element("li") { markup in
+                        markup.element(
+                            "a",
+                            ("href", Route([tab.root]).description),
+                            ("aria-current", tab.root == route.root ? "page" : nil),
+                            text: tab.title
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    private func heading(_ content: PageContent, _ markup: inout Markup) {
+        let scene = content.scene
+        if scene.route.parts.count > 1 { breadcrumbs(scene.route, &markup) }
+        markup.element("div", ("class", "heading")) { markup in
+            markup.element("h1", text: scene.title)
+            if canAct {
+                markup.element("div", ("class", "acts"), ("id", "scene-acts")) { $0.append(Self.acts(scene)) }
+            }
+            guard content.isSearchable else { return }
+            markup.element("form", ("role", "search"), ("method", "get"), ("action", scene.route.description)) {
+                markup in
+                markup.element("label", ("for", "q"), ("class", "hidden"), text: "Search in \(scene.title)")
+                markup.void(
+                    "input",
+                    ("id", "q"),
+                    ("name", "q"),
+                    ("type", "search"),
+                    ("placeholder", "Search"),
+                    ("value", content.address.search.isEmpty ? nil : content.address.search)
+                )
+                markup.element("button", text: "Search")
+            }
+        }
+    }
+
+    /// The buttons of what can be done to what a scene is about.
+    static func acts(_ scene: Scene) -> Markup {
+        var markup = Markup()
+        for act in scene.acts { markup.append(SceneView.button(act)) }
+        return markup
+    }
+
+    private func breadcrumbs(_ route: Route, _ markup: inout Markup) {
+        markup.element("nav", ("class", "crumbs"), ("aria-label", "Breadcrumb")) { markup in
+            markup.element("ol") { markup in
+                for (name, link) in crumbs(route) {
+                    markup.element("li") { $0.element("a", ("href", link.description), text: name) }
+                }
+            }
+        }
+    }
+
+    private func crumbs(_ route: Route) -> [(String, Route)] {
+        let tab = tabs.first { $0.root == route.root }
+        var crumbs = [(tab?.title ?? route.root, Route([route.root]))]
+        guard route.root == Route.gates.root else { return crumbs }
+        let names = route.parts[1].split(separator: "/").map(String.init)
+        let above = route.parts.count > 2 ? names.count : names.count - 1
+        for count in 0..<max(0, above) {
+            crumbs.append((names[count], .gate(names[...count].joined(separator: "/"))))
+        }
+        return crumbs
+    }
+
+    private func simulation(_ markup: inout Markup) {
+        markup.element("p", ("class", "banner")) { markup in
+            markup.element("b", text: "The vendors are simulated.")
+            markup.write(" Nothing on this page has reached a real one, and the outbox is in memory.")
+        }
+    }
+
+    private func form(_ address: PageAddress, _ markup: inout Markup) {
+        markup.element(
+            "form",
+            ("id", SceneView.actForm),
+            ("method", "post"),
+            ("action", Self.prefix + "act")
+        ) { markup in
+            markup.void("input", ("type", "hidden"), ("name", "at"), ("value", address.url))
+        }
+    }
+
+    /// What does the same on the command line, with a button that the script shows.
+    func commandLine(_ line: String?, _ markup: inout Markup) {
+        guard let line else { return }
+        markup.element("div", ("class", "command")) { markup in
+            markup.element("span", text: "The same on the command line")
+            markup.element("code", ("id", "command"), text: line)
+            markup.element("button", ("type", "button"), ("data-copy", "command"), ("hidden", ""), text: "Copy")
+        }
+    }
+
+    private func footer(_ markup: inout Markup) {
+        markup.element("footer") { markup in
+            markup.element("span", text: "connector-host \(ConnectorHost.version)")
+            markup.element("a", ("href", "/metrics"), text: "Metrics")
+            markup.element("a", ("href", "/api/v1/openapi.json"), text: "API")
+        }
+        markup.element("div", ("id", "say"), ("class", "toast"), ("role", "status"), ("aria-live", "polite"), text: "")
+    }
+}
+
+extension PageContent {
+    /// Whether there are lists to search in.
+    var isSearchable: Bool {
+        !address.search.isEmpty
+            || zip(scene.components, totals).contains { component, total in
+                total > 5 && [.tree, .table, .log, .timeline].contains(component.shape)
+            }
+    }
+}

@@ -1,0 +1,15 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+/// The faults of simulators that run.
+struct FaultsDocument: Document {
+    /// The simulators' own document.
+    var json: JSONValue
+
+    func lines(_ style: TextStyle) -> [String] {
+        let faults = (json["faults"]?.array ?? []).compactMap { $0["fault"]?.string }
+        return faults.isEmpty ? ["no faults"] : faults
+    }
+}

@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConsole
+internal import ConnectorConsoleWeb
+internal import ConnectorHost
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import Synchronization
+
+/// The console of a session's host in browsers.
+struct WebSession: Sendable {
+    let session: HostSession
+    let options: WebConsole.Options
+    let file: ConfigurationOption
+    /// Where the link is written: standard output, unless that is for one document.
+    let stream: StandardStream
+
+    /// Serves until the task is cancelled.
+    ///
+    /// - Throws: What keeps the console from being served.
+    func run() async throws(ConnectorError) {
+        let isFirst = Mutex(true)
+        let stream = stream
+        let faults = session.simulatorPort.map {
+            "faults:  connector-host simulate --into \($0) --fault google:status=503"
+        }
+        try await WebConsole.run(session.consoleModel(file), of: session.host, options) { link in
+            let first = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            stream.writeLine(first ? "console: \(link)" : "console, for another browser: \(link)")
+            if first, let faults { stream.writeLine(faults) }
+        }
+    }
+}
+
+extension HostSession {
+    /// What consoles show of the host.
+    func consoleModel(_ file: ConfigurationOption) -> HostConsoleModel {
+        let configuration = resolved.configuration
+        return HostConsoleModel(
+            host,
+            commands: CommandLines(file: file.isExplicit ? file.file : nil, isSimulated: simulatorPort != nil)
+        ) {
+            PluginLookup(configuration: configuration, options: ConnectorHost.Options()).everything.entries.map {
+                entry in
+                PluginSummary(path: entry.path, manifest: entry.manifest, problem: entry.error?.message)
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+# This file is part of the connector-host project.
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody sees and does in a browser, from the link that the program prints to a dead letter that is replayed.
+
+Usage: suite.py [TEST…]
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+from programs import ROOT, Console, Vendors
+from webdriver import Browser, Failure
+
+AXE = os.path.join(ROOT, ".build", "browser", "axe.min.js")
+PAGES = ["/gates", "/gates/segment", "/gates/geocoder/google/operations/geocode", "/outbox", "/dead", "/events",
+         "/plugins", "/plugins/segment", "/configuration"]
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def row(browser, name):
+    """The row of a gate, as it reads, without a look at other rows."""
+    return browser.run(
+        """for (const row of document.querySelectorAll("tbody tr"))
+             if (row.querySelector("th")?.textContent.includes(arguments[0])) return row.innerText;
+           return "";""",
+        name,
+    )
+
+
+def test_a_vendor_that_stops_is_red_and_one_that_starts_is_green(browser, console, vendors):
+    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    browser.run("window.loaded = 'once'")
+    vendors.put("segment:status=503")
+    browser.wait("segment is red", lambda: "failed" in row(browser, "segment"))
+    browser.wait_for("not ready", "#verdict")
+    expect(browser.run("return !!document.querySelector('tr.r-bad .mark.m-bad')"), "the mark has its shape")
+    vendors.put()
+    browser.wait("segment is green", lambda: "open" in row(browser, "segment"))
+    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    expect(browser.run("return window.loaded") == "once", "the page was not loaded again")
+
+
+def test_all_vendors_stop_and_start(browser, console, vendors):
+    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    port = vendors.port
+    vendors.stop()
+    browser.wait("every gate is red", lambda: all("failed" in row(browser, name) for name in ("segment", "kinto")))
+    again = Vendors(port)
+    try:
+        browser.wait_for("ready: 4 of 4 open", "#verdict")
+    finally:
+        again.stop()
+
+
+def test_what_is_said_is_said_to_all(browser, console, vendors):
+    vendors.put("google:status=503")
+    browser.wait_for("geocoder/google is", "#say")
+    expect(browser.attribute("#say", "role") == "status", "changes are read out politely")
+
+
+def test_a_dead_letter_is_replayed(browser, console, vendors):
+    vendors.put("segment:status=400,path=/v1/batch", "segment:status=400,path=/v1/track")
+    console.command("send", "segment", "track", "event=Seen", "userId=u1")
+    browser.open(console.root + "/dead")
+    browser.wait_for("1 dead letter")
+    vendors.put()
+    browser.click("td.acts button[value^=replay]")
+    browser.wait_for("replayed 1 dead letter", "#say")
+    browser.wait_for("no dead letters")
+
+
+def test_an_operation_is_called_by_its_form(browser, console, vendors):
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.type("#f2", "many")
+    browser.click("form.call button")
+    browser.wait("what is wrong is said", lambda: browser.attribute("#f2", "aria-invalid") == "true")
+    expect(browser.run("return document.activeElement.id") == "f2", "the focus is on it")
+    browser.type("#f2", "3")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.click("form.call button")
+    browser.wait_for("The last call")
+    browser.wait_for("Berlin")
+    expect(browser.run("return document.activeElement.textContent") == "Call geocode", "the focus stays")
+    expect(browser.run("return document.getElementById('f0').value") == "Brandenburg Gate", "what was written stays")
+    browser.open(console.root + "/gates/geocoder")
+    browser.wait_for("Calls a second, last hour")
+
+
+def test_a_question_comes_before_a_loss(browser, console, vendors):
+    browser.open(console.root + "/gates/kinto")
+    browser.click("#scene-acts button[value^=close]")
+    browser.wait_for("Its calls fail until it is opened again", "dialog")
+    expect(browser.focused() == "No, go back", "what is safe has the focus")
+    browser.press("Enter")
+    browser.wait("the question is gone", lambda: not browser.run("return document.querySelector('dialog').open"))
+    browser.click("#scene-acts button[value^=close]")
+    browser.click("dialog button[value=yes]")
+    browser.wait_for("kinto is closed", "#say")
+    browser.wait_for("Open", "#scene-acts")
+    browser.click("#scene-acts button[value^=open]")
+    browser.wait_for("kinto is open", "#say")
+
+
+def test_the_keyboard_alone_is_enough(browser, console, vendors):
+    browser.open(console.root + "/gates")
+    browser.press("Tab")
+    expect(browser.focused() == "Skip to the content", "the first stop leads to the content")
+    browser.press("Enter")
+    browser.tab_to("segment")
+    browser.press("Enter")
+    browser.wait("the gate is shown", lambda: browser.url().endswith("/gates/segment"))
+    browser.tab_to("close segment")
+    browser.press("Enter")
+    browser.wait_for("Close segment?", "dialog")
+    browser.press("Escape")
+    browser.wait("the focus is back", lambda: browser.focused() == "close segment")
+    browser.tab_to("Copy")
+    browser.open(console.root + "/plugins")
+    browser.tab_to("Search in Plugins")
+    browser.press("kinto", "Enter")
+    browser.wait("one plugin is left", lambda: "segment" not in browser.text("tbody"))
+
+
+def test_the_focus_stays_while_the_page_changes(browser, console, vendors):
+    browser.open(console.root + "/gates")
+    browser.tab_to("retry segment")
+    vendors.put("segment:status=503")
+    browser.wait("segment is red", lambda: "failed" in row(browser, "segment"))
+    expect(browser.focused() == "retry segment", f"the focus is on {browser.focused()!r}")
+
+
+def test_nothing_is_refused_by_the_policy_or_fails(browser, console, vendors):
+    browser.run("return 1")
+    for page in PAGES:
+        browser.open(console.root + page)
+        browser.wait("the page is live", lambda: browser.attribute("#live", "data-state") == "live")
+        found = browser.run(
+            """return [...document.querySelectorAll("[style], [onclick]")].length
+                 + performance.getEntriesByType("resource").filter((one) => !one.name.startsWith(location.origin)).length"""
+        )
+        expect(found == 0, f"{page} has no styles of its own, and nothing from elsewhere")
+
+
+def test_axe_finds_nothing_serious(browser, console, vendors):
+    with open(AXE, encoding="utf-8") as file:
+        axe = file.read()
+    vendors.put("segment:status=400,path=/v1/batch", "google:status=503")
+    console.command("send", "segment", "track", "event=Seen", "userId=u1")
+    browser.open(console.root + "/dead")
+    browser.wait_for("1 dead letter")
+    found = []
+    for scheme in ("light", "dark"):
+        browser.emulate(scheme)
+        for page in PAGES:
+            browser.open(console.root + page)
+            browser.run(axe)
+            violations = browser.run_async(
+                """const done = arguments[arguments.length - 1];
+                   axe.run(document, {resultTypes: ["violations"]}).then((result) => done(result.violations.map((one) =>
+                     [one.id, one.impact, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))])));"""
+            )
+            found += [[scheme, page, *one] for one in violations if one[1] in ("serious", "critical")]
+    expect(not found, "\n".join(json.dumps(one) for one in found))
+
+
+def without_script_everything_is_read_and_done(browser, console, vendors):
+    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    for page in PAGES:
+        browser.open(console.root + page)
+        expect(browser.text("h1") != "", f"{page} has a heading")
+    browser.open(console.root + "/gates/kinto")
+    browser.click("#scene-acts button[value^=close]")
+    browser.wait_for("Its calls fail until it is opened again", "main")
+    browser.click("button.danger")
+    browser.wait_for("kinto is closed", ".message")
+    browser.click("#scene-acts button[value^=open]")
+    browser.wait_for("kinto is open", ".message")
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.type("#f2", "many")
+    browser.click("form.call button")
+    browser.wait("what is wrong is said", lambda: browser.attribute("#f2", "aria-invalid") == "true")
+    browser.type("#f2", "3")
+    browser.click("form.call button")
+    browser.wait_for("Berlin")
+    browser.open(console.root + "/plugins")
+    browser.type("#q", "kinto")
+    browser.click("form[role=search] button")
+    browser.wait("one plugin is left", lambda: "segment" not in browser.text("tbody"))
+
+
+def main(names):
+    tests = [name for name in globals() if name.startswith("test_")]
+    failures = 0
+    chosen = [name for name in tests + ["without_script_everything_is_read_and_done"]
+              if not names or any(word in name for word in names)]
+    for name in chosen:
+        if "axe" in name and not os.path.exists(AXE):
+            print(f"skipped: {name}: there is no axe-core; make browser gets it")
+            continue
+        start = time.monotonic()
+        vendors = Vendors()
+        try:
+            console = Console(vendors)
+            try:
+                with Browser(script=not name.startswith("without_script")) as browser:
+                    browser.open(console.link)
+                    expect("token" not in browser.url(), "the token is not in the URL any more")
+                    globals()[name](browser, console, vendors)
+                print(f"passed: {name} ({time.monotonic() - start:.1f} s)", flush=True)
+            finally:
+                console.stop()
+        except Exception as error:  # pylint: disable=broad-except
+            failures += 1
+            print(f"failed: {name}: {error}", flush=True)
+            if not isinstance(error, Failure):
+                traceback.print_exc()
+        finally:
+            vendors.stop()
+    print(f"{'failed' if failures else 'passed'}: {len(chosen) - failures} of {len(chosen)} tests in the browser")
+    return 1 if failures or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

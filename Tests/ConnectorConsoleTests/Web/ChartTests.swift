@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleWeb
+@testable import ConnectorHost
+
+/// Charts, and the numbers that they are made from.
+@Suite
+struct ChartTests {
+    @Test func `numbers are those of each second, and of each minute`() throws {
+        var history = LoadHistory()
+        var gate = Mock.gate("a")
+        var total: UInt64 = 5
+        for second in 0...120 {
+            gate.calls = CallCounters(total: total, failures: total / 5)
+            history.sample(Report(gates: [gate, Mock.gate("idle")], state: .open), [:])
+            total += second < 60 ? 10 : 0
+        }
+        let load = try #require(history["a"])
+        #expect(history["idle"] == nil, "there is nothing to draw")
+        let seconds = load.seconds.samples.map(\.calls)
+        #expect(seconds.count == 121 && seconds.first == 0, "what was before belongs to no second")
+        #expect(seconds[1] == 10 && seconds[60] == 10 && seconds[61] == 0)
+        #expect(load.minutes.samples.map { ($0.calls * 10).rounded() } == [98, 2])
+    }
+
+    @Test func `percentiles are those of the calls that ended in a second`() throws {
+        var history = LoadHistory()
+        var gate = Mock.gate("a")
+        gate.calls = CallCounters(total: 1)
+        var durations = DurationHistogram()
+        durations.record(29_000_000_000)
+        history.sample(Report(gates: [gate], state: .open), ["a": durations])
+        for _ in 0..<99 { durations.record(700_000) }
+        durations.record(2_000_000_000)
+        history.sample(Report(gates: [gate], state: .open), ["a": durations])
+        let sample = try #require(history["a"]?.seconds.samples.last)
+        #expect(sample.median > 0.0001 && sample.median <= 0.001)
+        #expect(sample.nearlyAll <= 0.001 && sample.most <= sample.nearlyAll)
+        #expect(durations.quantile(1) == 30 && DurationHistogram().quantile(0.5) == nil)
+    }
+
+    @Test func `an hour and a day are kept, and no more, and nothing costs nothing`() {
+        var busy = Ring(limit: 3600)
+        var idle = Ring(limit: 3600)
+        for number in 1...20_000 {
+            busy.append(Load.Sample(calls: Float(number)))
+            idle.append(Load.Sample())
+        }
+        #expect(busy.samples.count == 3600 && busy.samples.last?.calls == 20_000 && busy.samples[0].calls == 16_401)
+        #expect(busy.held <= 3660 && idle.held < 60 && idle.samples.count == 3600)
+        var history = LoadHistory()
+        let gates = (0..<1000).map { number in
+            var gate = Mock.gate("\(number)")
+            gate.calls = CallCounters(total: 1)
+            return gate
+        }
+        history.sample(Report(gates: gates, state: .open), [:])
+        #expect(gates.count { history[$0.path] != nil } == LoadHistory.connectorLimit)
+    }
+
+    @Test func `no peak is lost where many numbers share a place`() {
+        var values = [Double](repeating: 0, count: 3600)
+        values[1234] = 9
+        #expect(ChartModel.resampled(values, to: 216).count == 216 && ChartModel.resampled(values, to: 216).max() == 9)
+        #expect(ChartModel.resampled([1, 2], to: 216) == [1, 2] && ChartModel.resampled([1], to: 0).isEmpty)
+    }
+
+    @Test func `a chart says in words what it shows`() {
+        let model = ChartModel(
+            [.init("calls", .good, [0, 5, 1.25]), .init("failures", .bad, [0, 0, 0])],
+            every: .seconds(1)
+        )
+        let component = ConsoleRegistry.standard.component("x", title: "Calls a second", model)
+        let markup = ChartView(component).figure().text
+        #expect(markup.contains("role=\"img\" aria-label=\"Calls a second, the last 3 s. calls: 1.25 now, at most 5; "))
+        #expect(markup.contains("class=\"line l1 g-bad\""), "each line has a shape of its own, too")
+        #expect(markup.ranges(of: "<path").count == 3, "two lines, and the area below the first")
+    }
+
+    @Test(arguments: [[], [.nan], [.infinity, 1], [-5, -1], [1e300, 1e-300], [0]] as [[Double]])
+    func `any numbers can be drawn`(_ values: [Double]) {
+        let model = ChartModel([.init("x", .text, values), .init("y", .text, values + values)])
+        let markup = ChartView(ConsoleRegistry.standard.component("x", model)).figure().text
+        #expect(!markup.contains("nan") && !markup.contains("inf"))
+    }
+}

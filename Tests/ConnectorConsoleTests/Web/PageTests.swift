@@ -1,0 +1,206 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleWeb
+@testable import ConnectorHost
+
+/// Pages as values.
+@Suite
+struct PageTests {
+    private static let routes: [Route] = [
+        .gates, .gate("analytics/segment"), .gate("analytics/posthog"), .operation("track", of: "analytics/segment"),
+        .outbox, .event("m3"), .dead, .events, .plugins, .plugin("segment"), .configuration, Route(["nowhere"]),
+    ]
+
+    /// The page of a route.
+    private static func page(_ route: Route, canAct: Bool = true) -> String {
+        page(PageContent(PageAddress(route), .standard, Mock.snapshot(route)), canAct: canAct)
+    }
+
+    private static func page(_ content: PageContent, canAct: Bool = true) -> String {
+        let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "connector-host", canAct: canAct)
+        return view.page(content, version: "1", message: nil).text
+    }
+
+    @Test(arguments: routes) func `every page has landmarks, a heading, and a way around the navigation`(_ route: Route)
+    {
+        let page = Self.page(route)
+        for part in [
+            "<!doctype html><html lang=\"en\">", "<a class=\"skip\" href=\"#main\">", "<header ", "<nav ",
+            "<main id=\"main\"",
+            "<h1>", "<footer>", "role=\"status\" aria-live=\"polite\"",
+        ] { #expect(page.contains(part), "\(part)") }
+        #expect(Self.isBalanced(page))
+    }
+
+    @Test(arguments: routes) func `nothing in a page needs what the policy forbids`(_ route: Route) {
+        let page = Self.page(route)
+        #expect(!page.contains(" style=") && !page.contains("<style"))
+        #expect(page.firstMatch(of: #/<[^>]* on[a-z]+=/#) == nil)
+        #expect(page.components(of: "<script ") == 1 && page.contains("<script src=\"/-/console.js\" defer></script>"))
+        #expect(!page.contains("http://") && !page.contains("https://") && !page.contains("javascript:"))
+    }
+
+    @Test func `markup in any text is text`() throws {
+        let evil = "</title><script>alert(1)</script>\" onload='x' &amp;\u{202E}\u{1B}"
+        var components: [Component] = []
+        for shape in [
+            Component.Shape.tree, .table, .details, .timeline, .log, .form, .notice, .chart,
+        ] {
+            var component = Component(id: evil, kind: ComponentKind(evil), shape: shape, title: evil)
+            component.columns = [.init(evil), .init(evil, isNumber: true)]
+            var row = Row(evil, [StyledText(evil, StyleName(evil)), StyledText(evil)], link: Route([evil]))
+            row.acts = [
+                ConsoleAct(.drop, .letter(evil, connector: evil), title: evil, question: evil, commandLine: evil)
+            ]
+            component.rows = [row]
+            component.series = [.init(evil, StyleName(evil), [1, .nan, .infinity, -1])]
+            component.unit = evil
+            components.append(component)
+        }
+        var registry = ConsoleRegistry()
+        registry.register(
+            SceneDescriptor("evil", title: evil) { [components] context in
+                var scene = Scene(context.route, evil, components)
+                scene.acts = [ConsoleAct(.close, .gate(evil), title: evil, question: evil)]
+                scene.commandLine = evil
+                return scene
+            }
+        )
+        let address = PageAddress(Route(["evil", evil]), search: "")
+        let content = PageContent(address, registry, Mock.snapshot())
+        let view = PageView(tabs: registry.scenes, title: evil, canAct: true)
+        let act = try #require(content.scene.acts.first)
+        let posted = FormFields("at=%2Fgates&act=%3Cscript%3E&f.%22%3E%3Cscript%3E=%3Cscript%3E")
+        let form = try #require(PostedForm(PostedForm.act, posted))
+        for page in [
+            view.page(content, version: evil, message: evil).text, view.confirmation(of: act, form).text,
+            view.notice(evil, evil).text,
+        ] {
+            #expect(page.components(of: "<script") == 1, "ours")
+            #expect(!page.contains("alert(1)<") && !page.contains("onload='"))
+            #expect(!page.contains("\u{202E}") && !page.contains("\u{1B}"))
+            #expect(page.contains("&lt;/title&gt;&lt;script&gt;alert(1)"))
+            #expect(Self.isBalanced(page))
+        }
+    }
+
+    @Test func `a form is labelled, and says what is wrong where it is`() {
+        let route = Route.operation("track", of: "analytics/segment")
+        let content = PageContent(PageAddress(route), .standard, Mock.snapshot(route))
+        let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "", canAct: true)
+        let name = content.scene.components.compactMap(\.form).first?.fields.first?.name ?? ""
+        let evil = "\"><script>alert(1)</script>"
+        let page = view.page(content, version: "", draft: CallDraft(values: [name: evil], faults: [name: evil])).text
+        #expect(page.contains("<label for=\"f0\">") && page.contains("name=\"f.\(name)\""))
+        #expect(page.contains("aria-invalid=\"true\" aria-describedby=\"f0-help f0-fault\""))
+        #expect(page.components(of: "<script") == 1 && Self.isBalanced(page))
+    }
+
+    @Test func `a style's name is a class, whatever it is`() {
+        #expect(Escaping.className("good") == "good")
+        #expect(Escaping.className("a b\"{}") == "a_20b_22_7b_7d")
+        let css = StyleSheet([StyleName("x{}"): Style(colour: .red), "y": Style(parent: "x{}", isBold: true)]).css
+        #expect(css.contains(".s-x_7b_7d{color:var(--red)}"))
+        #expect(css.contains(".s-y{color:var(--red);font-weight:600}"))
+    }
+
+    @Test func `states are words, colours and shapes`() {
+        let page = Self.page(.gates)
+        #expect(page.contains("<i class=\"mark m-bad\" aria-hidden=\"true\">✗</i>"))
+        #expect(page.contains("<span class=\"pill p-bad\">failed</span>"))
+        #expect(page.contains("<caption class=\"hidden\">Gates</caption>"))
+        #expect(page.contains("<th scope=\"row\" role=\"rowheader\">"))
+    }
+
+    @Test func `who may not act sees no button of an act`() {
+        for route in Self.routes {
+            #expect(!Self.page(route, canAct: false).contains("name=\"act\""))
+        }
+        #expect(Self.page(.gate("analytics/segment")).contains("value=\"close gate analytics/segment\""))
+        #expect(Self.page(.dead).contains("value=\"replay letters\""))
+    }
+
+    @Test func `a thousand gates are pages, and a search finds one of them`() {
+        var snapshot = Mock.snapshot(.gates)
+        snapshot.report.gates = (0..<1000).map { Mock.gate("gate-\($0)") }
+        let first = PageContent(PageAddress(.gates), .standard, snapshot)
+        let page = Self.page(first)
+        #expect(page.utf8.count <= 100_000, "\(page.utf8.count) bytes")
+        #expect(page.contains("page 1 of 10, 1000 rows") && page.contains("href=\"/gates?page=2\""))
+        let last = PageContent(PageAddress(.gates, page: 99), .standard, snapshot)
+        #expect(last.address.page == 10 && last.scene.components[1].rows.last?.id == "gate-999")
+        let found = PageContent(PageAddress(.gates, search: "GATE-77"), .standard, snapshot)
+        #expect(found.scene.components[1].rows.map(\.id).contains("gate-777") && found.pages == 1)
+    }
+
+    @Test(arguments: ["/gates", "/gates?q=a%26b&page=3", "/gates/analytics/segment?q=%C3%A4", "/dead?page=2"])
+    func `addresses are URLs`(_ text: String) throws {
+        #expect(try #require(PageAddress(text)).url == text)
+    }
+
+    // MARK: Changes
+
+    @Test func `what changed of a page is its cells, and the page is the same then as a new one`() throws {
+        let old = PageContent(PageAddress(.gates), .standard, Mock.snapshot(.gates))
+        var snapshot = Mock.snapshot(.gates)
+        snapshot.report.gates[1].state = .failed
+        snapshot.report.gates[1].evidence = []
+        let new = PageContent(PageAddress(.gates), .standard, snapshot)
+        let difference = PageDifference(from: old, to: new, canAct: true)
+        let names = difference.operations.map { $0[0]?.string }
+        // The verdict, the sentence about all of them, and the row whose mark is another.
+        #expect(names == ["replace", "row", "row"])
+        let none = PageDifference(from: new, to: new, canAct: true)
+        #expect(none.operations.isEmpty)
+    }
+
+    @Test func `a console that is slow gets what leads from its version to the newest, and no more`() throws {
+        var page = LivePage()
+        var snapshot = Mock.snapshot(.gates)
+        for number in 0..<20 {
+            snapshot.report.gates[1].state = number.isMultiple(of: 2) ? .failed : .open
+            let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot))
+            #expect(isOther)
+        }
+        let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot))
+        #expect(!isOther, "nothing is new")
+        let name: (Int) -> String = { "v\($0)" }
+        let (known, old) = (
+            page.frame(from: 18, canAct: true, name: name), page.frame(from: 1, canAct: true, name: name)
+        )
+        let (recent, forgotten) = (try #require(known), try #require(old))
+        #expect(String(decoding: recent, as: UTF8.self).hasPrefix("id: v20\ndata: ["))
+        #expect(
+            recent.count < forgotten.count && String(decoding: forgotten, as: UTF8.self).contains("\"fill\",\"scene\"")
+        )
+        let none = page.frame(from: 20, canAct: true, name: name)
+        #expect(none == nil)
+        #expect(forgotten.filter { $0 == UInt8(ascii: "\n") }.count == 3, "one event, on one line")
+    }
+
+    /// Whether every element ends, in the order in which they began.
+    private static func isBalanced(_ page: String) -> Bool {
+        let void: Set<Substring> = ["meta", "link", "input"]
+        var open: [Substring] = []
+        for match in page.matches(of: #/<(/?)([a-z][a-z0-9]*)(?:\s[^>]*)?>/#) {
+            if match.1 == "/" {
+                guard open.popLast() == match.2 else { return false }
+            } else if !void.contains(match.2) {
+                open.append(match.2)
+            }
+        }
+        return open.isEmpty
+    }
+}
+
+extension String {
+    /// How often a text is in this one.
+    fileprivate func components(of text: String) -> Int {
+        ranges(of: text).count
+    }
+}
