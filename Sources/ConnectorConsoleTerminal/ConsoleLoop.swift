@@ -78,6 +78,8 @@ enum ConsoleLoop {
         private var screen: Canvas?
         private var isLooking = false
         private var mustLookAgain = false
+        /// What the host does at the moment.
+        private var performing: Task<Void, Never>?
 
         init(
             _ model: any ConsoleModel,
@@ -103,6 +105,8 @@ enum ConsoleLoop {
                 height: size.height
             )
             guard await draw(session) else { return }
+            // A call that nobody sees the end of is not waited for.
+            defer { performing?.cancel() }
             for await occasion in occasions {
                 var effects: [TerminalSession.Effect] = []
                 var isOther = true
@@ -138,7 +142,7 @@ enum ConsoleLoop {
             switch effect {
             case .refresh: look(routes)
             case .perform(let act):
-                Task { [model, happening] in happening.yield(.done(await model.perform(act))) }
+                performing = Task { [model, happening] in happening.yield(.done(await model.perform(act))) }
             case .copy(let text):
                 // OSC 52 of xterm; terminals that do not know it ignore it.
                 return await device.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))

@@ -315,6 +315,19 @@ struct TerminalSessionTests {
         #expect(screen(session).contains("The last call".padded(by: 2)))
     }
 
+    @Test(arguments: [(1, 1), (5, 3), (20, 4), (79, 24), (300, 100)])
+    func `a form fits every size`(_ width: Int, _ height: Int) {
+        var session = session()
+        _ = press(&session, .character("e"))
+        write(String(repeating: "wide 漢字 ", count: 200), &session)
+        _ = session.resize(width: width, height: height)
+        for key in [.home, .tab, .enter, .escape, .character("e"), .backTab] as [TerminalInput.Key] {
+            _ = press(&session, key)
+            let canvas = session.draw()
+            #expect(canvas.height == height && canvas.width == width)
+        }
+    }
+
     @Test func `choices are chosen, not written`() {
         var draft = FormDraft()
         let field = FormField("level", label: "level", .choice(["fatal", "error"]), isRequired: false)

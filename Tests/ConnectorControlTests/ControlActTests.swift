@@ -214,6 +214,28 @@ struct ControlActTests {
         }
     }
 
+    @Test func `a client that reads too slowly is told how many events it missed`() async throws {
+        try await withAPI { host, api in
+            let response = await api.respond(ControlRequest("GET", "/api/v1/events", accept: "application/jsonl"))
+            var published = 0 as Int64
+            func publish() {
+                published += 1
+                let event = ConnectorEvent(connector: "a", name: "rang", payload: .integer(published))
+                host.environment.services.events.publish(event)
+            }
+            for _ in 0..<(2 * ControlStream.capacity) { publish() }
+            var (last, missed) = (0 as Int64, 0 as Int64)
+            for await part in try #require(response.stream) {
+                let event = try JSONValue(parsing: part)
+                let (number, lost) = (event["payload"]?.integer ?? 0, event["missed"]?.integer ?? 0)
+                #expect(number == last + lost + 1)
+                (last, missed) = (number, missed + lost)
+                if missed > 0 { return }
+                publish()
+            }
+        }
+    }
+
     @Test func `what waits and what is dead is shown, replayed and dropped`() async throws {
         let connectors = #"[{"name": "a", "plugin": "deliveries"}]"#
         try await withAPI(connectors, plugin: "deliveries") { host, api in

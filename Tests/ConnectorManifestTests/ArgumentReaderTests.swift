@@ -29,6 +29,12 @@ import Testing
         #expect(try arguments("(n: i32, data: bytes)", "1", "{\"a\": 1}")["data"] == "{\"a\": 1}")
     }
 
+    @Test func `the greatest numbers are exact`() throws {
+        #expect(try arguments("(n: u64)", "18446744073709551615") == ["n": "18446744073709551615"])
+        #expect(try arguments("(n: u64)", "n=9223372036854775807") == ["n": .integer(.max)])
+        #expect(try arguments("(n: i64)", "-9223372036854775808") == ["n": .integer(.min)])
+    }
+
     @Test func `out parameters are not asked for`() throws {
         #expect(try arguments("(a: out bytes, b: i32)", "7") == ["b": 7])
     }

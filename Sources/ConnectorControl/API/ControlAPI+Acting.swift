@@ -87,11 +87,12 @@ extension ControlAPI {
             guard let format = input.format else { return ControlResponse(try await asked.answer()) }
             return ControlResponse(
                 format,
-                ControlStream.parts(format) { tell in
+                ControlStream.parts(format, losing: .oldest) { tell in
                     do throws(ConnectorError) {
-                        tell("result", try await asked.answer { tell("progress", ["version": 1, "progress": $0]) })
+                        let answer = try await asked.answer { _ = tell("progress", ["version": 1, "progress": $0]) }
+                        _ = tell("result", answer)
                     } catch {
-                        tell("error", error.document)
+                        _ = tell("error", error.document)
                     }
                 }
             )

@@ -103,10 +103,16 @@ extension ControlAPI {
             if let path { _ = try host.gate(path) }
             let events = host.events(of: path)
             let (format, count) = (input.format ?? .events, input.integer("count"))
-            let parts = ControlStream.parts(format) { tell in
-                var told = 0
+            let parts = ControlStream.parts(format, losing: .newest) { tell in
+                var (told, lost) = (0, 0)
                 for await event in events {
-                    tell("event", event.json)
+                    var event = event
+                    event.missed += lost
+                    guard tell("event", event.json) else {
+                        lost = event.missed + 1
+                        continue
+                    }
+                    lost = 0
                     told += 1
                     if told == count { return }
                 }

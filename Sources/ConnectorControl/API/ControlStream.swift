@@ -51,22 +51,35 @@ package enum ControlStream {
         }
     }
 
-    /// The parts that may wait for a slow client; beyond, the oldest are lost.
+    /// How many parts may wait for a slow client.
     static let capacity = 1000
     /// The time between two pulses.
     static let pulse: Duration = .seconds(15)
 
+    /// Which parts are lost that a slow client leaves no room for.
+    enum Loss {
+        /// The newest: whoever tells learns of it.
+        case newest
+        /// The oldest: what is told last always arrives.
+        case oldest
+    }
+
     /// Parts that a body makes, until it returns or nobody wants them any more.
+    ///
+    /// - Parameter body: Tells documents by a function that answers whether the document has room.
     static func parts(
         _ format: Format,
-        _ body: @escaping @Sendable (_ tell: @escaping @Sendable (String, JSONValue) -> Void) async -> Void
+        losing loss: Loss,
+        _ body: @escaping @Sendable (_ tell: @escaping @Sendable (String, JSONValue) -> Bool) async -> Void
     ) -> AsyncStream<[UInt8]> {
         let (parts, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
-            bufferingPolicy: .bufferingNewest(capacity)
+            bufferingPolicy: loss == .newest ? .bufferingOldest(capacity) : .bufferingNewest(capacity)
         )
         let telling = Task {
-            await body { continuation.yield(format.part($0, $1)) }
+            await body { name, document in
+                if case .enqueued = continuation.yield(format.part(name, document)) { true } else { false }
+            }
             continuation.finish()
         }
         let beating = Task {

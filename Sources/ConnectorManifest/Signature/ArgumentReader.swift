@@ -178,6 +178,8 @@ package struct ArgumentReader: Sendable, Hashable {
             }
             return .string(text)
         }
+        // The integers of JSON values end before 2⁶³; beyond, digits say what a double cannot.
+        if parameter.type == .u64, UInt64(text) != nil, Int64(text) == nil { return .string(text) }
         do throws(ConnectorError) {
             return try JSONValue(parsing: text)
         } catch {

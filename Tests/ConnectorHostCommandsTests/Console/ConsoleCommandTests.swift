@@ -73,8 +73,8 @@ import Testing
         try await geocoder.screen(with: "limit: ")
         try await geocoder.press("BSpace", "1", "Enter")
         try await geocoder.screen(with: "call geocode of geocoder: done in")
-        let answer = try await geocoder.screen(with: "query=Bern limit=1")
-        #expect(answer.contains { $0.hasPrefix("  result") && $0.contains("done") })
+        let answer = try await geocoder.screen(with: "result        done")
+        #expect(answer.contains { $0.contains("query=Bern limit=1") })
         try await geocoder.press("q")
         #expect(try await geocoder.end().contains("status 0"))
         let track = try await TmuxTerminal(
@@ -112,8 +112,11 @@ import Testing
     func `a vendor that is away, a dead letter, and what is done about them`() async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
-        try bench.workspace.write(OutboxWorkspace.line("m1") + OutboxWorkspace.line("m2"), to: "events.jsonl")
-        _ = try await bench.send("segment", file: "events.jsonl").finish()
+        // Events of one file are stored in any order.
+        for id in ["m1", "m2"] {
+            try bench.workspace.write(OutboxWorkspace.line(id), to: "event.jsonl")
+            _ = try await bench.send("segment", file: "event.jsonl").finish()
+        }
         let terminal = try await TmuxTerminal(bench.program, "console", "--route", "/outbox", width: 120, height: 30)
         try await terminal.screen(with: "m1")
         try await terminal.press("1")
@@ -121,8 +124,7 @@ import Testing
         bench.sink.answers { _ in .refuses }
         try await terminal.press("3")
         try await terminal.screen(with: "2 dead letters, oldest first")
-        // The letters may have died one after the other.
-        try await terminal.press("Home", "Enter")
+        try await terminal.press("g", "Enter")
         let event = try await terminal.screen(with: "At segment")
         #expect(event.contains { $0.contains("invalid: ") && $0.contains("bad event") })
         #expect(event.contains { $0.contains("\"messageId\": \"m1\"") })
