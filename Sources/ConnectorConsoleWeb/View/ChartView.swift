@@ -10,7 +10,7 @@ struct ChartView: Sendable {
     /// The size of the image in its own units; the page scales it.
     private static let size = (width: 320, height: 140)
     /// Where the lines are drawn.
-    private static let area = (left: 44, top: 8, right: 316, bottom: 116)
+    private static let area = (left: 52, top: 8, right: 316, bottom: 116)
 
     /// Prepares a chart.
     init(_ component: Component) {

@@ -19,6 +19,12 @@ struct HostSession: Sendable {
     /// The port of the simulators; nil without them.
     var simulatorPort: Int? { simulation?.port }
 
+    /// A command line that puts a fault into one of the simulators; nil without them.
+    var faultCommand: String? {
+        guard let simulation, let vendor = simulation.vendors.first else { return nil }
+        return "connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
+    }
+
     /// Reads the configuration, and starts the simulators if asked to.
     ///
     /// - Parameters:

@@ -11,6 +11,8 @@ struct Simulation: Sendable {
     private let simulator: Simulator
     /// Where faults can be put in: the port of the simulators.
     let port: Int
+    /// The vendors that are simulated.
+    var vendors: [String] { simulator.vendors }
     private let serving: Task<Void, any Error>
     /// What each leaf opens against, by path.
     private let targets: [String: SimulationTarget]

@@ -22,9 +22,7 @@ struct WebSession: Sendable {
     func run() async throws(ConnectorError) {
         let isFirst = Mutex(true)
         let stream = stream
-        let faults = session.simulatorPort.map {
-            "faults:  connector-host simulate --into \($0) --fault google:status=503"
-        }
+        let faults = session.faultCommand.map { "faults:  \($0)" }
         try await WebConsole.run(session.consoleModel(file), of: session.host, options) { link in
             let first = isFirst.withLock { first in
                 defer { first = false }

@@ -16,7 +16,7 @@ import Testing
     func `a link is printed, faults are put in while it runs, and a signal ends it`(_ words: [String]) async throws {
         let program = Program(directory: FixturePlugins.root)
         let child = try program.start(words + ["--simulate"])
-        let printed = await child.output(until: "google:status=503\n")
+        let printed = await child.output(until: ":status=503\n")
         let link = try #require(printed.firstMatch(of: #/console: (http://127\.0\.0\.1:\d+/\?token=[\w-]{43})\n/#))
         #expect(!link.1.isEmpty)
         let port = try #require(printed.firstMatch(of: #/--into (\d+)/#)).1
