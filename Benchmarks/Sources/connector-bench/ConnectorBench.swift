@@ -35,10 +35,13 @@ enum ConnectorBench {
         case ("events", 2):
             let suite = Suite(files: arguments[1], programs: "", rounds: 20)
             _ = try await suite.run(suite.events)
+        case ("servers", 2):
+            let suite = Suite(files: arguments[1], programs: "", rounds: 20)
+            _ = try await suite.run(suite.servers)
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | open FILE | steps FOLDER | calls FILES | http FILES | events FILES | servers FILES",
                 status: 64
             )
         }

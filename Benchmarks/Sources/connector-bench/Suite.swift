@@ -40,7 +40,12 @@ struct Suite {
     }
 
     /// What an event costs, from the application to the vendor.
-    var events: [() async throws -> [Measurement]] { [enqueuing, relaying, delivering, backlogs] }
+    var events: [() async throws -> [Measurement]] {
+        [enqueuing, relaying, besidePython, delivering, backlogs] + servers
+    }
+
+    /// What events cost whose outbox is on servers of NATS.
+    var servers: [() async throws -> [Measurement]] { [publishing, draining] }
 
     /// Measures some parts, printing each as soon as it is known.
     func run(_ parts: [() async throws -> [Measurement]]) async throws -> [Measurement] {
