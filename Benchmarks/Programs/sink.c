@@ -3,6 +3,8 @@
  *
  * sink: takes batches of events as Segment does, counts each id, and prints the port at which it listens on the loopback interface.
  *
+ * With a number of milliseconds as its argument, it answers each batch so much later, as a vendor far away does.
+ *
  * An id is "bench-" and a number below 16 million. GET /count/N waits until N different ids have come, a minute at most, and answers
  * how many different ones came, how many in all, and in how many requests. It takes a thread for each connection. It ends once nobody reads what it prints,
  * so with whoever started it, and after an hour in any case.
@@ -26,6 +28,7 @@
 enum { ids = 16 << 20, size = 8 << 20 };
 static atomic_uchar seen[ids];
 static atomic_ulong different, all, requests;
+static useconds_t distance;
 
 static void fail(const char *reason) {
     fprintf(stderr, "sink: %s\n", reason);
@@ -33,10 +36,13 @@ static void fail(const char *reason) {
 }
 
 static void count(const char *text, size_t length) {
-    static const char mark[] = "\"messageId\":\"bench-";
+    static const char mark[] = "\"messageId\":", start[] = "\"bench-";
     const char *end = text + length;
     while ((text = memmem(text, (size_t)(end - text), mark, sizeof mark - 1)) != NULL) {
         text += sizeof mark - 1;
+        if (*text == ' ') text++;
+        if (strncmp(text, start, sizeof start - 1) != 0) continue;
+        text += sizeof start - 1;
         unsigned long id = strtoul(text, NULL, 10);
         if (id >= ids) fail("an id is out of range");
         if (!atomic_exchange(&seen[id], 1)) atomic_fetch_add(&different, 1);
@@ -93,6 +99,7 @@ static size_t request(int connection, char *bytes, size_t received, char *room) 
         take(end + 4, body, is_compressed, room);
         atomic_fetch_add(&requests, 1);
         bytes[total] = last;
+        if (distance > 0) usleep(distance);
         answer(connection, "200 OK", "{\"success\":true}");
     }
     return total;
@@ -115,7 +122,8 @@ static void *serve(void *argument) {
     return NULL;
 }
 
-int main(void) {
+int main(int argument_count, char **arguments) {
+    if (argument_count > 1) distance = (useconds_t)atol(arguments[1]) * 1000;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM, 0);

@@ -145,7 +145,9 @@ package final class NATSServers: Sendable {
             do throws(ConnectorError) {
                 return try await NATSEngine.migrate(settings, targets: targets, lease: lease)
             } catch {
-                guard error.isRetryable, clock.now() < deadline else { throw error }
+                // Servers that have just met refuse for lack of peers.
+                guard error.code == .storage, clock.now() < deadline else { throw error }
+                _ = await OneShot<Void>().wait(by: clock.now() + 100_000_000, on: clock)
             }
         }
     }

@@ -17,7 +17,8 @@ struct OutboxTarget {
     ///   - files: The folder that the Makefile built.
     ///   - port: Where the sink listens.
     ///   - delivery: `queued` or `direct`.
-    init(files: String, port: Int, delivery: String = "queued") throws {
+    ///   - servers: Where the outbox is; nil for a file.
+    init(files: String, port: Int, delivery: String = "queued", servers: Cluster? = nil) throws {
         folder = "\(files)/outbox"
         _ = try ChildProcess.output(["rm", "-rf", folder])
         _ = try ChildProcess.output(["mkdir", folder])
@@ -26,13 +27,29 @@ struct OutboxTarget {
             "config": ["endpoint": .string("http://127.0.0.1:\(port)"), "writeKey": "key"],
         ]
         if delivery == "queued" { connector["outbox"] = ["batch": ["count": 100]] }
-        let file: JSONValue = [
+        var file: JSONObject = [
             "version": 1, "state": "state", "plugins": ["../segment"], "connectors": [.object(connector)],
         ]
-        try ResultsFile.write(file, to: "\(folder)/connectors.json")
+        if let servers { file["outbox"] = ["engine": "nats", "url": .string(servers.url), "replicas": 3] }
+        try ResultsFile.write(.object(file), to: "\(folder)/connectors.json")
         let silence = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
         host = try ConnectorHost(file: "\(folder)/connectors.json", logger: silence)
         analytics = try host.analytics("analytics")
+    }
+
+    /// Makes the streams of an outbox on servers, as soon as those have agreed on who leads.
+    func prepare() async throws {
+        var attempts = 0
+        while true {
+            do throws(ConnectorError) {
+                _ = try await host.migrateOutbox()
+                return
+            } catch {
+                attempts += 1
+                guard attempts < 100 else { throw error }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
     }
 
     /// Opens the gate, from when on events are delivered.

@@ -22,8 +22,12 @@ internal import NIOCore
     var url: String { "http://127.0.0.1:\(port)" }
 
     /// Starts it.
-    init(files: String) throws {
-        guard let stream = unsafe popen("exec '\(files)/sink'", "r") else { throw Failure("the sink does not start") }
+    ///
+    /// - Parameter distance: How many milliseconds it takes to answer a batch.
+    init(files: String, distance: Int = 0) throws {
+        guard let stream = unsafe popen("exec '\(files)/sink' \(distance)", "r") else {
+            throw Failure("the sink does not start")
+        }
         unsafe self.stream = stream
         var line = [CChar](repeating: 0, count: 16)
         guard unsafe fgets(&line, 16, stream) != nil else { throw Failure("the sink names no port") }

@@ -84,6 +84,38 @@ extension Suite {
         return [time, cost]
     }
 
+    /// Events of 1 KB from the application to the sink, beside Segment's own client for Python where it is installed.
+    func besidePython() async throws -> [Measurement] {
+        guard (try? ChildProcess.output(["python3", "-c", "import segment.analytics"])) != nil else {
+            print("Segment's client for Python is not installed: pip install segment-analytics-python")
+            return []
+        }
+        let name = "Python"
+        var time = Measurement("python/1000", "outbox to the sink, 1 KB, 1000 callers", beside: name)
+        var cost = Measurement("python-processor/1000", "  its processor time", beside: name)
+        let sink = try Sink(files: files)
+        defer { sink.close() }
+        var arrived = 0
+        for round in 0...3 {
+            let target = try OutboxTarget(files: files, port: sink.port)
+            try await target.open()
+            let sample = try await durable(arrived..<arrived + Self.eventCount, bytes: 1000, target, sink)
+            try await target.close()
+            arrived += Self.eventCount
+            let command = [
+                "python3", "Programs/send.py", "\(sink.port)", "\(arrived)", "\(Self.eventCount)", "1000",
+            ]
+            let numbers = try ChildProcess.numbers(command)
+            arrived += Self.eventCount
+            guard round > 0, numbers.count == 2 else { continue }
+            time.host.add(sample.time)
+            cost.host.add(sample.processorTime)
+            time.reference.add(numbers[0])
+            cost.reference.add(numbers[1])
+        }
+        return [time, cost]
+    }
+
     /// The processor time of events of 300 bytes, from the outbox and directly.
     func delivering() async throws -> [Measurement] {
         var results: [Measurement] = []

@@ -43,9 +43,9 @@ struct Suite {
     var parts: [(name: String, measure: () async throws -> [Measurement])] {
         [
             ("opening", opening), ("slowGates", slowGates), ("processes", processes), ("calls", calls),
-            ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("delivering", delivering),
-            ("backlogs", backlogs), ("console", console), ("otherLanguages", otherLanguages),
-            ("allocations", allocations), ("metrics", metrics),
+            ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("besidePython", besidePython),
+            ("delivering", delivering), ("backlogs", backlogs), ("publishing", publishing), ("draining", draining),
+            ("console", console), ("otherLanguages", otherLanguages), ("allocations", allocations), ("metrics", metrics),
         ]
     }
 

@@ -18,6 +18,21 @@ enum Usage {
         return Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec)
     }
 
+    /// How long the machine's processors were busy since it started, and how long there were any, in ticks; zero where the system does
+    /// not tell.
+    static var busy: (busy: Double, all: Double) {
+        guard let file = unsafe fopen("/proc/stat", "r") else { return (0, 0) }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard unsafe fgets(&line, 256, file) != nil else { return (0, 0) }
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let ticks = text.split { $0 == " " || $0 == "\n" }.dropFirst().compactMap { Double(String($0)) }
+        guard ticks.count >= 5 else { return (0, 0) }
+        let all = ticks.reduce(0, +)
+        // The fourth and the fifth are idle, the latter waiting for a disk.
+        return (all - ticks[3] - ticks[4], all)
+    }
+
     /// The memory that it cannot give back now, in kilobytes; nil where the system does not tell.
     static var heldMemory: Double? {
         benchmark_release_memory()
