@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
 
 /// Whether a command asks the host that runs on the same file.
 struct AttachOption: ParsableArguments {
@@ -11,21 +10,6 @@ struct AttachOption: ParsableArguments {
         help: "Ask the host that runs on the file, and fail if none does; or do without it. (default: ask if one runs)"
     )
     var attach: Bool?
-
-    /// The host to ask; nil to do without.
-    ///
-    /// - Parameter isSimulated: Whether the command simulates, which a host that runs does not.
-    /// - Throws: `not-open` if none runs and one was asked for; the error of a host that does not answer.
-    func host(of file: ConfigurationOption, isSimulated: Bool = false) async throws(ConnectorError) -> AttachedHost? {
-        guard attach ?? !isSimulated else { return nil }
-        if let host = try await AttachedHost.find(file) { return host }
-        guard attach == true else { return nil }
-        throw ConnectorError(
-            .notOpen,
-            "no host runs on \(file.file)",
-            fix: "start one: connector-host run; or drop --attach to do without one"
-        )
-    }
 
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {

@@ -1,0 +1,21 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+
+extension AttachOption {
+    /// The host to ask; nil to do without.
+    ///
+    /// - Parameter isSimulated: Whether the command simulates, which a host that runs does not.
+    /// - Throws: `not-open` if none runs and one was asked for; the error of a host that does not answer.
+    func host(of file: ConfigurationOption, isSimulated: Bool = false) async throws(ConnectorError) -> AttachedHost? {
+        guard attach ?? !isSimulated else { return nil }
+        if let host = try await AttachedHost.find(file) { return host }
+        guard attach == true else { return nil }
+        throw ConnectorError(
+            .notOpen,
+            "no host runs on \(file.file)",
+            fix: "start one: connector-host run; or drop --attach to do without one"
+        )
+    }
+}
