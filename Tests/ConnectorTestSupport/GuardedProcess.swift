@@ -69,26 +69,15 @@ package final class GuardedProcess: Sendable {
     }
 
     private static func spawn(_ arguments: [String], input: Int32? = nil) throws -> pid_t {
-        var texts: [UnsafeMutablePointer<CChar>?] = unsafe []
-        for argument in arguments { unsafe texts.append(strdup(argument)) }
-        unsafe texts.append(nil)
-        defer { for index in unsafe texts.indices { unsafe free(texts[index]) } }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
-        // The shell waits for a signal that a thread of this process may have blocked.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var process: pid_t = 0
-        guard unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &texts, environ) == 0 else {
-            throw ConnectorError(.failed, "\(arguments[0]) does not start")
+        let status = unsafe withStrings(arguments) { words in
+            unsafe withoutBlockedSignals { unsafe posix_spawn(&process, arguments[0], &actions, $0, words, environ) }
         }
+        guard status == 0 else { throw ConnectorError(.failed, "\(arguments[0]) does not start") }
         return process
     }
 }

@@ -16,8 +16,7 @@ internal import NIOHTTP1
 
 /// A server in a process of its own, and the same request to it by the HTTP client alone and through `http/1`.
 ///
-/// Sendable: the table is constant until ``close()``, and its functions may be called from any thread (http.h); the server's stream
-/// is used by ``close()`` alone, once.
+/// Sendable: the table is constant until ``close()``, and its functions may be called from any thread (http.h).
 @safe struct RequestTarget: Sendable {
     /// What the request carries, as an adapter sends a few events.
     private static let body = Array(#"{"batch":[{"event":"Order Completed","total":42.5}],"key":"0123456789"}"#.utf8)
@@ -25,7 +24,7 @@ internal import NIOHTTP1
         ("Content-Type", "application/json"), ("User-Agent", "connector-host"), ("Accept-Encoding", "gzip"),
     ]
 
-    private nonisolated(unsafe) let server: UnsafeMutablePointer<FILE>
+    private let server: ServerProcess
     private let url: String
     private let client: HTTPClient
     private let host: HostServices
@@ -34,13 +33,8 @@ internal import NIOHTTP1
 
     /// Starts the server; connects nothing.
     init(files: String) throws {
-        guard let server = unsafe popen("exec '\(files)/serve'", "r") else {
-            throw Failure("the server does not start")
-        }
-        var line = [CChar](repeating: 0, count: 16)
-        guard unsafe fgets(&line, 16, server) != nil else { throw Failure("the server names no port") }
-        unsafe self.server = server
-        url = "http://127.0.0.1:\(unsafe atoi(line))/v1/batch"
+        server = try ServerProcess("'\(files)/serve'")
+        url = "http://127.0.0.1:\(try server.port())/v1/batch"
         client = HTTPClient(eventLoopGroupProvider: .singleton)
         host = HostServices()
         gate = GateServices(
@@ -57,7 +51,7 @@ internal import NIOHTTP1
         gate.invalidate()
         await host.stop()
         try await client.shutdown()
-        guard unsafe pclose(server) == 0 else { throw Failure("the server failed") }
+        guard server.close() else { throw Failure("the server failed") }
     }
 
     /// Sends requests, some at a time, and answers the nanoseconds of processor time that this process took for each.
@@ -66,7 +60,7 @@ internal import NIOHTTP1
         atOnce: Int,
         _ send: @escaping @Sendable () async throws -> UInt32
     ) async throws -> Double {
-        let start = processorTime()
+        let start = Usage.processorTime
         try await withThrowingTaskGroup { group in
             for _ in 0..<atOnce {
                 group.addTask {
@@ -77,7 +71,7 @@ internal import NIOHTTP1
             }
             try await group.waitForAll()
         }
-        return (processorTime() - start) / Double(count)
+        return (Usage.processorTime - start) / Double(count)
     }
 
     /// The request through the HTTP client, as its documentation shows it.
@@ -156,13 +150,6 @@ internal import NIOHTTP1
                 }
             }
         }
-    }
-
-    /// What the process spent on all of its threads, in the system too, in nanoseconds.
-    private static func processorTime() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec)
     }
 
     /// Receives the end of a request.

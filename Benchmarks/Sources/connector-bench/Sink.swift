@@ -4,17 +4,9 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A server in another process that takes batches as Segment does, and counts the ids of their events.
-///
-/// It ends with this process, however that ends. Sendable: its stream is used by ``close()`` alone, once.
-@safe struct Sink: Sendable {
-    private nonisolated(unsafe) let stream: UnsafeMutablePointer<FILE>
+struct Sink: Sendable {
+    private let server: ServerProcess
     /// Where it listens on the loopback interface.
     let port: Int
 
@@ -25,13 +17,8 @@ internal import NIOCore
     ///
     /// - Parameter distance: How many milliseconds it takes to answer a batch.
     init(files: String, distance: Int = 0) throws {
-        guard let stream = unsafe popen("exec '\(files)/sink' \(distance)", "r") else {
-            throw Failure("the sink does not start")
-        }
-        unsafe self.stream = stream
-        var line = [CChar](repeating: 0, count: 16)
-        guard unsafe fgets(&line, 16, stream) != nil else { throw Failure("the sink names no port") }
-        port = unsafe Int(atoi(line))
+        server = try ServerProcess("'\(files)/sink' \(distance)")
+        port = try server.port()
     }
 
     /// Waits until every one of some events has arrived, and no other.
@@ -55,6 +42,6 @@ internal import NIOCore
 
     /// Ends it.
     func close() {
-        _ = unsafe pclose(stream)
+        server.close()
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorConsole
+internal import ConnectorControl
 internal import ConnectorManifest
 internal import ConnectorPlatform
 

@@ -26,14 +26,6 @@ package struct ControlEndpoint: Sendable {
     /// Answers a request that was checked.
     package var respond: @Sendable (ControlInput) async throws(ConnectorError) -> ControlResponse
 
-    /// What a request may do.
-    package enum Right: String, Sendable, Hashable {
-        /// Learn something.
-        case read
-        /// Change something, or reach a vendor.
-        case act
-    }
-
     /// A method of HTTP.
     package enum Method: String, Sendable, Hashable {
         case get = "GET"

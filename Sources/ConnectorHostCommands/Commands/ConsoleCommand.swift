@@ -90,41 +90,39 @@ struct ConsoleCommand: AsyncParsableCommand {
             answer: answer,
             logger: log.logger
         )
-        if let web { return try await serve(web, session, answer) }
-        let model = session.consoleModel(file)
-        let options = TerminalConsole.Options(route: route ?? .gates)
-        let opening = Task { [host = session.host] in await host.open() }
-        do throws(ConnectorError) {
-            try await session.interruption.cancelling { () async throws(ConnectorError) in
+        if let web {
+            let console = WebSession(session: session, options: web, file: file, stream: .output)
+            try await show(session, answer, orEnd: ExitStatus.failed) { () async throws(ConnectorError) in
+                try await console.run()
+            }
+        } else {
+            let model = session.consoleModel(file)
+            let options = TerminalConsole.Options(route: route ?? .gates)
+            try await show(session, answer, orEnd: ExitCode.validationFailure) { () async throws(ConnectorError) in
                 try await TerminalConsole.run(model, options)
             }
-        } catch {
-            opening.cancel()
-            try? await session.close()
-            answer.report([error])
-            throw ExitCode.validationFailure
         }
-        opening.cancel()
-        // A signal is a usual end.
-        try? await session.close()
     }
-}
 
-extension ConsoleCommand {
-    /// Shows the host in browsers until a signal ends it.
-    private func serve(_ options: WebConsole.Options, _ session: HostSession, _ answer: OutputOptions) async throws {
-        let console = WebSession(session: session, options: options, file: file, stream: .output)
+    /// Opens the gates, and shows them until somebody leaves or a signal ends it, which is a usual end.
+    ///
+    /// - Parameter failure: How the program ends if the console cannot be shown.
+    private func show(
+        _ session: HostSession,
+        _ answer: OutputOptions,
+        orEnd failure: any Error,
+        _ console: @escaping @Sendable () async throws(ConnectorError) -> Void
+    ) async throws {
         let opening = Task { [host = session.host] in await host.open() }
         do throws(ConnectorError) {
-            try await session.interruption.cancelling { () async throws(ConnectorError) in try await console.run() }
+            try await session.interruption.cancelling(console)
         } catch {
             opening.cancel()
             try? await session.close()
             answer.report([error])
-            throw ExitStatus.failed
+            throw failure
         }
         opening.cancel()
-        // A signal is the usual end.
         try? await session.close()
     }
 }

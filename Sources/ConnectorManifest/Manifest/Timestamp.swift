@@ -14,22 +14,9 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Reads RFC 3339 with any offset; nil for anything else, and for years outside 1970 to 2500.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)
-        func number(_ range: Range<Int>) -> Int? {
-            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else {
-                return nil
-            }
-            return bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        }
-        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D,
-            bytes[10] | 0x20 == UInt8(ascii: "t") || bytes[10] == 0x20,
-            bytes[13] == 0x3A, bytes[16] == 0x3A,
-            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            (1970...2500).contains(year)
+        guard bytes.count >= 20, bytes[10] | 0x20 == UInt8(ascii: "t") || bytes[10] == 0x20,
+            let time = Self.time(in: bytes.span)
         else { return nil }
-        var time = CalendarTime(year: year, month: month, day: day)
-        (time.hour, time.minute, time.second) = (hour, minute, second)
-        guard time.isPlausible else { return nil }
         var index = 19
         var fraction = 0
         if bytes[index] == UInt8(ascii: ".") {
@@ -47,7 +34,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         switch bytes[index...].first {
         case UInt8(ascii: "Z"), UInt8(ascii: "z"): index += 1
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            guard let hours = number((index + 1)..<(index + 3)), let minutes = number((index + 4)..<(index + 6)),
+            guard let hours = Self.number(in: bytes.span, at: (index + 1)..<(index + 3)),
+                let minutes = Self.number(in: bytes.span, at: (index + 4)..<(index + 6)),
                 bytes[index + 3] == 0x3A, hours < 24, minutes < 60
             else { return nil }
             offset = (bytes[index] == UInt8(ascii: "-") ? -60 : 60) * (hours * 60 + minutes)
@@ -91,26 +79,36 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Whether a text is what ``description`` writes for some moment, letter by letter.
     package static func isWritten(_ text: Span<UInt8>) -> Bool {
-        func number(_ range: Range<Int>) -> Int? {
-            var number = 0
-            for index in range {
-                guard 0x30...0x39 ~= text[index] else { return nil }
-                number = number * 10 + Int(text[index] - 0x30)
-            }
-            return number
-        }
-        guard text.count == 24, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
-            text[10] == UInt8(ascii: "T"),
-            text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"), text[19] == UInt8(ascii: "."),
-            text[23] == UInt8(ascii: "Z"),
-            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
-            let minute = number(14..<16), let second = number(17..<19), number(20..<23) != nil,
-            (1970...2500).contains(year)
+        guard text.count == 24, text[10] == UInt8(ascii: "T"), text[19] == UInt8(ascii: "."),
+            number(in: text, at: 20..<23) != nil, text[23] == UInt8(ascii: "Z"), let time = time(in: text)
         else { return false }
+        // A leap second, or the 31st of a short month, is written as a moment of the day after.
+        return time.second < 60 && CalendarTime(seconds: time.seconds, nanosecond: 0).day == time.day
+    }
+
+    /// The date and the time of day at the start of a text, whatever stands between them; nil if they are not there.
+    private static func time(in text: Span<UInt8>) -> CalendarTime? {
+        guard text.count >= 19, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
+            let year = number(in: text, at: 0..<4), (1970...2500).contains(year),
+            let month = number(in: text, at: 5..<7), let day = number(in: text, at: 8..<10),
+            let hour = number(in: text, at: 11..<13), let minute = number(in: text, at: 14..<16),
+            let second = number(in: text, at: 17..<19)
+        else { return nil }
         var time = CalendarTime(year: year, month: month, day: day)
         (time.hour, time.minute, time.second) = (hour, minute, second)
-        // A leap second, or the 31st of a short month, is written as a moment of the day after.
-        return time.isPlausible && second < 60 && CalendarTime(seconds: time.seconds, nanosecond: 0).day == day
+        return time.isPlausible ? time : nil
+    }
+
+    /// The number whose digits stand at a place; nil if anything else does.
+    private static func number(in text: Span<UInt8>, at place: Range<Int>) -> Int? {
+        guard place.upperBound <= text.count else { return nil }
+        var number = 0
+        for index in place {
+            guard 0x30...0x39 ~= text[index] else { return nil }
+            number = number * 10 + Int(text[index] - 0x30)
+        }
+        return number
     }
 
     /// Orders by time.

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Dispatch
 import Synchronization
 import Testing
@@ -50,21 +51,15 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
         // A server's socket would listen on in the child after the server has stopped.
         for descriptor in Int32(3)..<512 { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
-        // Threads of Dispatch and of Swift block signals, which a child would inherit.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var identifier: pid_t = 0
         let variables = program.environment.map { "\($0.key)=\($0.value)" }
         // The shell changes into the directory and becomes the program.
         let words = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", program.directory, path] + arguments
         let status = unsafe withStrings(words) { words in
-            unsafe withStrings(variables) {
-                unsafe posix_spawn(&identifier, "/bin/sh", &actions, &attributes, words, $0)
+            unsafe withStrings(variables) { variables in
+                unsafe withoutBlockedSignals {
+                    unsafe posix_spawn(&identifier, "/bin/sh", &actions, $0, words, variables)
+                }
             }
         }
         close(output.writing)
@@ -171,19 +166,4 @@ private func readAll(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     while let more = read(descriptor) { bytes += more }
     return String(decoding: bytes, as: UTF8.self)
-}
-
-/// Lends texts as C has them: a list of pointers that ends with nil.
-private func withStrings<Value>(
-    _ strings: [String],
-    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Value
-) -> Value {
-    let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: strings.count + 1)
-    for (index, string) in strings.enumerated() { unsafe pointers[index] = unsafe strdup(string) }
-    unsafe pointers[strings.count] = nil
-    defer {
-        for index in strings.indices { unsafe free(pointers[index]) }
-        unsafe pointers.deallocate()
-    }
-    return unsafe body(pointers)
 }
