@@ -55,6 +55,33 @@ import Testing
         numbers.map { .numbered($0, bytes: bytes) }
     }
 
+    /// Stores events, and waits until they can be had: one server of three stores them, and another hands them out.
+    ///
+    /// - Returns: Which of them were new.
+    @discardableResult
+    private func append(
+        _ engine: any OutboxEngine,
+        _ events: [OutboxEvent],
+        to targets: [String]
+    ) async throws -> [Bool] {
+        let before = try await engine.standings()
+        let isNew = try await engine.append(events, to: targets).isApplied
+        guard !(engine is SQLiteEngine) else { return isNew }
+        let more = isNew.count { $0 }
+        let counts = targets.map { ($0, (before[$0]?.queued ?? 0) + more) }
+        try await holds(engine, Dictionary(uniqueKeysWithValues: counts))
+        return isNew
+    }
+
+    /// Waits until connectors have so many events.
+    private func holds(_ engine: any OutboxEngine, _ counts: [String: Int]) async throws {
+        while true {
+            let standings = try await engine.standings()
+            if counts.allSatisfy({ (standings[$0]?.queued ?? 0) >= $1 }) { return }
+            await Task.yield()
+        }
+    }
+
     private func batch(_ engine: any OutboxEngine, _ target: String = "a", _ limits: BatchLimits = BatchLimits())
         async throws -> OutboxBatch
     {
@@ -74,9 +101,9 @@ import Testing
     @Test(arguments: Kind.usable)
     func `events come in the order of their arrival, to each connector at its own pace`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        #expect(try await engine.append(events(1...3), to: ["a", "b"]).isApplied == [true, true, true])
-        _ = try await engine.append(events(4...5), to: ["a"])
-        _ = try await engine.append(events(6...6), to: ["a", "b"])
+        #expect(try await append(engine, events(1...3), to: ["a", "b"]) == [true, true, true])
+        try await append(engine, events(4...5), to: ["a"])
+        try await append(engine, events(6...6), to: ["a", "b"])
         let first = try await batch(engine, "a", BatchLimits(count: 4))
         #expect(first.entries.map(\.event) == events(1...4))
         #expect(
@@ -98,11 +125,11 @@ import Testing
     @Test(arguments: Kind.usable)
     func `an id that is stored is not stored again`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...2), to: ["a"])
-        #expect(try await engine.append(events(2...3), to: ["a"]).isApplied == [false, true])
+        try await append(engine, events(1...2), to: ["a"])
+        #expect(try await append(engine, events(2...3), to: ["a"]) == [false, true])
         #expect(try await engine.standings()["a"]?.queued == 3)
         try await settle(engine, try await batch(engine), .delivered)
-        #expect(try await engine.append(events(3...3), to: ["a"]).isApplied == [false])
+        #expect(try await append(engine, events(3...3), to: ["a"]) == [false])
         #expect(try await batch(engine).isEmpty)
         await engine.close()
     }
@@ -110,8 +137,8 @@ import Testing
     @Test(arguments: Kind.usable)
     func `a batch keeps to its limits and to one capability`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...10, bytes: 100), to: ["a"])
-        _ = try await engine.append([.numbered(11, capability: "crash/1")], to: ["a"])
+        try await append(engine, events(1...10, bytes: 100), to: ["a"])
+        try await append(engine, [.numbered(11, capability: "crash/1")], to: ["a"])
         #expect(try await batch(engine, "a", BatchLimits(count: 3)).entries.count == 3)
         #expect(try await batch(engine, "a", BatchLimits(bytes: 350)).entries.count == 3)
         #expect(try await batch(engine, "a", BatchLimits(bytes: 10)).entries.count == 1, "a large event travels alone")
@@ -125,8 +152,9 @@ import Testing
     @Test(arguments: Kind.usable)
     func `an event that is retried comes again at its time, and others overtake it`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...3), to: ["a"])
-        let later = Timestamp(nanoseconds: now.nanoseconds + 1_000_000_000)
+        try await append(engine, events(1...3), to: ["a"])
+        // Servers count this in time of their own, however slow the machine is.
+        let later = Timestamp(nanoseconds: now.nanoseconds + 3_000_000_000)
         let first = try await batch(engine)
         let failure = DeliveryFailure(.rateLimited, "slow down")
         try await engine.settle(
@@ -137,7 +165,7 @@ import Testing
         let empty = try await batch(engine)
         #expect(empty.isEmpty)
         #expect(empty.nextDue == later)
-        _ = try await engine.append(events(4...4), to: ["a"])
+        try await append(engine, events(4...4), to: ["a"])
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4"])
         let again = try await engine.batch(for: "a", upTo: BatchLimits(), now: later)
         #expect(again.entries.map(\.event.id) == ["event-2"])
@@ -158,7 +186,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `equal failures one after the other are one, with a count`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...2), to: ["a"])
+        try await append(engine, events(1...2), to: ["a"])
         for _ in 1...1000 { try await settle(engine, try await batch(engine), .waiting) }
         let record = try #require(try await engine.records(RecordSelection(ids: ["event-2"])).first)
         #expect(record.state == .queued)
@@ -172,7 +200,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `dead letters are replayed and dropped, some or all`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...4), to: ["a", "b"])
+        try await append(engine, events(1...4), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)
         #expect(try await engine.replay(RecordSelection(targets: ["b"])) == 0)
         #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
@@ -193,7 +221,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...5, bytes: 100), to: ["a", "b"])
+        try await append(engine, events(1...5, bytes: 100), to: ["a", "b"])
         #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
         #expect(try await engine.dropOldest(150, of: "a") == 2)
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
@@ -210,7 +238,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `what everybody has is forgotten in time, but for dead letters`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...12_500), to: ["a"])
+        try await append(engine, events(1...12_500), to: ["a"])
         let first = try await batch(engine, "a", BatchLimits(count: 1))
         try await settle(engine, first, .dead)
         while true {
@@ -241,6 +269,7 @@ import Testing
                 }
             }
         }
+        try await holds(engine, ["a": 200, "b": 100])
         #expect(Set(try await batch(engine).entries.map(\.event.id)).count == 200)
         #expect(try await batch(engine, "b").entries.count == 100)
         await engine.close()
@@ -249,7 +278,7 @@ import Testing
     @Test(arguments: Kind.exact, [Fate.delivered, .retry(at: OutboxEvent.start), .dead])
     func `what is dropped while it is under way stays dropped`(_ kind: Kind, _ fate: Fate) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...10), to: ["a"])
+        try await append(engine, events(1...10), to: ["a"])
         let fresh = try await batch(engine)
         #expect(try await engine.drop(RecordSelection(ids: ["event-1", "event-5"])) == 2)
         try await settle(engine, fresh, .retry(at: now))
@@ -269,7 +298,7 @@ import Testing
     @Test(arguments: Kind.exact)
     func `thousands of dead letters are replayed and dropped`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...2500), to: ["a"])
+        try await append(engine, events(1...2500), to: ["a"])
         for _ in 1...5 { try await settle(engine, try await batch(engine), .dead) }
         #expect(try await engine.standings()["a"]?.dead == 2500)
         #expect(try await engine.replay(RecordSelection(limit: 1200)) == 1200)
@@ -284,15 +313,15 @@ import Testing
     @Test(arguments: Kind.exact)
     func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...2), to: ["a"])
+        try await append(engine, events(1...2), to: ["a"])
         try await settle(engine, try await batch(engine), .delivered)
-        for _ in 1...2 { #expect(try await engine.append(events(1...1), to: ["a", "b"]).isApplied == [false]) }
+        for _ in 1...2 { #expect(try await append(engine, events(1...1), to: ["a", "b"]) == [false]) }
         #expect(try await batch(engine).isEmpty)
         let second = try await batch(engine, "b")
         #expect(second.entries.map(\.event) == events(1...1))
         #expect(try await engine.standings()["b"]?.queued == 1)
         try await settle(engine, second, .delivered)
-        _ = try await engine.append(events(1...1), to: ["b"])
+        try await append(engine, events(1...1), to: ["b"])
         #expect(try await engine.standings()["b"]?.queued == 0)
         await engine.close()
     }
@@ -303,7 +332,7 @@ import Testing
         let tables = try #require(engine as? SQLiteEngine)
         var costs: [Int] = []
         for round in 0..<100 {
-            _ = try await engine.append(events((round * 500 + 1)...(round * 500 + 500), bytes: 100), to: ["a"])
+            try await append(engine, events((round * 500 + 1)...(round * 500 + 500), bytes: 100), to: ["a"])
             let before = try await tables.steps()
             #expect(try await engine.dropOldest(50_000, of: "a") == 500)
             costs.append(try await tables.steps() - before)
@@ -313,7 +342,7 @@ import Testing
         #expect(late * 10 < early * 11)
         #expect(try await batch(engine).isEmpty)
         let size = try await tables.pages()
-        _ = try await engine.append(events(60_001...60_001), to: ["a"])
+        try await append(engine, events(60_001...60_001), to: ["a"])
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-60001"])
         #expect(size < 2000, "ten thousand events are remembered, not fifty thousand")
         await engine.close()

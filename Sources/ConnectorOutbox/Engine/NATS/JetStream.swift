@@ -32,6 +32,9 @@ struct JetStream: Sendable {
 
         /// Whether there are fewer servers than replicas: more may come, or may have been away.
         var isForPeers: Bool { number == 10_005 }
+
+        /// Whether a message is not there: none was found, its number was not, or it could not be deleted therefore.
+        var isForAbsence: Bool { [10_037, 10_043, 10_057].contains(number) }
     }
 
     // MARK: Answers
@@ -226,15 +229,24 @@ struct JetStream: Sendable {
 
     /// The first message of a stream at a number or after it.
     ///
+    /// The leader of the stream answers: another replica may not know yet what was added or deleted a moment ago.
+    ///
     /// - Returns: Nil if there is none.
     func message(
         _ stream: String,
         from sequence: Int64,
         filter: String
     ) async throws(ConnectorError) -> NATSMessage? {
-        let body: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
-        let answer = try await ask(Message(subject: "$JS.API.DIRECT.GET.\(stream)", data: body.utf8()))
-        return answer.status == nil && answer.sequence != nil ? answer : nil
+        let wish: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
+        switch try await call("STREAM.MSG.GET.\(stream)", wish) {
+        case .failure(let refusal) where refusal.isForAbsence: return nil
+        case .failure(let refusal): throw Self.error(refusal)
+        case .success(let answer):
+            guard let message = answer["message"].flatMap({ NATSMessage(stored: $0) }) else {
+                throw ConnectorError(.storage, "the NATS server answers a question for an event with garbage")
+            }
+            return message
+        }
     }
 
     /// The next messages of a consumer, leased to the caller.

@@ -130,18 +130,17 @@ extension NATSEngine {
     package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         var selection = selection
         selection.states = nil
-        let letters = try await letters(selection)
-        for letter in letters {
+        var count = 0
+        for letter in try await letters(selection) {
             try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
-            try await delete(letter.number, of: layout.deadStream)
+            if try await delete(letter.number, of: layout.deadStream) { count += 1 }
         }
-        return letters.count
+        return count
     }
 
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         var count = 0
-        for letter in try await letters(selection) {
-            try await delete(letter.number, of: layout.deadStream)
+        for letter in try await letters(selection) where try await delete(letter.number, of: layout.deadStream) {
             self.count(dropped: 1, letter.record.target)
             count += 1
         }
@@ -152,7 +151,7 @@ extension NATSEngine {
             // A message belongs to all of its connectors: the others get another one, which comes last.
             let others = stored.waiting.filter { !dropped.contains($0) }
             if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
-            try await delete(stored.position, of: layout.stream)
+            guard try await delete(stored.position, of: layout.stream) else { continue }
             for target in dropped { self.count(dropped: 1, target) }
             count += dropped.count
         }
@@ -173,7 +172,14 @@ extension NATSEngine {
         _ = try await jetStream.publish([message])
     }
 
-    private func delete(_ number: Int64, of stream: String) async throws(ConnectorError) {
-        _ = try await jetStream.call("STREAM.MSG.DELETE.\(stream)", ["seq": .integer(number), "no_erase": true])
+    /// Deletes a message.
+    ///
+    /// - Returns: Whether it was there; another host may have been faster.
+    private func delete(_ number: Int64, of stream: String) async throws(ConnectorError) -> Bool {
+        switch try await jetStream.call("STREAM.MSG.DELETE.\(stream)", ["seq": .integer(number), "no_erase": true]) {
+        case .success: return true
+        case .failure(let refusal) where refusal.isForAbsence: return false
+        case .failure(let refusal): throw JetStream.error(refusal)
+        }
     }
 }

@@ -28,11 +28,30 @@ struct NATSMessage: Sendable {
         }
         reply = unsafe cnats_reply(message).map { unsafe String(cString: $0) } ?? ""
         status = header("Status").flatMap { Int($0) }
-        subject = header("Nats-Subject")
-        sequence = header("Nats-Sequence").flatMap { Int64($0) }
         event = header("Connector-Event")
         failure = header("Connector-Failure")
         data = unsafe Array(UnsafeRawBufferPointer(start: cnats_data(message), count: cnats_size(message)))
+    }
+
+    /// Reads a stored message as JetStream's API writes it: the headers as lines, and they and the content in Base64.
+    init?(stored: JSONValue) {
+        guard let sequence = stored["seq"]?.integer, let data = Base64.decode(stored["data"]?.string ?? ""),
+            let lines = Base64.decode(stored["hdrs"]?.string ?? "")
+        else { return nil }
+        func header(_ name: String) -> String? {
+            for line in lines.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+                let text = String(decoding: line, as: UTF8.self)
+                guard text.hasPrefix("\(name):") else { continue }
+                return String(text.dropFirst(name.count + 1).drop { $0 == " " })
+            }
+            return nil
+        }
+        reply = ""
+        subject = stored["subject"]?.string
+        self.sequence = sequence
+        event = header("Connector-Event")
+        failure = header("Connector-Failure")
+        self.data = data
     }
 }
 
