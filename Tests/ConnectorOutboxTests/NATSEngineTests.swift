@@ -111,4 +111,36 @@ import Testing
         #expect(Set(try await drain(engine, "b", until: 120)).count == 120)
         await engine.close()
     }
+
+    /// Such a leader notes the id of a message that it cannot store, and answers the repetition as if it had it.
+    @Test(.enabled(if: NetworkNamespaces.arePossible))
+    func `what a leader takes whom nobody follows any more is stored by the next one`() async throws {
+        let network = try NetworkNamespaces(3)
+        let servers = try await NATSServers(3, in: network)
+        _ = try await servers.migrate(["a"])
+        try await servers.whole()
+        let leader = try #require(servers.leader())
+        var settings = servers.settings()
+        settings.url = "nats://\(network.address(leader)):4222"
+        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        try network.isolate(leader)
+        async let stored: Void = {
+            // As an application does that is told that nobody knows.
+            while true {
+                do throws(ConnectorError) {
+                    _ = try await engine.append([.numbered(1)], to: ["a"])
+                    return
+                } catch {
+                    try #require(error.code == .storage)
+                }
+            }
+        }()
+        try await servers.leads(otherThan: leader)
+        try network.readmit(leader)
+        try await stored
+        let other = try await self.engine(servers, ["a"])
+        #expect(Set(try await drain(other, "a", until: 1)) == ["event-1"])
+        await other.close()
+        await engine.close()
+    }
 }

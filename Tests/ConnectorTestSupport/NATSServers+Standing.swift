@@ -15,21 +15,33 @@ internal import ConnectorPlatform
 extension NATSServers {
     /// Waits until every server has everything: before the next one dies, or there may be no majority that has.
     package func whole() async throws {
+        try await wait("the servers do not come back") { lack }
+    }
+
+    /// Waits until nothing is amiss.
+    private func wait(_ failure: String, _ lack: () -> String?) async throws {
         let clock = SystemHostClock()
         let deadline = clock.now() + 120_000_000_000
-        while let lack {
+        while let lack = lack() {
             guard clock.now() < deadline, !Task.isCancelled else {
-                throw ConnectorError(.timedOut, "the servers do not come back: \(lack)")
+                throw ConnectorError(.timedOut, "\(failure): \(lack)")
             }
             _ = await OneShot<Void>().wait(by: clock.now() + 50_000_000, on: clock)
         }
     }
 
     /// The server that leads the stream; nil while there is none.
-    package func leader(of stream: String = "OUTBOX") -> Int? {
+    ///
+    /// - Parameter other: One that is not asked: it may lead without knowing that the others follow it no more.
+    package func leader(of stream: String = "OUTBOX", otherThan other: Int? = nil) -> Int? {
         ports.indices.first { index in
-            streams(of: index).contains { $0["name"]?.string == stream && isLed($0, by: index) }
+            index != other && streams(of: index).contains { $0["name"]?.string == stream && isLed($0, by: index) }
         }
+    }
+
+    /// Waits until another server leads the stream.
+    package func leads(otherThan other: Int) async throws {
+        try await wait("nobody else leads the stream") { leader(otherThan: other) == nil ? "n\(other) led it" : nil }
     }
 
     /// What is not well; nil once every server answers, every stream and consumer has a leader, and the leaders of the streams say that

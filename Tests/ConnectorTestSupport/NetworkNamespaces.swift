@@ -71,6 +71,18 @@ package final class NetworkNamespaces: Sendable {
     /// Connects a machine again.
     package func join(_ machine: Int) throws { try ip("link set port\(machine) master switch", in: bridge) }
 
+    /// Makes a machine unable to send to the others, but for this process.
+    package func isolate(_ machine: Int) throws { try route("add", machine) }
+
+    /// Lets a machine send to the others again.
+    package func readmit(_ machine: Int) throws { try route("del", machine) }
+
+    private func route(_ change: String, _ machine: Int) throws {
+        for other in machines.indices where other != machine {
+            try ip("route \(change) blackhole \(address(other))", in: machines[machine])
+        }
+    }
+
     private static func command(_ machine: GuardedProcess) -> [String] {
         ["/usr/bin/nsenter", "-t", "\(machine.identifier)", "-n"]
     }

@@ -55,7 +55,8 @@ struct OutboxLedger {
             // The groups before the last one that is known were stored before that one was read.
             let end = sending.ids.lastIndex(where: known.contains) ?? 0
             let stored = sending.isComplete ? sending.ids[...] : sending.ids.prefix(end / Self.group * Self.group)
-            #expect(stored.filter { !known.contains($0) } == [])
+            let lost = stored.filter { !known.contains($0) }
+            #expect(lost.isEmpty, "\(lost.count) of \(stored.count) are lost: \(lost.prefix(10))")
         }
         let again = taken.values.reduce(0) { $0 + $1 - 1 }
         print("\(known.count) events, \(dead.count) dead letters, \(again) came again")

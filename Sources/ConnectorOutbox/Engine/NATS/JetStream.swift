@@ -17,6 +17,8 @@ struct JetStream: Sendable {
     private static let limit: UInt64 = 15_000_000_000
     /// The wait before a request is made again that nobody could answer.
     private static let pause: UInt64 = 100_000_000
+    /// How often a message is sent under one name, as long as nobody can say whether it was stored.
+    private static let renaming = 20
 
     /// What the server refuses.
     struct Refusal: Error {
@@ -211,16 +213,34 @@ struct JetStream: Sendable {
 
     /// Stores messages in the stream of their subject.
     ///
+    /// A leader notes the id of a message before a majority has it, and answers a repetition with "duplicate" and the number 0: that
+    /// says nothing about whether the message was stored, or ever will be. So it is sent again, and after a while under another
+    /// name, since a leader that has lost its followers since then keeps the id without the message. If both are stored in the
+    /// end, the event arrives twice, with one id.
+    ///
     /// - Returns: For each, whether it is new.
+    /// - Throws: `storage` if one of them was not stored in time, or nobody knows.
     func publish(_ messages: [Message]) async throws(ConnectorError) -> [Bool] {
-        var isNew: [Bool] = []
-        isNew.reserveCapacity(messages.count)
-        for answer in try await ask(messages) {
-            if let refusal = Self.refusal(answer) { throw Self.error(refusal) }
-            guard answer.data.contains(text: "\"seq\":") else {
-                throw ConnectorError(.storage, "the NATS server confirms an event with garbage")
+        var messages = messages
+        var isNew = Array(repeating: true, count: messages.count)
+        var open = Array(messages.indices)
+        let deadline = clock.now().saturatingAdding(Self.limit)
+        for attempt in 1... {
+            var unsure: [Int] = []
+            for (index, answer) in zip(open, try await ask(open.map { messages[$0] })) {
+                if let refusal = Self.refusal(answer) { throw Self.error(refusal) }
+                guard let number = answer.data.number(after: "\"seq\":") else {
+                    throw ConnectorError(.storage, "the NATS server confirms an event with garbage")
+                }
+                if number == 0 { unsure.append(index) }
+                isNew[index] = !answer.data.contains(text: "\"duplicate\":")
             }
-            isNew.append(!answer.data.contains(text: "\"duplicate\":"))
+            open = unsure
+            if open.isEmpty { break }
+            for index in open where attempt.isMultiple(of: Self.renaming) {
+                messages[index].headers.id? += ".\(attempt)"
+            }
+            try await goOn(isReachable: false, until: deadline)
         }
         return isNew
     }
@@ -301,5 +321,15 @@ extension [UInt8] {
         let text = text.utf8
         guard count >= text.count else { return false }
         return (0...(count - text.count)).contains { self[$0..<($0 + text.count)].elementsEqual(text) }
+    }
+
+    /// The decimal number that follows a text.
+    fileprivate func number(after text: String) -> UInt64? {
+        let text = Array(text.utf8)
+        guard count >= text.count,
+            let start = (0...(count - text.count)).first(where: { self[$0..<($0 + text.count)].elementsEqual(text) })
+        else { return nil }
+        let digits = self[(start + text.count)...].drop { $0 == UInt8(ascii: " ") }.prefix { 48...57 ~= $0 }
+        return UInt64(String(decoding: digits, as: UTF8.self))
     }
 }
