@@ -127,11 +127,28 @@ const module *module_at(uintptr_t address) {
 }
 
 #ifdef __linux__
-/** The place is that of the next module that is known already: the list names them in the order of the table. */
+/* How much of the linker's list is in the table: it grows at its end, as long as nothing is removed. */
+static size_t walked;
+static unsigned long long removed;
+
+/** Where a walk along the linker's list is. */
+typedef struct walk {
+    /** The number of the next entry. */
+    size_t entry;
+    /** The place of the next module that is known already: the list names them in the order of the table. */
+    int place;
+} walk;
+
 static int append_module(struct dl_phdr_info *info, size_t size, void *context) {
-    int count = atomic_load_explicit(&module_count, memory_order_relaxed), *place = context;
-    module *next = &modules[count];
+    walk *here = context;
     (void)size;
+    if (here->entry == 0 && info->dlpi_subs != removed) {
+        walked = 0;
+        removed = info->dlpi_subs;
+    }
+    if (here->entry++ < walked) return 0;
+    int count = atomic_load_explicit(&module_count, memory_order_relaxed);
+    module *next = &modules[count];
     if (count == (int)(sizeof modules / sizeof *modules)) return 1;
     next->start = next->end = 0;
     next->base = info->dlpi_addr;
@@ -143,10 +160,10 @@ static int append_module(struct dl_phdr_info *info, size_t size, void *context) 
         if (start + code->p_memsz > next->end) next->end = start + code->p_memsz;
     }
     if (next->start == 0) return 0;
-    for (int step = 0; step < count; step++) {
-        int index = (*place + step) % count;
+    for (int step = 0; walked == 0 && step < count; step++) {
+        int index = (here->place + step) % count;
         if (modules[index].start != next->start || modules[index].end != next->end) continue;
-        *place = index + 1;
+        here->place = index + 1;
         return 0;
     }
     const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
@@ -161,9 +178,10 @@ static int append_module(struct dl_phdr_info *info, size_t size, void *context) 
 
 void modules_refresh(void) {
 #ifdef __linux__
-    int place = 0;
+    walk here = {0, 0};
     pthread_mutex_lock(&growing);
-    dl_iterate_phdr(append_module, &place);
+    dl_iterate_phdr(append_module, &here);
+    walked = here.entry;
     pthread_mutex_unlock(&growing);
 #endif
 }

@@ -113,8 +113,10 @@ package final class Delivery: Sendable {
         if hasChanged { line.onChange() }
     }
 
-    /// Waits for a while, or until somebody urges or stops the delivery, or events arrive.
-    private func wait(_ nanoseconds: UInt64?, endsOnArrival: Bool = false) async {
+    /// Waits until a monotonic time, or until somebody urges or stops the delivery, or events arrive.
+    ///
+    /// - Parameter end: Nil for no end. Counted from when the reason for the wait was read: the clock has gone on since.
+    private func wait(until end: UInt64?, endsOnArrival: Bool = false) async {
         let signal = OneShot<Void>()
         let isDue = state.withLock { state in
             if state.isStopping || state.isUrged || endsOnArrival && state.hasArrivals { return true }
@@ -122,8 +124,7 @@ package final class Delivery: Sendable {
             return false
         }
         guard !isDue else { return }
-        let end = nanoseconds.map { line.clock.now().saturatingAdding($0) } ?? .max
-        _ = await signal.wait(by: end, on: line.clock)
+        _ = await signal.wait(by: end ?? .max, on: line.clock)
         state.withLock { $0.waiter = nil }
     }
 
@@ -162,28 +163,29 @@ package final class Delivery: Sendable {
         let isUsable = line.isUsable()
         guard isUsable || policy.maximumAge != nil else {
             set(.waitingForGate)
-            return await wait(nil)
+            return await wait(until: nil)
         }
         let limit = BatchLimits(count: progress.count, bytes: limits.bytes)
+        let monotonic = line.clock.now()
         let now = line.clock.wallTime()
         try await compareClocks(&progress, now)
         let batch = try await line.engine.batch(for: target, upTo: limit, now: now)
         if try await expire(batch, now) { return }
         guard isUsable else {
             set(.waitingForGate)
-            return await wait(policy.longestWait.nanoseconds)
+            return await wait(until: monotonic.saturatingAdding(policy.longestWait.nanoseconds))
         }
         guard let oldest = batch.entries.first?.event else {
             set(.idle)
-            return await wait(batch.nextDue.map { $0.nanoseconds(after: now) }, endsOnArrival: true)
+            let end = batch.nextDue.map { monotonic.saturatingAdding($0.nanoseconds(after: now)) }
+            return await wait(until: end, endsOnArrival: true)
         }
         let age = max(now.nanoseconds(after: oldest.createdAt), gathered(batch.entries[0].position, &progress))
         if batch.entries.count < limit.count, batch.entries[0].attempts == 0, age < policy.batchAge.nanoseconds {
             set(.idle)
-            return await wait(policy.batchAge.nanoseconds - age)
+            return await wait(until: monotonic.saturatingAdding(policy.batchAge.nanoseconds - age))
         }
-        let monotonic = line.clock.now()
-        guard monotonic >= progress.start else { return await wait(progress.start - monotonic) }
+        guard monotonic >= progress.start else { return await wait(until: progress.start) }
         if let pace = policy.pace {
             progress.start = monotonic.saturatingAdding(UInt64(Double(batch.entries.count) / pace * 1e9))
         }
@@ -267,8 +269,9 @@ package final class Delivery: Sendable {
     private func pause(_ progress: inout Progress, _ failure: DeliveryFailure, atLeast least: Duration?) async {
         progress.failures += 1
         let wait = max(line.jitter(policy.bound(after: progress.failures).nanoseconds), least?.nanoseconds ?? 0)
+        let end = line.clock.now().saturatingAdding(wait)
         set(.paused(failure, until: Timestamp(nanoseconds: line.clock.wallTime().nanoseconds.saturatingAdding(wait))))
-        await self.wait(wait)
+        await self.wait(until: end)
     }
 }
 

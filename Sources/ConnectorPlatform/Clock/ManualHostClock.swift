@@ -45,20 +45,23 @@ public final class ManualHostClock: HostClock {
 
     /// Adds a timer that fires when the clock is moved to its deadline, even if the delay is 0.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
-        add(fire) { now in now.saturatingAdding(delay) }
+        add(fire) { now in (now.saturatingAdding(delay), false) }
     }
 
     /// Adds a timer that fires when the clock is moved to its deadline; at once, on the calling thread, if the clock was
-    /// moved beyond it since the caller looked at it.
+    /// moved there since the caller looked at it.
     public func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
-        add(fire) { _ in deadline }
+        add(fire) { now in (deadline, deadline <= now) }
     }
 
-    private func add(_ fire: @escaping @Sendable () -> Void, _ deadline: (_ now: UInt64) -> UInt64) -> HostTimer {
+    private func add(
+        _ fire: @escaping @Sendable () -> Void,
+        _ deadline: (_ now: UInt64) -> (time: UInt64, isReached: Bool)
+    ) -> HostTimer {
         let (timer, overdue, ready) = state.withLock { state in
             let deadline = deadline(state.now)
-            let (timer, _) = state.queue.insert(at: deadline, fire)
-            let overdue = deadline < state.now ? state.queue.remove(timer) : nil
+            let (timer, _) = state.queue.insert(at: deadline.time, fire)
+            let overdue = deadline.isReached ? state.queue.remove(timer) : nil
             let count = state.queue.count
             let ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
             state.watchers.removeAll { $0.count <= count }

@@ -76,13 +76,14 @@ import Testing
         #expect(clock.now() <= clock.now())
     }
 
-    @Test func `a timer for a moment that a manual clock has passed fires at once`() async {
+    @Test(arguments: [99_999_999_999, 100_000_000_000])
+    func `a timer for a moment that a manual clock has reached fires at once`(_ moment: UInt64) {
         let clock = ManualHostClock(now: .seconds(100))
         let fired = Mutex(false)
-        let timer = clock.schedule(at: 99_999_999_999) { fired.withLock { $0 = true } }
+        let timer = clock.schedule(at: moment) { fired.withLock { $0 = true } }
         #expect(fired.withLock { $0 })
         #expect(!clock.cancel(timer))
-        let next = clock.schedule(at: 100_000_000_000) {}
+        let next = clock.schedule(at: 100_000_000_001) {}
         #expect(clock.timerCount == 1)
         #expect(clock.cancel(next))
     }
