@@ -24,9 +24,8 @@ extension Outbox {
 
     /// Ends the waits for connectors that have opened. Cheap: call it after every change of any gate.
     package func gatesChanged() {
-        for delivery in state.withLock({ Array($0.deliveries.values) }) where delivery.condition == .waitingForGate {
-            if targets[delivery.target]?.isUsable() == true { delivery.urge() }
-        }
+        let waiting = state.withLock { $0.deliveries.values.filter { $0.condition == .waitingForGate } }
+        for delivery in waiting where targets[delivery.target]?.isUsable() == true { delivery.urge() }
     }
 
     /// Tells the deliveries to look at their connectors again: some have opened, or somebody asks for an attempt.

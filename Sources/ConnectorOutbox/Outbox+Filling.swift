@@ -15,23 +15,34 @@ extension Outbox {
     package func append(_ events: [OutboxEvent], to paths: [String]) async throws(ConnectorError) -> [String] {
         let engine = try await engine()
         let bytes = events.reduce(0) { $0 + $1.payload.count }
-        var taking: [String] = []
-        for path in paths where try await makeRoom(bytes, events.count, at: path, engine) { taking.append(path) }
+        var taking = paths
+        if isBounded {
+            taking = []
+            for path in paths where try await makeRoom(bytes, events.count, at: path, engine) { taking.append(path) }
+        }
         guard !taking.isEmpty else { return [] }
         let step = try await engine.append(events, to: taking)
-        let new = zip(events, step.isApplied).filter(\.1).map(\.0)
+        let isNew = !step.isApplied.contains(false)
+        let new = isNew ? events : zip(events, step.isApplied).filter(\.1).map(\.0)
         let change = Standings.Change.appended(
             count: new.count,
-            bytes: new.reduce(0) { $0 + $1.payload.count },
+            bytes: isNew ? bytes : new.reduce(0) { $0 + $1.payload.count },
             oldest: new.first?.createdAt
         )
         let (deliveries, started) = state.withLock { state in
-            for path in taking { state.standings.note(change, of: path, turn: step.turn) }
-            let deliveries = taking.compactMap { state.deliveries[$0] }
-            return (deliveries, taking.compactMap { begin($0, engine, &state) })
+            var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
+            for path in taking {
+                state.standings.note(change, of: path, turn: step.turn)
+                if let delivery = state.deliveries[path] {
+                    deliveries.append(delivery)
+                } else if let delivery = begin(path, engine, &state) {
+                    started.append(delivery)
+                }
+            }
+            return (deliveries, started)
         }
         // Which connectors a known event is new for, the engine alone knows.
-        if new.count < events.count { try? await refresh(engine) }
+        if !isNew { try? await refresh(engine) }
         run(started)
         for delivery in deliveries { delivery.arrived() }
         environment.onChange()

@@ -81,6 +81,8 @@ package final class Outbox: Sendable {
     struct State {
         /// The engine, or the attempt to open it.
         var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
+        /// The engine, once it is open.
+        var opened: (any OutboxEngine)?
         var standings = Standings()
         var rates: [String: DeliveryRate] = [:]
         var deliveries: [String: Delivery] = [:]
@@ -97,6 +99,8 @@ package final class Outbox: Sendable {
 
     let environment: Environment
     let targets: [String: Target]
+    /// Whether some outbox has a limit.
+    let isBounded: Bool
     let state = Mutex(State())
     let receipts = ReceiptBook()
 
@@ -104,25 +108,22 @@ package final class Outbox: Sendable {
     package init(_ targets: [Target], _ environment: Environment) {
         self.environment = environment
         self.targets = Dictionary(targets.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        isBounded = targets.contains { $0.policy.maximumBytes != nil }
     }
 
     // MARK: The engine
 
     /// The engine, opened if it was not.
     package func engine() async throws(ConnectorError) -> any OutboxEngine {
+        // Almost every call finds it open.
+        if let openEngine { return openEngine }
         let (event, opens) = state.withLock { state in
-            if let engine = state.engine, (try? engine.value?.get()) != nil || engine.value == nil {
-                return (engine, false)
-            }
+            if let engine = state.engine, state.opened != nil || engine.value == nil { return (engine, false) }
             let event = OneShot<Result<any OutboxEngine, ConnectorError>>()
             state.engine = event
             return (event, true)
         }
-        guard opens else {
-            // Almost every call finds it open, and need not wait.
-            if let result = event.value { return try result.get() }
-            return try await event.wait().get()
-        }
+        guard opens else { return try await event.wait().get() }
         do throws(ConnectorError) {
             let engine = try await environment.open()
             do throws(ConnectorError) {
@@ -131,6 +132,7 @@ package final class Outbox: Sendable {
                 await engine.close()
                 throw error
             }
+            state.withLock { $0.opened = engine }
             event.send(.success(engine))
         } catch {
             event.send(.failure(error))
@@ -144,7 +146,7 @@ package final class Outbox: Sendable {
     package var isOpen: Bool { openEngine != nil }
 
     /// The engine, if it is open.
-    var openEngine: (any OutboxEngine)? { state.withLock { $0.engine?.value.flatMap { try? $0.get() } } }
+    var openEngine: (any OutboxEngine)? { state.withLock(\.opened) }
 
     /// What it takes to lose an event that is stored; nil until the engine is open.
     package var stability: String? { openEngine?.stability }

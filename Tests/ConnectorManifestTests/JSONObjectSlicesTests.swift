@@ -51,6 +51,15 @@ import Testing
         #expect(try values(Array("[{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}]".utf8)) == nil)
     }
 
+    @Test(arguments: 0..<20)
+    func `a string ends, breaks or goes on alike wherever the byte stands`(place: Int) throws {
+        let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))
+        for scalar in (UInt32(0)..<0x80).compactMap(Unicode.Scalar.init) {
+            let text = Array("[{\"a\":\"\(before)\(scalar)\(after)\"}]".utf8)
+            #expect(try values(text).map(JSONValue.array) == (try? JSONValue(parsing: text)))
+        }
+    }
+
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `whatever is found, the parser finds too`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -48,6 +48,15 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<20)
+    func `a character is written alike wherever it stands in a text`(place: Int) {
+        let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))
+        for scalar in (UInt32(0)..<0x100).compactMap(Unicode.Scalar.init) {
+            let alone = JSONValue.string(String(scalar)).serialized().dropFirst().dropLast()
+            #expect(JSONValue.string("\(before)\(scalar)\(after)").serialized() == "\"\(before)\(alone)\(after)\"")
+        }
+    }
+
     @Test func `every character survives`() throws {
         for start in stride(from: UInt32(0), to: 0x11_0000, by: 97) {
             let text = String(String.UnicodeScalarView((start..<(start + 3)).compactMap(Unicode.Scalar.init)))

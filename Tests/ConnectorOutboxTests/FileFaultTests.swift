@@ -160,4 +160,27 @@ import Testing
         #expect(batch.entries.map(\.event.id) == ["event-1"])
         await engine.close()
     }
+
+    @Test func `a file of the second version goes on numbering its events, on routes of their own too`() async throws {
+        var database: Database? = try Database(path)
+        try database?.run("BEGIN; \(Schema.steps[0]) \(Schema.steps[1]) PRAGMA user_version = 2; COMMIT")
+        try database?.run(
+            """
+            INSERT INTO routes VALUES(1, '["a"]', 1, 2, 1 << 40); INSERT INTO targets(path) VALUES('a');
+            INSERT INTO cursors VALUES(1, 1, 1 << 40 | 6, 0, 0);
+            INSERT INTO events VALUES(1 << 40 | 7, 'event-7', 'analytics/1 track', 0, '{}');
+            UPDATE counters SET value = 8;
+            """
+        )
+        database = nil
+        let engine = try await engine()
+        for (number, targets) in [(8, ["a", "b"]), (9, ["a"]), (10, ["c"])] {
+            _ = try await engine.append([.numbered(number)], to: targets)
+        }
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map { $0.position & 0xFF } == [7, 8, 9])
+        #expect(batch.entries.map(\.event.id) == ["event-7", "event-8", "event-9"])
+        #expect(try await engine.standings()["a"]?.queued == 3)
+        await engine.close()
+    }
 }

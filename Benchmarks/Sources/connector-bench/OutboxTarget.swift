@@ -91,21 +91,11 @@ struct OutboxTarget {
         }
     }
 
-    /// Delivers events in batches of a hundred from some tasks at once, each of which waits for every answer.
-    func deliver(_ events: [AnalyticsEvent], callers: Int) async throws {
-        try await withThrowingTaskGroup { group in
-            for caller in 0..<callers {
-                group.addTask { [analytics] in
-                    for first in stride(from: 100 * caller, to: events.count, by: 100 * callers) {
-                        let batch = Array(events[first..<min(events.count, first + 100)])
-                        let answers = try await analytics.deliver(batch)
-                        guard answers.allSatisfy({ $0.outcome == .accepted }) else {
-                            throw Failure("a batch was not accepted")
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
+    /// Delivers batches, each of which waits for the answers to the one before.
+    func deliver(_ batches: [[AnalyticsEvent]]) async throws {
+        for batch in batches {
+            let answers = try await analytics.deliver(batch)
+            guard answers.allSatisfy({ $0.outcome == .accepted }) else { throw Failure("a batch was not accepted") }
         }
     }
 

@@ -16,6 +16,7 @@ extension Suite {
             let name = together == 1 ? "C, each row" : "C, \(together) at once"
             var time = Measurement("enqueue/\(callers)", "enqueue 1 KB, \(title)", beside: name, goal: .ratio(1.25))
             var cost = Measurement("enqueue-processor/\(callers)", "  its processor time", beside: name)
+            var floor = Measurement("enqueue-floor/\(callers)", "  C, \(callers) at once", beside: name)
             for round in 0...5 {
                 // Its gate never opens, so nobody needs to listen.
                 let target = try OutboxTarget(files: files, port: 1)
@@ -32,8 +33,14 @@ extension Suite {
                 time.reference.add(reference[0])
                 cost.host.add(host.processorTime)
                 cost.reference.add(reference[1])
+                guard callers > 1 else { continue }
+                // So many callers who wait share a synchronisation at best, whatever the host takes.
+                let shared = try ChildProcess.numbers(rows.dropLast() + ["\(callers)"])
+                guard shared.count == 2 else { continue }
+                floor.host.add(shared[0])
+                floor.reference.add(reference[0])
             }
-            results += [time, cost]
+            results += callers > 1 ? [time, cost, floor] : [time, cost]
         }
         return results
     }
@@ -116,7 +123,8 @@ extension Suite {
         return [time, cost]
     }
 
-    /// The processor time of events of 300 bytes, from the outbox and directly.
+    /// The processor time of events of 300 bytes, from the outbox and directly; beside the former what C takes that asks of SQLite
+    /// alone what an outbox must.
     func delivering() async throws -> [Measurement] {
         var results: [Measurement] = []
         for (delivery, goal) in [("queued", 6000.0), ("direct", 4000.0)] {
@@ -125,16 +133,28 @@ extension Suite {
             defer { sink.close() }
             let target = try OutboxTarget(files: files, port: sink.port, delivery: delivery)
             try await target.open()
-            var cost = Measurement("\(delivery)-processor/300", "\(title), processor time", goal: .value(goal))
-            var time = Measurement("\(delivery)/300", "  its time")
+            let name = delivery == "queued" ? "SQLite alone, C" : nil
+            var cost = Measurement(
+                "\(delivery)-processor/300",
+                "\(title), processor time",
+                beside: name,
+                goal: .value(goal)
+            )
+            var time = Measurement("\(delivery)/300", "  its time", beside: name)
             for round in 0...5 {
                 let numbers = round * Self.eventCount..<(round + 1) * Self.eventCount
                 let sample =
                     try await delivery == "queued"
                     ? durable(numbers, bytes: 300, target, sink) : direct(numbers, bytes: 300, target, sink)
+                // The transactions of a thousand callers have some five hundred events.
+                let rows = ["\(files)/queue", "\(files)/queue.sqlite", "\(Self.eventCount)", "300", "500"]
+                let reference = name == nil ? [] : try ChildProcess.numbers(rows)
                 guard round > 0 else { continue }
                 cost.host.add(sample.processorTime)
                 time.host.add(sample.time)
+                guard reference.count == 2 else { continue }
+                time.reference.add(reference[0])
+                cost.reference.add(reference[1])
             }
             try await target.close()
             results += [cost, time]
@@ -203,8 +223,9 @@ extension Suite {
         _ sink: Sink
     ) async throws -> (time: Double, processorTime: Double) {
         let events = target.events(numbers, bytes: bytes)
+        let batches = stride(from: 0, to: events.count, by: 100).map { Array(events[$0..<min(events.count, $0 + 100)]) }
         let (start, used) = (ContinuousClock.now, Usage.processorTime)
-        try await target.deliver(events, callers: 1)
+        try await target.deliver(batches)
         try await sink.prove(numbers.upperBound)
         return sample(of: numbers.count, since: start, used)
     }

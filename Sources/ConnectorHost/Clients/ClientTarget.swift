@@ -114,15 +114,10 @@ struct ClientTarget: Sendable {
         _ options: CallOptions
     ) async throws(ConnectorError) -> Receipt {
         let node = try node
-        let arguments: CallArguments
-        if parameter.isEmpty {
-            let object = try JSONValue(parsing: payload, file: operation).object ?? JSONObject()
-            arguments = CallArguments(object)
-        } else {
-            arguments = CallArguments(texts: [(parameter, payload)])
-        }
         let recipients = try node.recipients(of: operation)
         let queued = recipients.filter { $0.delivery != nil }
+        let isDirect = queued.count < recipients.count
+        let arguments = isDirect ? try Self.arguments(payload, of: operation, as: parameter) : CallArguments(texts: [])
         guard !queued.isEmpty else {
             let answer = try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
@@ -135,6 +130,9 @@ struct ClientTarget: Sendable {
         } catch {
             throw described(error)
         }
+        guard isDirect else {
+            return Receipt(id: id, connectors: paths, outcomes: [], outbox: outbox)
+        }
         let direct = recipients.filter { $0.delivery == nil }
         let outcomes = await withTaskGroup(of: [CallOutcome].self) { group in
             for child in direct {
@@ -145,6 +143,16 @@ struct ClientTarget: Sendable {
             return await group.reduce(into: []) { $0 += $1 }
         }
         return Receipt(id: id, connectors: paths, outcomes: outcomes, outbox: outbox)
+    }
+
+    /// A payload as the only argument of an operation, or as all of them by name.
+    private static func arguments(
+        _ payload: [UInt8],
+        of operation: String,
+        as parameter: String
+    ) throws(ConnectorError) -> CallArguments {
+        guard parameter.isEmpty else { return CallArguments(texts: [(parameter, payload)]) }
+        return CallArguments(try JSONValue(parsing: payload, file: operation).object ?? JSONObject())
     }
 
     /// The capability that an operation belongs to.

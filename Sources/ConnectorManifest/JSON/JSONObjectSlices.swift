@@ -139,15 +139,13 @@ private struct JSONScan {
     /// Moves over a string. Escapes of surrogates are not plain.
     private mutating func string(_ text: Span<UInt8>, mayEscape: Bool) -> Bool {
         guard consume(UInt8(ascii: "\""), text) else { return false }
-        while index < text.count {
-            let byte = text[index]
-            index += 1
-            if byte == UInt8(ascii: "\"") { return true }
-            guard byte >= 0x20 else { return false }
-            guard byte == UInt8(ascii: "\\") else { continue }
-            guard mayEscape, escape(text) else { return false }
+        while true {
+            let end = PlainText.special(in: text, from: index)
+            guard end < text.count else { return false }
+            index = end + 1
+            if text[end] == UInt8(ascii: "\"") { return true }
+            guard text[end] == UInt8(ascii: "\\"), mayEscape, escape(text) else { return false }
         }
-        return false
     }
 
     /// Moves over what follows a backslash.

@@ -9,43 +9,50 @@ struct JSONSerializer {
     let isPretty: Bool
     private var level = 0
 
-    init(isPretty: Bool) {
+    /// - Parameter capacity: The bytes that the text will need, as far as that is known.
+    init(isPretty: Bool, capacity: Int = 0) {
         self.isPretty = isPretty
+        bytes.reserveCapacity(capacity)
     }
 
     mutating func write(_ value: JSONValue) {
         switch value {
         case .null: append("null")
         case .bool(let value): append(value ? "true" : "false")
-        case .integer(let value): append(String(value))
-        case .number(let value): append(value.isFinite ? "\(value)" : "null")
+        case .integer(let value): append(text: String(value))
+        case .number(let value): append(text: value.isFinite ? value.description : "null")
         case .string(let value): write(value)
         case .array(let elements):
-            list(elements, "[", "]") { serializer, element in serializer.write(element) }
-        case .object(let object):
-            list(object.members, "{", "}") { serializer, member in
-                serializer.write(member.name)
-                serializer.append(serializer.isPretty ? ": " : ":")
-                serializer.write(member.value)
-            }
+            list(elements.count, "[", "]") { serializer, index in serializer.write(elements[index]) }
+        case .object(let object): write(object)
         }
     }
 
-    private mutating func list<Element>(
-        _ elements: [Element],
-        _ open: String,
-        _ close: String,
-        _ writeElement: (inout Self, Element) -> Void
+    /// Writes an object.
+    mutating func write(_ object: JSONObject) {
+        let members = object.members
+        list(members.count, "{", "}") { serializer, index in
+            serializer.write(members[index].name)
+            serializer.append(serializer.isPretty ? ": " : ":")
+            serializer.write(members[index].value)
+        }
+    }
+
+    private mutating func list(
+        _ count: Int,
+        _ open: StaticString,
+        _ close: StaticString,
+        _ writeElement: (inout Self, Int) -> Void
     ) {
         append(open)
         level += 1
-        for (index, element) in elements.enumerated() {
+        for index in 0..<count {
             if index > 0 { append(",") }
             breakLine()
-            writeElement(&self, element)
+            writeElement(&self, index)
         }
         level -= 1
-        if !elements.isEmpty { breakLine() }
+        if count > 0 { breakLine() }
         append(close)
     }
 
@@ -58,8 +65,8 @@ struct JSONSerializer {
     /// Writes a string.
     mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        if isPlain(text) {
-            append(text)
+        if PlainText.isPlain(text.utf8Span.span) {
+            append(text: text)
             bytes.append(UInt8(ascii: "\""))
             return
         }
@@ -79,25 +86,22 @@ struct JSONSerializer {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a text is ASCII that needs no escapes: most texts are, and are copied whole.
-    private func isPlain(_ text: String) -> Bool {
-        let bytes = text.utf8Span.span
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte < 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
-        }
-        return true
-    }
-
     /// Writes `\u009b`: a reader gets the same character, and a terminal that shows the text none.
     private mutating func escape(_ scalar: Unicode.Scalar) {
         let digits = String(scalar.value, radix: 16)
-        append("\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
+        append("\\u")
+        append(text: String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
     }
 
     /// Adds a part of the text as it is.
-    mutating func append(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
+    mutating func append(_ text: StaticString) {
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func append(text: String) {
+        // Every text of Swift's own lies in one piece; the others are copied.
+        let isCopied: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bytes.append(contentsOf: $0) }
+        if isCopied == nil { bytes.append(contentsOf: text.utf8) }
     }
 }
 

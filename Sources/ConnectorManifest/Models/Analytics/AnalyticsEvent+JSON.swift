@@ -74,16 +74,19 @@ extension AnalyticsEvent {
         return .object(object)
     }
 
+    /// The bytes that most events need at most.
+    private static let usualSize = 512
+
     /// ``json`` as text, written without making the value.
     package func utf8() -> [UInt8] {
-        var serializer = JSONSerializer(isPretty: false)
+        var serializer = JSONSerializer(isPretty: false, capacity: Self.usualSize)
         write(to: &serializer)
         return serializer.bytes
     }
 
     /// The JSON array of events.
     package static func utf8(_ events: [AnalyticsEvent]) -> [UInt8] {
-        var serializer = JSONSerializer(isPretty: false)
+        var serializer = JSONSerializer(isPretty: false, capacity: Self.usualSize * events.count)
         serializer.append("[")
         for (index, event) in events.enumerated() {
             if index > 0 { serializer.append(",") }
@@ -96,15 +99,15 @@ extension AnalyticsEvent {
     private func write(to serializer: inout JSONSerializer) {
         serializer.append("{\"type\":")
         serializer.write(type.rawValue)
-        func write(_ member: String, _ text: String?) {
+        func write(_ member: StaticString, _ text: String?) {
             guard let text else { return }
             serializer.append(member)
             serializer.write(text)
         }
-        func write(_ member: String, _ object: JSONObject) {
+        func write(_ member: StaticString, _ object: JSONObject) {
             guard !object.isEmpty else { return }
             serializer.append(member)
-            serializer.write(.object(object))
+            serializer.write(object)
         }
         write(",\"messageId\":", messageId)
         write(",\"timestamp\":", timestamp?.description)

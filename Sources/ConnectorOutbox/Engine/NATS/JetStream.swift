@@ -316,11 +316,13 @@ struct JetStream: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether the bytes contain a text.
-    func contains(text: String) -> Bool {
-        let text = text.utf8
-        guard count >= text.count else { return false }
-        return (0...(count - text.count)).contains { self[$0..<($0 + text.count)].elementsEqual(text) }
+    /// Whether the bytes contain a text. Every acknowledgement is searched, so this makes no slices.
+    func contains(text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= length else { return false }
+        return (0...(count - length)).contains { place in
+            (0..<length).allSatisfy { unsafe self[place + $0] == text.utf8Start[$0] }
+        }
     }
 
     /// The decimal number that follows a text.

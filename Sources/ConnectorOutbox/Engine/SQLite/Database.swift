@@ -134,6 +134,48 @@ internal import ConnectorManifest
         }
     }
 
+    /// Runs the statement with the values of an event, which SQLite reads where they lie: it copies them into its pages alone.
+    func insert(
+        _ position: Int64,
+        _ id: String,
+        _ lane: String,
+        _ created: Timestamp,
+        _ payload: [UInt8]
+    ) throws(Database.Failure) {
+        var (id, lane) = (id, lane)
+        let failure = id.withUTF8 { id in
+            lane.withUTF8 { lane in
+                unsafe payload.withUnsafeBytes { payload -> Database.Failure? in
+                    // Nobody reads what is bound once this returns.
+                    defer {
+                        unsafe sqlite3_reset(handle)
+                        unsafe sqlite3_clear_bindings(handle)
+                    }
+                    let (id, lane) = (UnsafeRawBufferPointer(id), UnsafeRawBufferPointer(lane))
+                    let isBound =
+                        unsafe sqlite3_bind_int64(handle, 1, position) == SQLITE_OK && lend(id, isText: true, at: 2)
+                        && lend(lane, isText: true, at: 3)
+                        && sqlite3_bind_int64(handle, 4, Int64(clamping: created.nanoseconds)) == SQLITE_OK
+                        && lend(payload, isText: false, at: 5)
+                    return unsafe isBound && sqlite3_step(handle) == SQLITE_DONE ? nil : database.failure
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Binds bytes that outlive the next step.
+    @unsafe private func lend(_ bytes: UnsafeRawBufferPointer, isText: Bool, at index: Int32) -> Bool {
+        // Without an address they would be null.
+        guard let start = bytes.baseAddress else {
+            return unsafe sqlite3_bind_zeroblob(handle, index, 0) == SQLITE_OK
+        }
+        let count = UInt64(bytes.count)
+        guard isText else { return unsafe sqlite3_bind_blob64(handle, index, start, count, nil) == SQLITE_OK }
+        let text = unsafe start.assumingMemoryBound(to: CChar.self)
+        return unsafe sqlite3_bind_text64(handle, index, text, count, nil, UInt8(SQLITE_UTF8)) == SQLITE_OK
+    }
+
     /// Runs the statement, and takes the first column of the first row.
     func integer(_ values: Value...) throws(Database.Failure) -> Int64? {
         var result: Int64?
@@ -178,6 +220,19 @@ internal import ConnectorManifest
 
         /// A text; empty for null.
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+        /// Whether a text is another.
+        func isText(_ column: Int32, _ text: String) -> Bool {
+            let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { expected in
+                guard let start = unsafe sqlite3_column_blob(handle, column) else { return expected.isEmpty }
+                let bytes = unsafe UnsafeRawBufferPointer(
+                    start: start,
+                    count: Int(sqlite3_column_bytes(handle, column))
+                )
+                return unsafe bytes.elementsEqual(expected)
+            }
+            return isEqual ?? (self.text(column) == text)
+        }
 
         /// The bytes of a text or a blob; none for null.
         func bytes(_ column: Int32) -> [UInt8] {

@@ -130,7 +130,7 @@ extension OutboxTables {
                     path: row.text(6),
                     position: row.integer(0),
                     state: OutboxRecord.State(rawValue: row.text(7)) ?? .queued,
-                    event: row.event,
+                    event: event(row),
                     due: row.optionalInteger(8) == nil ? nil : row.time(8)
                 )
             )
@@ -254,17 +254,5 @@ extension OutboxTables {
         try statement("UPDATE targets SET dropped = dropped + 1 WHERE target = ?").run(.integer(place.target))
         if isListed { try forget(place.position) }
         return true
-    }
-}
-
-extension Statement.Row {
-    /// The columns position, id, lane, created and payload.
-    func entry(attempts: Int) -> OutboxBatch.Entry {
-        OutboxBatch.Entry(position: integer(0), attempts: attempts, event: event)
-    }
-
-    /// The columns id, lane, created and payload, after the position.
-    var event: OutboxEvent {
-        OutboxEvent(id: text(1), lane: Lane(text(2)) ?? Lane("", text(2)), createdAt: time(3), payload: bytes(4))
     }
 }

@@ -28,7 +28,7 @@ extension OutboxTables {
         }
         try record(attempt, of: batch, target)
         guard fates.contains(where: { $0 != .waiting }) else { return isWaiting }
-        for (entry, fate) in zip(batch.entries, fates) {
+        for (entry, fate) in zip(batch.entries, fates) where isRetry || fate != .delivered {
             let place: [Statement.Value] = [.integer(target), .integer(entry.position)]
             if isRetry, fate != .waiting {
                 try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(place)
@@ -62,7 +62,7 @@ extension OutboxTables {
             }
         } else {
             // New events leave in the order of their arrival: those before the first that waits.
-            try advance(target, past: zip(batch.entries, fates).prefix { $1 != .waiting }.map(\.0))
+            try advance(target, past: batch.entries[..<(fates.firstIndex(of: .waiting) ?? fates.endIndex)])
         }
         return isWaiting
     }
@@ -91,11 +91,11 @@ extension OutboxTables {
         var cursors: [Int64: Int64] = [:]
         for cursor in try self.cursors(of: target) { cursors[cursor.route] = cursor.position }
         var dropped: Set<Int64> = []
-        for (route, part) in Dictionary(grouping: entries, by: { $0.position >> Schema.sequenceBits }) {
+        for part in Self.parts(entries[...]).values {
             try statement("SELECT position FROM skipped WHERE target = ? AND position BETWEEN ? AND ?").run(
                 .integer(target),
-                .integer(part.first?.position ?? route),
-                .integer(part.last?.position ?? route)
+                .integer(part.first),
+                .integer(part.last)
             ) { row in
                 dropped.insert(row.integer(0))
             }
@@ -133,21 +133,41 @@ extension OutboxTables {
     }
 
     /// Moves the cursors of a connector past events.
-    private func advance(_ target: Int64, past entries: [OutboxBatch.Entry]) throws(Database.Failure) {
-        for (route, passed) in Dictionary(grouping: entries, by: { $0.position >> Schema.sequenceBits }) {
-            let position = passed.map(\.position).max() ?? 0
-            let bytes = passed.reduce(0) { $0 + $1.event.payload.count }
+    private func advance(_ target: Int64, past entries: ArraySlice<OutboxBatch.Entry>) throws(Database.Failure) {
+        for (route, passed) in Self.parts(entries) {
             try statement(
                 "UPDATE cursors SET position = ?, count = count + ?, bytes = bytes + ? WHERE target = ? AND route = ?"
             ).run(
-                .integer(position),
-                .integer(Int64(passed.count)),
-                .integer(Int64(bytes)),
+                .integer(passed.last),
+                .integer(passed.count),
+                .integer(passed.bytes),
                 .integer(target),
                 .integer(route)
             )
             try collect(route)
         }
+    }
+
+    /// Events of one route among others.
+    private struct Part {
+        var first: Int64
+        var last: Int64
+        var count: Int64 = 0
+        var bytes: Int64 = 0
+    }
+
+    /// The events of each route; those of one follow each other in the order of their positions.
+    private static func parts(_ entries: ArraySlice<OutboxBatch.Entry>) -> [Int64: Part] {
+        var parts: [Int64: Part] = [:]
+        for entry in entries {
+            let position = entry.position
+            var part = parts[position >> Schema.sequenceBits] ?? Part(first: position, last: position)
+            part.last = position
+            part.count += 1
+            part.bytes += Int64(entry.event.payload.count)
+            parts[position >> Schema.sequenceBits] = part
+        }
+        return parts
     }
 
     // MARK: Attempts

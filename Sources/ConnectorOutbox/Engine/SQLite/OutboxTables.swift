@@ -28,7 +28,10 @@ final class OutboxTables {
     /// Opens a file and brings it to the current version.
     init(_ path: String) throws(Database.Failure) {
         database = try Database(path)
-        try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF")
+        // Larger pages than usual hold more events and write fewer of them twice; a file that exists keeps its own.
+        try database.run(
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF"
+        )
         try Schema.migrate(database)
     }
 
@@ -122,19 +125,19 @@ final class OutboxTables {
         if let known = added.next {
             next = known
         } else {
-            next = try statement("SELECT value FROM counters WHERE name = 'next'").integer() ?? 1
+            next = try statement("SELECT max(next) FROM routes").integer() ?? 1
         }
         let insert = try insertStatement()
         var (count, bytes): (Int64, Int64) = (0, 0)
         var isNew: [Bool] = []
         isNew.reserveCapacity(events.count)
         for event in events {
-            try insert.run(
-                .integer(route << Schema.sequenceBits | (next + count)),
-                .text(event.id),
-                .text(text(of: event.lane)),
-                .time(event.createdAt),
-                .blob(event.payload)
+            try insert.insert(
+                route << Schema.sequenceBits | (next + count),
+                event.id,
+                text(of: event.lane),
+                event.createdAt,
+                event.payload
             )
             isNew.append(database.changes == 1)
             guard isNew[isNew.count - 1] else {
@@ -168,6 +171,19 @@ final class OutboxTables {
         return text
     }
 
+    /// The event in the columns id, lane, created and payload, after the position.
+    func event(_ row: borrowing Statement.Row) -> OutboxEvent {
+        let lane: Lane
+        if let last = self.lane, row.isText(2, last.text) {
+            lane = last.lane
+        } else {
+            let text = row.text(2)
+            lane = Lane(text) ?? Lane("", text)
+            self.lane = (lane, text)
+        }
+        return OutboxEvent(id: row.text(1), lane: lane, createdAt: row.time(3), payload: row.bytes(4))
+    }
+
     /// Queues an event that is stored already for connectors that it was not stored for.
     private func add(_ id: String, to targets: [String]) throws(Database.Failure) {
         let found = try statement("SELECT position FROM events WHERE id = ?").integer(.text(id))
@@ -190,111 +206,10 @@ final class OutboxTables {
     /// Writes what the new events add to the counters. Whatever reads the counters needs it first.
     func count() throws(Database.Failure) {
         guard let next = added.next else { return }
-        try statement("UPDATE counters SET value = ? WHERE name = 'next'").run(.integer(next))
-        for (route, sums) in added.routes {
-            try statement("UPDATE routes SET count = count + ?, bytes = bytes + ? WHERE route = ?")
-                .run(.integer(sums.count), .integer(sums.bytes), .integer(route))
+        for (route, sums) in added.routes where sums.count > 0 {
+            try statement("UPDATE routes SET count = count + ?, bytes = bytes + ?, next = ? WHERE route = ?")
+                .run(.integer(sums.count), .integer(sums.bytes), .integer(next), .integer(route))
         }
         added = Added()
     }
-
-    // MARK: Reading
-
-    /// How far a connector has come on one of its routes.
-    struct Cursor {
-        var route: Int64
-        var position: Int64
-        /// The first position beyond the route.
-        var end: Int64 { (route + 1) << Schema.sequenceBits }
-    }
-
-    /// The cursors of a connector.
-    func cursors(of target: Int64) throws(Database.Failure) -> [Cursor] {
-        var cursors: [Cursor] = []
-        try statement("SELECT route, position FROM cursors WHERE target = ?").run(.integer(target)) { row in
-            cursors.append(Cursor(route: row.integer(0), position: row.integer(1)))
-        }
-        return cursors
-    }
-
-    /// The next events of a connector.
-    func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
-        var batch = OutboxBatch(target: path, entries: [])
-        guard let target = try target(path) else { return batch }
-        var filling = Filling(limits: limits)
-        try statement(
-            """
-            SELECT events.position, id, lane, created, payload, attempts, renewed FROM retries JOIN events USING(position)
-            WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
-            """
-        ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row in
-            var entry = row.entry(attempts: Int(row.integer(5)))
-            entry.renewedAt = row.optionalInteger(6) == nil ? nil : row.time(6)
-            filling.add(entry)
-        }
-        batch.entries = filling.entries
-        if batch.isEmpty { batch.entries = try fresh(target, limits) }
-        if batch.isEmpty {
-            batch.nextDue = try statement("SELECT min(due) FROM retries WHERE target = ?").integer(.integer(target)).map
-            {
-                Timestamp(nanoseconds: UInt64(max(0, $0)))
-            }
-        }
-        return batch
-    }
-
-    /// The oldest events beyond the cursors, from all routes in the order of their arrival.
-    func fresh(_ target: Int64, _ limits: BatchLimits) throws(Database.Failure) -> [OutboxBatch.Entry] {
-        let select = try statement(
-            """
-            SELECT position, id, lane, created, payload FROM events
-            WHERE position > ? AND position < ?
-            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
-            ORDER BY position LIMIT ?
-            """
-        )
-        var lists: [[OutboxBatch.Entry]] = []
-        for cursor in try cursors(of: target) {
-            // The limit of bytes counts for each route, so that a batch of large events is not read for nothing.
-            var filling = Filling(limits: limits)
-            try select.run(
-                .integer(cursor.position),
-                .integer(cursor.end),
-                .integer(target),
-                .integer(Int64(limits.count))
-            ) { row in
-                filling.add(row.entry(attempts: 0))
-            }
-            if !filling.entries.isEmpty { lists.append(filling.entries) }
-        }
-        guard lists.count > 1 else { return lists.first ?? [] }
-        var filling = Filling(limits: limits)
-        for entry in lists.joined().sorted(by: { $0.sequence < $1.sequence }) { filling.add(entry) }
-        return filling.entries
-    }
-
-    /// Takes entries for a batch as long as they fit.
-    private struct Filling {
-        let limits: BatchLimits
-        var entries: [OutboxBatch.Entry] = []
-        private var bytes = 0
-        private var isFull = false
-
-        init(limits: BatchLimits) {
-            self.limits = limits
-        }
-
-        mutating func add(_ entry: OutboxBatch.Entry) {
-            bytes += entry.event.payload.count + 1
-            isFull =
-                isFull || entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
-                || entries.first.map { $0.event.lane.capability != entry.event.lane.capability } ?? false
-            if !isFull { entries.append(entry) }
-        }
-    }
-}
-
-extension OutboxBatch.Entry {
-    /// The event's number among those of all routes.
-    fileprivate var sequence: Int64 { position & (1 << Schema.sequenceBits - 1) }
 }

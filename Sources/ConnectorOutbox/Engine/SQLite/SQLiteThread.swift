@@ -12,19 +12,8 @@ internal import DequeModule
 /// came while the one before was under way (group commit). A caller goes on once its transaction is stable. After a
 /// transaction of many callers the next one waits a moment for them to come back, rather than to begin with the first.
 final class SQLiteThread: Sendable {
-    /// Work inside a transaction. It returns what to do once the transaction has ended, well or not.
-    private typealias Job = @Sendable (OutboxTables) throws(Database.Failure) -> @Sendable (Database.Failure?) -> Void
-
-    private struct Waiting: Sendable {
-        var job: Job
-        /// Whether its transaction must be on the disk before the caller goes on.
-        var isStable: Bool
-        /// Tells the caller that the work could not be done.
-        var fail: @Sendable (Database.Failure) -> Void
-    }
-
     private struct State: Sendable {
-        var waiting = Deque<Waiting>()
+        var waiting = Deque<any TransactionWork>()
         /// How many are worth waiting for.
         var expected = 1
         var isClosing = false
@@ -86,20 +75,12 @@ final class SQLiteThread: Sendable {
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(Database.Failure) -> Value {
         let result: Result<Value, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
-            let job: Job = { tables throws(Database.Failure) in
-                let value = try body(tables)
-                return { failure in
-                    unsafe continuation.resume(returning: failure.map { .failure($0) } ?? .success(value))
-                }
-            }
-            let waiting = Waiting(job: job, isStable: isStable) { failure in
-                unsafe continuation.resume(returning: .failure(failure))
-            }
+            let work = unsafe AwaitedWork(isStable: isStable, body, continuation)
             let (isOpen, isAwaited) = monitor.withLock { state in
-                if !state.isClosing { state.waiting.append(waiting) }
+                if !state.isClosing { state.waiting.append(work) }
                 return (!state.isClosing, state.waiting.count == 1 || state.waiting.count >= state.expected)
             }
-            guard isOpen else { return waiting.fail(Self.closed) }
+            guard isOpen else { return work.end(Self.closed) }
             if isAwaited { monitor.signal() }
         }
         return try result.get()
@@ -109,7 +90,7 @@ final class SQLiteThread: Sendable {
     func close() async {
         let isFirst = monitor.withLock { state in
             guard !state.isClosing else { return false }
-            state.waiting.append(Waiting(job: { _ in { _ in } }, isStable: true) { _ in })
+            state.waiting.append(EmptyWork())
             state.isClosing = true
             return true
         }
@@ -124,13 +105,13 @@ final class SQLiteThread: Sendable {
         while true {
             let expected = last < Self.crowd ? 1 : last
             let end = SystemTime.monotonic() + Self.patience
-            let group: Deque<Waiting>? = monitor.wait { state in
+            let group: Deque<any TransactionWork>? = monitor.wait { state in
                 state.expected = expected
                 guard !state.waiting.isEmpty else { return state.isClosing ? .proceed(nil) : .wait(until: nil) }
                 if state.waiting.count < expected, !state.isClosing, SystemTime.monotonic() < end {
                     return .wait(until: end)
                 }
-                var group = Deque<Waiting>(minimumCapacity: state.waiting.count)
+                var group = Deque<any TransactionWork>(minimumCapacity: state.waiting.count)
                 swap(&group, &state.waiting)
                 while group.count > Self.limit, let last = group.popLast() { state.waiting.prepend(last) }
                 return .proceed(group)
@@ -162,10 +143,8 @@ final class SQLiteThread: Sendable {
     }
 
     /// Does work in one transaction; if that fails, each piece in its own, so that nobody fails for another's fault.
-    private func commit(_ group: Deque<Waiting>, to tables: inout OutboxTables?, mayReplace: Bool = true) {
+    private func commit(_ group: Deque<any TransactionWork>, to tables: inout OutboxTables?, mayReplace: Bool = true) {
         do throws(Database.Failure) {
-            var ends: [@Sendable (Database.Failure?) -> Void] = []
-            ends.reserveCapacity(group.count)
             if let moved = tables, !moved.database.isInPlace {
                 try keep(moved)
                 tables = nil
@@ -174,9 +153,9 @@ final class SQLiteThread: Sendable {
             if tables == nil { tables = try openSound() }
             let isStable = group.contains { $0.isStable }
             try tables?.transaction(isStable: isStable) { tables throws(Database.Failure) in
-                for waiting in group { ends.append(try waiting.job(tables)) }
+                for work in group { try work.run(tables) }
             }
-            for end in ends { end(nil) }
+            for work in group { work.end(nil) }
         } catch {
             // Opened anew, SQLite may find a log that it can read, or the damage.
             if error.isUnreadable { tables = nil }
@@ -185,8 +164,8 @@ final class SQLiteThread: Sendable {
                 if (try? setAside(error)) != nil { return commit(group, to: &tables, mayReplace: false) }
             }
             // Whoever holds the file holds it for each of them.
-            guard group.count > 1, !error.isBusy else { return group.forEach { $0.fail(error) } }
-            for waiting in group { commit([waiting], to: &tables, mayReplace: mayReplace) }
+            guard group.count > 1, !error.isBusy else { return group.forEach { $0.end(error) } }
+            for work in group { commit([work], to: &tables, mayReplace: mayReplace) }
         }
     }
 }

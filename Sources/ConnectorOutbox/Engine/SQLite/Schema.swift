@@ -10,7 +10,7 @@
 /// `skipped` lists beyond it was dropped.
 enum Schema {
     /// The version that this code reads and writes.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// The bits of a position that number the event.
     static let sequenceBits: Int64 = 40
@@ -51,6 +51,12 @@ enum Schema {
         """
         ALTER TABLE retries ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE retries ADD COLUMN renewed INTEGER;
+        """,
+        // The number of the next event lies beside the counts that change with it: one page less for each transaction.
+        """
+        ALTER TABLE routes ADD COLUMN next INTEGER NOT NULL DEFAULT 1;
+        UPDATE routes SET next = (SELECT value FROM counters WHERE name = 'next');
+        DROP TABLE counters;
         """,
     ]
 
