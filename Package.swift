@@ -242,7 +242,8 @@ let package = Package(
         .executableTarget(
             name: "connector-bench",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "CBenchmark",
+                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "ConnectorOneShot",
+                "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

@@ -136,6 +136,20 @@ def test_the_focus_stays_while_the_page_changes(browser, console, vendors):
     expect(browser.focused() == "retry segment", f"the focus is on {browser.focused()!r}")
 
 
+def test_a_row_out_of_sight_changes_soon_or_as_it_comes_into_sight(browser, console, vendors):
+    browser.emulate("light", 1280, 60)
+    browser.open(console.root + "/gates")
+    browser.wait("the page is live", lambda: browser.attribute("#live", "data-state") == "live")
+    expect(browser.run("return document.querySelector('tbody').getBoundingClientRect().top > innerHeight * 1.5"),
+           "the rows are out of sight")
+    vendors.put("segment:status=503", "kinto:status=503")
+    browser.wait("segment is red", lambda: "failed" in row(browser, "segment"))
+    browser.wait("kinto is red", lambda: "failed" in row(browser, "kinto"))
+    browser.run("document.querySelector('tbody tr:last-child').scrollIntoView()")
+    vendors.put()
+    browser.wait("both are green", lambda: all("open" in row(browser, name) for name in ("segment", "kinto")))
+
+
 def test_nothing_is_refused_by_the_policy_or_fails(browser, console, vendors):
     browser.run("return 1")
     for page in PAGES:

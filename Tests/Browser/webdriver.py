@@ -142,8 +142,14 @@ class Browser:
             size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
             self._devtools("Emulation.setDeviceMetricsOverride", size)
 
+    def thread_time(self):
+        """The processor time that the page's thread has taken, in seconds."""
+        self._devtools("Performance.enable", {"timeDomain": "threadTicks"})
+        metrics = self._devtools("Performance.getMetrics", {})["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
     def _devtools(self, command, parameters):
-        self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+        return self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def picture(self, path):
         with open(path, "wb") as file:

@@ -45,10 +45,13 @@ struct HostModelTests {
         let following = Task { await model.run() }
         var changes = model.changes.makeAsyncIterator()
         await changes.next()
-        let snapshot = await model.snapshot(for: [.gates, .gate("a"), .outbox, .dead, .event("m1"), .plugins])
+        let later = [Route(["dead", "after", "0.1.a"]), Route(["outbox", "after", "0.1.a"])]
+        let routes = [Route.gates, .gate("a"), .outbox, .dead, .event("m1"), .plugins]
+        let snapshot = await model.snapshot(for: routes + later)
         #expect(snapshot.report["a"]?.state == .failed)
         #expect(snapshot.plugins.map(\.path) == ["/p"])
         #expect(snapshot.waiting.isEmpty && snapshot.dead.isEmpty && snapshot.failure == nil)
+        #expect(later.allSatisfy { snapshot.later[$0]?.isEmpty == true })
         let retry = ConsoleAct(.retry, .gate("a"), title: "retry a")
         #expect(await model.perform(retry).hasPrefix("a is failed: "))
         let close = ConsoleAct(.close, .gate("a"), title: "close a")

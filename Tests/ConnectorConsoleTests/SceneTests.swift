@@ -130,6 +130,33 @@ struct SceneTests {
         )
     }
 
+    @Test(arguments: [Route.dead, .outbox])
+    func `what is beyond one list is a link away`(_ route: Route) throws {
+        let state = route == .dead ? OutboxRecord.State.dead : .queued
+        func records(_ numbers: ClosedRange<Int>) -> [OutboxRecord] {
+            numbers.map { number in
+                var record = Mock.record("m\(number)", state)
+                record.place = RecordPlace(position: UInt64(number), target: record.target)
+                return record
+            }
+        }
+        var snapshot = Mock.snapshot(route)
+        snapshot.dead = records(1...HostConsoleModel.recordLimit)
+        snapshot.waiting = snapshot.dead
+        let first = ConsoleRegistry.standard.scene(for: route, of: snapshot)
+        let link = try #require(first.components.last?.rows.last?.link)
+        #expect("\(link)" == "\(route)/after/0.200.analytics%2Fsegment" && Route("\(link)") == link)
+        snapshot.routes.insert(link)
+        snapshot.later[link] = records(201...203)
+        let next = ConsoleRegistry.standard.scene(for: link, of: snapshot)
+        #expect(next.components.map(\.rows.count) == [3] && next.text.contains("m203"))
+        let command = route == .dead ? "connector-host outbox dead --after 0.200.analytics/segment" : nil
+        #expect(next.commandLine == command)
+        snapshot.later[link] = []
+        let last = ConsoleRegistry.standard.scene(for: link, of: snapshot)
+        #expect(last.text.contains(route == .dead ? "no dead letters" : "nothing more waits"))
+    }
+
     @Test func `events, plugins and the configuration are shown, without the values of the configuration`() {
         #expect(Mock.scene(.events).text.contains(#"analytics/segment  limit  {"left":3}"#))
         let plugins = Mock.scene(.plugins)
@@ -145,7 +172,7 @@ struct SceneTests {
     @Test(
         arguments: [
             Route.gate("nowhere"), .operation("nothing", of: "analytics/segment"), .plugin("none"),
-            Route(["dead", "a"]),
+            Route(["dead", "a"]), Route(["dead", "after", "a"]), Route(["outbox", "after", "1.2."]),
             Route(["configuration", "a"]), Route(["events", "a", "b"]), Route(["outbox", "a", "b"]), Route(["nowhere"]),
         ]
     )

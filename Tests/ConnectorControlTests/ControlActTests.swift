@@ -252,8 +252,11 @@ struct ControlActTests {
             #expect(await api.respond("GET", "/api/v1/outbox/%FF").status == 400)
             #expect(await api.respond("GET", "/api/v1/outbox/").status == 404)
             let dead = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead?limit=5").body)
-            #expect(dead["dead"] == [] && OutboxDocument.dead(json: dead)?.isEmpty == true)
-            for query in ["limit=0", "limit=x", "limit=1e2", "limit=1&limit=2", "limit=%FF", "connector="] {
+            #expect(dead["dead"] == [] && OutboxDocument.dead(json: dead)?.letters.isEmpty == true)
+            for query in [
+                "limit=0", "limit=x", "limit=1e2", "limit=1&limit=2", "limit=%FF", "connector=", "after=", "after=x",
+                "after=1.2.",
+            ] {
                 #expect(await api.respond("GET", "/api/v1/dead?\(query)").status == 400, "\(query)")
             }
             func act(_ name: String, _ body: String) async -> ControlResponse {
@@ -267,6 +270,36 @@ struct ControlActTests {
             #expect(try JSONValue(parsing: await act("replay", #"{"all": true}"#).body)["replayed"] == 0)
             let dropped = await act("drop", #"{"all": true, "queued": true, "connector": "a"}"#)
             #expect(try JSONValue(parsing: dropped.body) == ["version": 1, "dropped": 1])
+        }
+    }
+
+    @Test func `dead letters are listed page by page, while some of them are dropped`() async throws {
+        let connectors = #"[{"name": "a", "plugin": "deliveries"}]"#
+        try await withAPI(connectors, plugin: "deliveries") { host, api in
+            let gate = try host.gate("a")
+            for _ in 1...7 { _ = try await gate.send("place", ["order": ["refuse"]]) }
+            while try await host.outboxStandings()["a"]?.dead != 7 { await Task.yield() }
+            func page(_ query: String) async throws -> JSONValue {
+                let answer = await api.respond("GET", "/api/v1/dead?limit=3\(query)")
+                #expect(answer.status == 200)
+                return try JSONValue(parsing: answer.body)
+            }
+            func ids(_ page: JSONValue) -> [String] { (page["dead"]?.array ?? []).compactMap { $0["id"]?.string } }
+            let whole = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead").body)
+            let all = try #require(OutboxDocument.dead(json: whole))
+            #expect(all.letters.count == 7 && all.next == nil)
+            let first = try await page("")
+            #expect(ids(first) == all.letters.prefix(3).map(\.event.id))
+            #expect(OutboxDocument.dead(json: first)?.next?.description == first["next"]?.string)
+            let dropped = JSONValue.array([2, 4].map { .string(all.letters[$0].event.id) })
+            let answer = await api.respond(post("/api/v1/dead/drop", #"{"ids": \#(dropped.serialized())}"#))
+            #expect(try JSONValue(parsing: answer.body)["dropped"] == 2)
+            let next = try #require(first["next"]?.string)
+            let second = try await page("&after=\(PercentCoding.encode(next))")
+            #expect(ids(second) == [3, 5, 6].map { all.letters[$0].event.id })
+            let last = try #require(second["next"]?.string)
+            let third = try await page("&connector=a&after=\(PercentCoding.encode(last))")
+            #expect(ids(third).isEmpty && third["next"] == nil)
         }
     }
 

@@ -65,6 +65,26 @@ import Testing
         #expect(try await host.finish().status == 0)
     }
 
+    @Test func `a console opens no gate a second time, unless it is told to`() async throws {
+        let (workspace, host) = try await started()
+        let web = try await workspace.program.run("console", "--web", "127.0.0.1:0")
+        #expect(web.status == 1 && web.output.isEmpty)
+        #expect(web.error.contains("a host runs on ") && web.error.contains("run --console"), "\(web.error)")
+        if TmuxTerminal.isThere {
+            let refused = try await TmuxTerminal(workspace.program, "console")
+            #expect(try await refused.end().contains("status 1"))
+            let second = try await TmuxTerminal(workspace.program, "console", "--no-attach")
+            try await second.screen(with: "✓ 2/2")
+            try await second.press("q")
+            #expect(try await second.end().contains("status 0"))
+        }
+        try await end(host)
+        let alone = try workspace.program.start(["console", "--web", "127.0.0.1:0"])
+        #expect(await alone.output(until: "?token=").contains("console: http://"))
+        alone.signal(SIGTERM)
+        #expect(try await alone.finish().status == 0)
+    }
+
     @Test func `a call is made by the host, with the same output, status and errors`() async throws {
         let (workspace, host) = try await started()
         for arguments in [

@@ -310,6 +310,61 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: Kind.usable)
+    func `a list goes on after a place, whatever comes and goes meanwhile`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...25), to: ["a"])
+        try await settle(engine, try await batch(engine), .dead)
+        var (seen, place, pages) = ([String](), RecordPlace?.none, 0)
+        repeat {
+            let selection = RecordSelection(states: [.dead], limit: 10, after: place)
+            let records = try await engine.records(selection)
+            #expect(records.count <= 10)
+            seen += records.map(\.event.id)
+            place = records.next(limit: 10)
+            pages += 1
+            if pages == 1 {
+                // One that was seen, that of the place, and one of those to come; and a new one.
+                let last = try #require(records.last?.event.id)
+                #expect(try await engine.drop(RecordSelection(ids: ["event-1", last, "event-17"])) == 3)
+                _ = try await engine.append(events(26...26), to: ["a"])
+                try await settle(engine, try await batch(engine), .dead)
+            }
+        } while place != nil && pages < 10
+        #expect(pages == 3)
+        #expect(Set(seen).count == seen.count, "none is seen twice")
+        #expect(Set(seen) == Set((1...26).map { "event-\($0)" }).subtracting(["event-17"]))
+        let end = RecordPlace(time: .max, position: .max, target: "a")
+        #expect(try await engine.records(RecordSelection(states: [.dead], after: end)).isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `a list of what waits goes on between the connectors of one event`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        _ = try await engine.append(events(1...4), to: ["a", "b"])
+        var (seen, place) = ([String](), RecordPlace?.none)
+        repeat {
+            let records = try await engine.records(RecordSelection(states: [.queued], limit: 3, after: place))
+            seen += records.map { "\($0.event.id) \($0.target)" }
+            place = records.next(limit: 3)
+        } while place != nil && seen.count < 20
+        #expect(seen == (1...4).flatMap { ["event-\($0) a", "event-\($0) b"] })
+        await engine.close()
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "1.2.", "1.2", "-1.2.a", "1.-2.a", "01.2.a", "+1.2.a", "1.2a.b", "99999999999999999999.1.a",
+    ])
+    func `what is no place is refused`(_ text: String) {
+        #expect(RecordPlace(text) == nil)
+    }
+
+    @Test(arguments: ["0.0.a", "1767225600000000000.7.analytics/segment", "1.9999999999999999999.a.b.\u{e9}"])
+    func `a place is written as it is read`(_ text: String) {
+        #expect(RecordPlace(text)?.description == text)
+    }
+
     @Test(arguments: Kind.exact)
     func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

@@ -14,9 +14,11 @@ internal import Synchronization
 
 /// A console in this process that shows a thousand gates, each of which has another state at every look.
 struct ConsoleTarget: Sendable {
-    private let url: String
-    private let serving: Task<Void, any Error>
-    private static let token = "the token of the benchmark"
+    private let console: ServedConsole
+
+    /// Lets one browser in.
+    var link: String { console.link }
+
     private static let gates = 1000
 
     /// What a host would say.
@@ -26,9 +28,8 @@ struct ConsoleTarget: Sendable {
         private let looks = Atomic<Int>(0)
 
         init() throws {
-            let reports = [GateState.open, .failed].map { Report(json: Self.document($0)) }
-            self.reports = reports.compactMap(\.self)
-            guard self.reports.count == 2 else { throw Failure("the report cannot be read") }
+            reports = [0, 1].compactMap { Report(json: Self.document(failing: $0)) }
+            guard reports.count == 2 else { throw Failure("the report cannot be read") }
             // Ten times a second, something has changed.
             changes = AsyncStream(unfolding: {
                 try? await Task.sleep(for: .milliseconds(100))
@@ -36,16 +37,18 @@ struct ConsoleTarget: Sendable {
             })
         }
 
-        private static func document(_ state: GateState) -> JSONValue {
+        /// Every other gate is open, beginning with the first or the second.
+        private static func document(failing first: Int) -> JSONValue {
             let gates = (0..<gates).map { number -> JSONValue in
-                [
+                let state: GateState = number % 2 == first ? .failed : .open
+                return [
                     "path": .string("gate-\(number)"), "state": .string(state.rawValue), "target": "open",
                     "required": true, "ready": .bool(state == .open),
                     "plugin": ["id": .string("plugin-\(number)"), "version": "1.0.0"],
                     "error": ["code": "unavailable", "message": "the vendor answered HTTP 503"],
                 ]
             }
-            return ["version": 1, "state": .string(state.rawValue), "ready": false, "gates": .array(gates)]
+            return ["version": 1, "state": "degraded", "ready": false, "gates": .array(gates)]
         }
 
         func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
@@ -60,29 +63,18 @@ struct ConsoleTarget: Sendable {
 
     /// Begins to serve.
     init() async throws {
-        let (links, announced) = AsyncStream.makeStream(of: String.self)
         let model = try Model()
-        var options = WebConsole.Options()
-        options.token = Secret(Self.token)
-        serving = Task { [options] in try await WebConsole.serve(model, options) { announced.yield($0) } }
-        var first: String?
-        for await link in links {
-            first = link
-            break
+        console = try await ServedConsole { options, announce in
+            try await WebConsole.serve(model, options, announce: announce)
         }
-        guard let link = first, let end = link.firstIndex(of: "?") else { throw Failure("the console is not served") }
-        url = String(link[..<link.index(before: end)])
     }
 
     /// Stops.
-    func close() async {
-        serving.cancel()
-        _ = await serving.result
-    }
+    func close() async { await console.close() }
 
     private func request(_ path: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: url + path)
-        request.headers.add(name: "Authorization", value: "Bearer \(Self.token)")
+        var request = HTTPClientRequest(url: console.url + path)
+        request.headers.add(name: "Authorization", value: "Bearer \(ServedConsole.token)")
         return request
     }
 

@@ -15,14 +15,19 @@ extension Suite {
     /// It comes last: from here on the process has a metrics system.
     func metrics() async throws -> [Measurement] {
         let plain = try await CallTarget(files: files)
+        let entrance = CountedEntrance()
         MetricsSystem.bootstrap(BenchmarkMetrics())
         let metered = try await CallTarget(files: files)
         let measurements = [
+            Measurement("metrics/off", "typed call enters, metrics off", beside: "uncounted", goal: .more(5)),
             Measurement("metrics/typed", "typed call, metrics on", beside: "metrics off", goal: .more(40)),
             Measurement("metrics/lease", "  the same, through a lease", beside: "metrics off", goal: .more(40)),
             Measurement("metrics/named", "described call, by name, metrics on", beside: "metrics off"),
         ]
         return try await alternate(measurements, rounds: 2 * rounds) { measurement in
+            if measurement.id == "metrics/off" {
+                return (try entrance.pass(.typed, Self.callCount), try entrance.pass(.named, Self.callCount))
+            }
             let off = try await sample(measurement.id, plain)
             return (try await sample(measurement.id, metered), off)
         }

@@ -45,8 +45,8 @@ struct Suite {
             ("opening", opening), ("slowGates", slowGates), ("processes", processes), ("calls", calls),
             ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("besidePython", besidePython),
             ("delivering", delivering), ("backlogs", backlogs), ("publishing", publishing), ("draining", draining),
-            ("console", console), ("otherLanguages", otherLanguages), ("allocations", allocations),
-            ("metrics", metrics),
+            ("console", console), ("consoles", consoles), ("frames", frames), ("otherLanguages", otherLanguages),
+            ("allocations", allocations), ("metrics", metrics),
         ]
     }
 

@@ -25,7 +25,7 @@ enum Table {
     private static func goal(_ measurement: Measurement) -> String {
         let limit: String
         switch measurement.goal {
-        case .ratio(let ratio): limit = "≤ \(decimal(ratio, 1))×"
+        case .ratio(let ratio): limit = "≤ \(decimal(ratio, 2))×"
         case .value(let value): limit = "≤ \(text(value, measurement.unit))"
         case .more(let value): limit = "≤ +\(text(value, measurement.unit))"
         case nil: return ""
@@ -34,7 +34,7 @@ enum Table {
     }
 
     private static func row(_ columns: String...) {
-        let widths = [-46, 10, 24, -14, 10, 7, -16]
+        let widths = [-46, 10, 24, -14, 10, 7, -17]
         let cells = zip(columns, widths).map { column, width in
             let padding = String(repeating: " ", count: max(0, abs(width) - column.count))
             return width < 0 ? column + padding : padding + column

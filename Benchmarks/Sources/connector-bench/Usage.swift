@@ -18,6 +18,14 @@ enum Usage {
         return Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec)
     }
 
+    /// The calling thread, and the time that it spent, in the system too, in nanoseconds.
+    static var thread: (id: UInt, processorTime: Double) {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        let id = UInt(bitPattern: pthread_self().hashValue)
+        return (id, Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec))
+    }
+
     /// How long the machine's processors were busy since it started, and how long there were any, in ticks; zero where the system does
     /// not tell.
     static var busy: (busy: Double, all: Double) {

@@ -28,6 +28,8 @@ public struct ConsoleSnapshot: Sendable {
     package var waiting: [OutboxRecord] = []
     /// Dead letters, oldest first; the first ones alone.
     package var dead: [OutboxRecord] = []
+    /// Events that wait and dead letters after a place, by the routes that name it; the first ones there alone.
+    package var later: [Route: [OutboxRecord]] = [:]
     /// The event that is shown, at each connector that gets it.
     package var found: [OutboxRecord] = []
     /// Every plugin, once one is shown.

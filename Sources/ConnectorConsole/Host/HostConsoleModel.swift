@@ -118,20 +118,25 @@ package final class HostConsoleModel: ConsoleModel {
     private func addRecords(to snapshot: inout ConsoleSnapshot, for route: Route) async {
         do throws(ConnectorError) {
             switch route {
-            case .outbox:
-                snapshot.waiting = try await host.outboxRecords(
-                    RecordSelection(states: [.queued], limit: Self.recordLimit)
-                )
-            case .dead:
-                snapshot.dead = try await host.outboxRecords(
-                    RecordSelection(states: [.dead], limit: Self.recordLimit)
-                )
+            case .outbox: snapshot.waiting = try await records(.queued)
+            case .dead: snapshot.dead = try await records(.dead)
             default:
-                snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
+                if let list = LaterRecords(route) {
+                    snapshot.later[route] = try await records(list.state, after: list.place)
+                } else {
+                    snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
+                }
             }
         } catch {
             snapshot.failure = error
         }
+    }
+
+    private func records(
+        _ state: OutboxRecord.State,
+        after place: RecordPlace? = nil
+    ) async throws(ConnectorError) -> [OutboxRecord] {
+        try await host.outboxRecords(RecordSelection(states: [state], limit: Self.recordLimit, after: place))
     }
 
     private func plugins() async -> [PluginSummary] {

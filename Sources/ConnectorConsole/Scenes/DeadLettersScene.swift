@@ -8,23 +8,34 @@ internal import ConnectorOutbox
 /// The dead letters: what vendors refuse for good, and why.
 enum DeadLettersScene {
     static let descriptor = SceneDescriptor("dead", title: "Dead") { context in
-        guard context.route.parts.count == 1 else { return nil }
+        if context.route == .dead { return list(context, context.snapshot.dead) }
+        guard LaterRecords(context.route) != nil else { return nil }
+        return list(context, context.snapshot.later[context.route] ?? [])
+    }
+
+    private static func list(_ context: SceneContext, _ letters: [OutboxRecord]) -> Scene {
         let snapshot = context.snapshot
         if let failure = snapshot.failure {
             let notice = NoticeModel(StyledText(failure.message, .bad))
             return Scene(context.route, "Dead letters", [context.component("failure", notice)])
         }
-        guard !snapshot.dead.isEmpty else {
+        guard !letters.isEmpty else {
             let notice = NoticeModel(StyledText("no dead letters", .muted))
             return Scene(context.route, "Dead letters", [context.component("empty", notice)])
         }
         let total = snapshot.report.gates.compactMap(\.outbox?.dead).reduce(0, +)
-        let table = EventTable(snapshot.dead, at: snapshot.time, commands: snapshot.commands)
-        let more = total > snapshot.dead.count ? " of \(total)" : ""
-        let title = "\(snapshot.dead.count)\(more) dead letter\(snapshot.dead.count == 1 ? "" : "s"), oldest first"
+        let table = EventTable(letters, at: snapshot.time, commands: snapshot.commands)
+        let more = total > letters.count ? " of \(total)" : ""
+        let title = "\(letters.count)\(more) dead letter\(letters.count == 1 ? "" : "s"), oldest first"
         var scene = Scene(context.route, "Dead letters", [context.component("dead", title: title, table.model)])
-        scene.commandLine = snapshot.commands.outbox("dead")
-        let all = max(total, snapshot.dead.count)
+        if let link = LaterRecords.link(after: letters, in: .dead, context) { scene.components.append(link) }
+        scene.commandLine =
+            if let place = LaterRecords(context.route)?.place {
+                snapshot.commands.outbox("dead", "--after", place.description)
+            } else {
+                snapshot.commands.outbox("dead")
+            }
+        let all = max(total, letters.count)
         scene.acts = [
             ConsoleAct(
                 .replay,

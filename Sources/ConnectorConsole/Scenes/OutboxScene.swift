@@ -11,8 +11,26 @@ enum OutboxScene {
         switch context.route.parts.count {
         case 1: queues(context)
         case 2: EventScene(id: context.route.parts[1], context: context).scene
-        default: nil
+        default: LaterRecords(context.route).map { _ in waiting(context) }
         }
+    }
+
+    /// Events that wait, after those of another list.
+    private static func waiting(_ context: SceneContext) -> Scene {
+        let snapshot = context.snapshot
+        let records = snapshot.later[context.route] ?? []
+        let table = waiting(records, context)
+        let sentence = snapshot.failure.map { StyledText($0.message, .bad) } ?? StyledText("nothing more waits", .muted)
+        let notice = context.component("empty", NoticeModel(sentence))
+        return Scene(context.route, "Outbox", table.isEmpty ? [notice] : table)
+    }
+
+    /// Some events that wait, and the link to more; nothing without any.
+    private static func waiting(_ records: [OutboxRecord], _ context: SceneContext) -> [Component] {
+        guard !records.isEmpty else { return [] }
+        let table = EventTable(records, at: context.snapshot.time, commands: context.snapshot.commands)
+        let list = context.component("waiting", title: "Waiting, oldest first", table.model)
+        return [list, LaterRecords.link(after: records, in: .outbox, context)].compactMap(\.self)
     }
 
     private static func queues(_ context: SceneContext) -> Scene {
@@ -33,10 +51,7 @@ enum OutboxScene {
             .init("why it is stuck"),
         ]
         components.append(context.component("queues", title: "Queues", TableModel(columns, rows)))
-        if !snapshot.waiting.isEmpty {
-            let table = EventTable(snapshot.waiting, at: snapshot.time, commands: snapshot.commands)
-            components.append(context.component("waiting", title: "Waiting, oldest first", table.model))
-        }
+        components += waiting(snapshot.waiting, context)
         var scene = Scene(context.route, "Outbox", components)
         scene.commandLine = snapshot.commands.outbox("list")
         return scene

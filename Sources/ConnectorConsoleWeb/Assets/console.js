@@ -32,9 +32,7 @@
   const focusable = "a[href], button, input, select, textarea, [tabindex]";
 
   // Changes a part of the page; what had the focus in it has it again, and a form that somebody has written in stays as it is.
-  const change = (element, html, put) => {
-    if (!element) return;
-    const content = parse(html);
+  const change = (element, content, put) => {
     const active = element.contains(document.activeElement) ? document.activeElement : null;
     const place = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
     for (const form of element.querySelectorAll("form[data-touched]")) {
@@ -45,22 +43,35 @@
     if (isKept) active.focus({ preventScroll: true });
     else if (place >= 0) after.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
   };
-  const replace = (element, html) =>
-    change(element, html, (content) => {
+  const replace = (element, content) => {
+    if (!element) return;
+    change(element, content, (content) => {
       const after = content.firstElementChild;
       element.replaceWith(content);
       return after;
     });
+  };
+  // Replaces of a row what is another: a browser draws a cell faster than a row, and a row faster than a table.
+  const replaceRow = (row, content) => {
+    const next = content.firstElementChild;
+    if (row?.localName !== "tr" || row.children.length !== next.children.length) return replace(row, content);
+    row.className = next.className;
+    for (const cell of [...row.children]) {
+      const fragment = document.createDocumentFragment();
+      fragment.append(next.firstElementChild);
+      if (!cell.isEqualNode(fragment.firstElementChild)) replace(cell, fragment);
+    }
+  };
 
   const operations = {
-    replace: (id, html) => replace(byId(id), html),
+    replace: (id, html) => replace(byId(id), parse(html)),
     fill: (id, html) => {
       const element = byId(id);
-      change(element, html, (content) => { element.replaceChildren(content); return element; });
+      if (!element) return;
+      change(element, parse(html), (content) => { element.replaceChildren(content); return element; });
     },
     text: (id, text) => { const element = byId(id); if (element) element.textContent = text; },
-    row: (component, row, html) => replace(rows(component)?.children[row], html),
-    cell: (component, row, cell, html) => replace(rows(component)?.children[row]?.children[cell], html),
+    columns: (component, hidden) => byId("c" + component)?.querySelector("table")?.setAttribute("class", hidden),
     remove: (component, row, count) => {
       const list = rows(component);
       for (let left = count; left > 0; left--) list?.children[row]?.remove();
@@ -73,6 +84,54 @@
     },
     say: (text, state) => say(text, state === "open" ? "good" : state === "failed" ? "bad" : "warning"),
   };
+
+  const rowOperations = {
+    row: (row, html) => replaceRow(row, parse(html)),
+    cell: (row, cell, html) => replace(row.children[cell], parse(html)),
+  };
+
+  // Changes are drawn once a frame. Rows out of sight wait for up to two seconds, or until they come into sight: most of what a
+  // browser does for a change is not over with its operation, and grows with the rows that are others.
+  const waiting = [];
+  const late = new Map();
+  let [drawing, resting] = [false, undefined];
+  const isNear = (row) => {
+    const box = row.getBoundingClientRect();
+    return box.bottom > -innerHeight / 2 && box.top < innerHeight * 1.5;
+  };
+  const drawRows = (list) => {
+    for (const row of list) {
+      const changes = late.get(row);
+      late.delete(row);
+      if (row.isConnected) for (const [name, ...values] of changes) rowOperations[name](row, ...values);
+    }
+    if (late.size > 0 && !resting) {
+      resting = setTimeout(() => { resting = undefined; drawRows([...late.keys()].slice(0, 12)); }, 250);
+    }
+  };
+  const draw = () => {
+    drawing = false;
+    for (const [name, ...values] of waiting.splice(0)) {
+      if (!(name in rowOperations)) {
+        operations[name]?.(...values);
+        continue;
+      }
+      const [component, index, ...rest] = values;
+      const row = rows(component)?.children[index];
+      if (!row) continue;
+      // A row that is another, or another text of the same cell, makes an earlier one pointless.
+      const earlier = name === "row" ? [] : late.get(row) ?? [];
+      late.set(row, [...earlier.filter(([other, cell]) => other === "row" || cell !== rest[0]), [name, ...rest]]);
+    }
+    // Looked at together, before the first is drawn: the page is laid out once.
+    drawRows([...late.keys()].filter(isNear));
+  };
+  const soon = () => {
+    if (!drawing) requestAnimationFrame(draw);
+    drawing = true;
+  };
+  addEventListener("scroll", () => { if (late.size > 0) soon(); }, { capture: true, passive: true });
+  addEventListener("beforeprint", () => drawRows([...late.keys()]));
 
   // MARK: The stream
 
@@ -94,10 +153,20 @@
     source.onmessage = (event) => {
       version = event.lastEventId;
       show("live");
-      for (const [name, ...values] of JSON.parse(event.data)) operations[name]?.(...values);
+      waiting.push(...JSON.parse(event.data));
+      soon();
+      if (waiting.length > limit) startOver();
     };
   };
   const rest = () => { source?.close(); source = undefined; };
+  // A browser that draws no frame for long gets the whole page as it is now, instead of ever more of them.
+  const limit = 2000;
+  const startOver = () => {
+    rest();
+    waiting.length = 0;
+    version = "";
+    follow();
+  };
   // A tab that nobody sees leaves its connection to those that somebody does.
   document.addEventListener("visibilitychange", () => (document.hidden ? rest() : follow()));
   addEventListener("pagehide", rest);

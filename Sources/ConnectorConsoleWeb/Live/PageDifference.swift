@@ -31,6 +31,11 @@ struct PageDifference: Sendable {
         for component in whole.sorted() {
             add("replace", .string("c\(component)"), .string(view.component(component).text))
         }
+        for component in Set(changes.compactMap(\.component)).subtracting(whole).sorted() {
+            let hidden = SceneView.hiddenColumns(of: new.scene.components[component])
+            guard hidden != SceneView.hiddenColumns(of: old.scene.components[component]) else { continue }
+            add("columns", number(component), .string(hidden))
+        }
         for change in changes where change.component.map({ !whole.contains($0) }) ?? true {
             switch change {
             case .everything:
@@ -51,15 +56,13 @@ struct PageDifference: Sendable {
         }
     }
 
-    /// The components that are drawn anew as a whole: their frame is another, or the columns in which there is anything.
+    /// The components that are drawn anew as a whole: their frame is another, or there are buttons for the first or the last time.
     private static func redrawn(_ changes: [SceneChange], from old: Scene, to new: Scene) -> Set<Int> {
         var redrawn: Set<Int> = []
         for change in changes {
             guard let component = change.component else { continue }
             if case .frame = change { redrawn.insert(component) }
-            if new.components[component].emptyColumns != old.components[component].emptyColumns {
-                redrawn.insert(component)
-            }
+            if new.components[component].hasActs != old.components[component].hasActs { redrawn.insert(component) }
         }
         return redrawn
     }

@@ -67,8 +67,8 @@ struct SceneView: Sendable {
             ("tabindex", "0"),
             ("aria-label", "\(name), table")
         ) { markup in
-            let empty = component.emptyColumns.map { "e\($0 + 1)" }.joined(separator: " ")
-            markup.element("table", ("role", "table"), ("class", empty.isEmpty ? nil : empty)) { markup in
+            let hidden = Self.hiddenColumns(of: component)
+            markup.element("table", ("role", "table"), ("class", hidden.isEmpty ? nil : hidden)) { markup in
                 markup.element("caption", ("class", "hidden"), text: name)
                 if !component.columns.isEmpty {
                     markup.element("thead", ("role", "rowgroup")) { $0.append(headings(component)) }
@@ -80,6 +80,15 @@ struct SceneView: Sendable {
         }
         // Seen only where there is no row.
         markup.element("p", ("class", "empty"), text: "nothing here")
+    }
+
+    /// The classes of a table that leave columns out of sight: those with a heading and nothing below it, among the first ones.
+    static func hiddenColumns(of component: Component) -> String {
+        guard !component.rows.isEmpty else { return "" }
+        let hidden = component.columns.indices.prefix(12).filter { column in
+            component.rows.allSatisfy { !$0.cells.indices.contains(column) || $0.cells[column].isEmpty }
+        }
+        return hidden.map { "e\($0 + 1)" }.joined(separator: " ")
     }
 
     private func headings(_ component: Component) -> Markup {
@@ -189,9 +198,7 @@ struct SceneView: Sendable {
         return markup
     }
 
-    private func hasActs(_ component: Component) -> Bool {
-        canAct && component.rows.contains { !$0.acts.isEmpty }
-    }
+    private func hasActs(_ component: Component) -> Bool { canAct && component.hasActs }
 
     /// The button of an act.
     static func button(_ act: ConsoleAct) -> Markup {
@@ -281,11 +288,6 @@ struct SceneView: Sendable {
 }
 
 extension Component {
-    /// The columns with a heading and nothing below it, among the first ones; a page leaves them out of sight.
-    var emptyColumns: [Int] {
-        guard !rows.isEmpty else { return [] }
-        return columns.indices.prefix(12).filter { column in
-            rows.allSatisfy { !$0.cells.indices.contains(column) || $0.cells[column].isEmpty }
-        }
-    }
+    /// Whether something can be done to any of its rows.
+    var hasActs: Bool { rows.contains { !$0.acts.isEmpty } }
 }

@@ -48,15 +48,19 @@ extension ControlAPI {
                 query: [
                     connector,
                     ControlField("limit", .integer(1...Int64(recordLimit)), "The most of them; 100 by default."),
+                    ControlField("after", .place, "Those after a place: the member next of the answer before."),
                 ],
                 answers: [answer("The dead letters.", ControlSchemas.dead)]
             ) { input throws(ConnectorError) in
+                let limit = input.integer("limit") ?? 100
                 let selection = RecordSelection(
                     targets: try await selected(input, host).targets,
                     states: [.dead],
-                    limit: input.integer("limit") ?? 100
+                    limit: limit,
+                    after: input["after"].flatMap(RecordPlace.init)
                 )
-                return ControlResponse(OutboxDocument.dead(try await host.outboxRecords(selection)))
+                let records = try await host.outboxRecords(selection)
+                return ControlResponse(OutboxDocument.dead(records, next: records.next(limit: limit)))
             },
             letters("replay", "Puts dead letters back in the queue.", done: "replayed", host) {
                 host,

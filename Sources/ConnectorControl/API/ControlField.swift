@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorManifest
+internal import ConnectorOutbox
 
 /// A value that an endpoint takes: in its path, in its query, or in the object that is its body.
 ///
@@ -20,6 +21,8 @@ package struct ControlField: Sendable {
     package enum Kind: Sendable {
         /// A text, which is not empty.
         case text
+        /// The place of a dead letter, as an answer names it.
+        case place
         /// True or false.
         case flag
         /// True: that it is there says all.
@@ -45,6 +48,7 @@ package struct ControlField: Sendable {
         let text: JSONValue = ["type": "string", "minLength": 1]
         return switch kind {
         case .text: text
+        case .place: ["type": "string", "pattern": .string(OutboxDocument.placePattern)]
         case .flag: ["type": "boolean"]
         case .yes: ["const": true]
         case .integer(let range):
@@ -59,6 +63,8 @@ package struct ControlField: Sendable {
     func problem(of value: JSONValue) -> String? {
         switch kind {
         case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a text that is not empty"
+        case .place:
+            value.string.flatMap(RecordPlace.init) != nil ? nil : "what \"next\" is in an answer"
         case .flag: value.bool != nil ? nil : "true or false"
         case .yes: value == true ? nil : "true"
         case .integer(let range):
@@ -76,7 +82,7 @@ package struct ControlField: Sendable {
     /// The value of a text in a path or a query, as it is checked next.
     func value(_ text: String) -> JSONValue {
         switch kind {
-        case .text, .texts, .arguments: .string(text)
+        case .text, .place, .texts, .arguments: .string(text)
         case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
         // Digits alone: neither "1e2" nor " 1" is how a query writes a number.
         case .integer:

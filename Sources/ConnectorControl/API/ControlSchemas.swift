@@ -126,15 +126,18 @@ enum ControlSchemas {
     ])
 
     /// Dead letters.
-    static let dead = object([
-        "version": version,
-        "dead": list(
-            of: object(
-                ["id": text, "connector": text, "capability": text, "operation": text, "createdAt": text],
-                ["code": text, "reason": text]
-            )
-        ),
-    ])
+    static let dead = object(
+        [
+            "version": version,
+            "dead": list(
+                of: object(
+                    ["id": text, "connector": text, "capability": text, "operation": text, "createdAt": text],
+                    ["code": text, "reason": text]
+                )
+            ),
+        ],
+        ["next": text]
+    )
 
     /// How many events something was done to.
     static func count(of done: String) -> JSONValue { object(["version": version, done: number]) }

@@ -26,8 +26,8 @@ extension OutboxDocument {
         return records.count == connectors.count ? records : nil
     }
 
-    /// Dead letters, each with its last failure; nil for another document.
-    package static func dead(json: JSONValue) -> [OutboxRecord]? {
+    /// Dead letters, each with its last failure, and the place after which there may be more; nil for another document.
+    package static func dead(json: JSONValue) -> (letters: [OutboxRecord], next: RecordPlace?)? {
         guard json["version"]?.integer == 1, let letters = json["dead"]?.array else { return nil }
         let records = letters.compactMap { letter -> OutboxRecord? in
             guard let event = OutboxEvent(json: letter), let target = letter["connector"]?.string else { return nil }
@@ -42,7 +42,7 @@ extension OutboxDocument {
                 attempts: [failure].compactMap(\.self)
             )
         }
-        return records.count == letters.count ? records : nil
+        return records.count == letters.count ? (records, json["next"]?.string.flatMap(RecordPlace.init)) : nil
     }
 }
 

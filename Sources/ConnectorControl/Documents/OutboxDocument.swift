@@ -27,7 +27,9 @@ package enum OutboxDocument {
     }
 
     /// Dead letters.
-    package static func dead(_ records: [OutboxRecord]) -> JSONValue {
+    ///
+    /// - Parameter next: The place after which there may be more; nil if these are the last.
+    package static func dead(_ records: [OutboxRecord], next: RecordPlace?) -> JSONValue {
         let letters = records.map { record -> JSONValue in
             var object: JSONObject = [
                 "id": .string(record.event.id),
@@ -40,8 +42,13 @@ package enum OutboxDocument {
             object.set("reason", record.attempts.last?.failure?.reason)
             return .object(object)
         }
-        return ["version": 1, "dead": .array(letters)]
+        var object: JSONObject = ["version": 1, "dead": .array(letters)]
+        object.set("next", next?.description)
+        return .object(object)
     }
+
+    /// How a place is written, as a regular expression.
+    static let placePattern = #"^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\..+$"#
 
     /// How many events something was done to.
     package static func count(_ done: String, _ count: Int) -> JSONValue {

@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import ConnectorConsole
 internal import ConnectorConsoleTerminal
 internal import ConnectorConsoleWeb
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import Logging
@@ -24,12 +25,13 @@ struct ConsoleCommand: AsyncParsableCommand {
         abstract: "Open every gate, and show it all on a full screen or in a browser: what is down, since when, why.",
         discussion: """
             Opens the gates as run does, in this process: gates that fail are tried again, and the outbox is delivered unless
-            another host does. Press ? for the keys, and q to quit.
+            another host does. Press ? for the keys, and q to quit. Where a host runs on the same file (connector-host run), it
+            opens none, and says so: to see that host, start it with run --console.
 
             With --web it prints a link that lets one browser in, and serves it until Ctrl-C. An address that others reach needs a
             certificate, its key and a token.
 
-            Exit status: 0; 1 if the address cannot be listened on; 2 if the configuration is invalid; 64 for wrong usage, and
+            Exit status: 0; 1 if a host runs on the file, or the address cannot be listened on; 2 if the configuration is invalid; 64 for wrong usage, and
             without a terminal.
 
             Examples:
@@ -43,6 +45,9 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted, and the outbox is in memory.")
     var simulate = false
+
+    @Flag(name: .customLong("no-attach"), help: "Open the gates a second time, beside a host that runs on the file.")
+    var opensBesideHost = false
 
     @Option(
         help: ArgumentHelp("Where to begin, such as /outbox. (default: /gates)", valueName: "path"),
@@ -80,6 +85,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         let web = try answer.checked(web) { address throws(ConnectorError) in
             try console.options(at: address, route: route ?? .gates)
         }
+        try await refuseBesideHost(answer)
         let session = try await HostSession.start(
             file,
             simulating: simulate,
@@ -101,6 +107,26 @@ struct ConsoleCommand: AsyncParsableCommand {
             try await show(session, answer, orEnd: ExitCode.validationFailure) { () async throws(ConnectorError) in
                 try await TerminalConsole.run(model, options)
             }
+        }
+    }
+
+    /// Keeps gates from being opened a second time by surprise: what is shown would not be how they stand in the host that runs.
+    ///
+    /// - Throws: `ExitStatus.failed` if one runs on the file, or does not answer.
+    private func refuseBesideHost(_ answer: OutputOptions) async throws {
+        guard !simulate, !opensBesideHost else { return }
+        do throws(ConnectorError) {
+            guard let host = try await AttachedHost.find(file) else { return }
+            throw ConnectorError(
+                .conflict,
+                "a host runs on \(file.file): process \(host.identity.process)",
+                fix:
+                    "see how it stands: connector-host status, watch or outbox; for its console start it with run --console; "
+                    + "console --no-attach opens the gates a second time"
+            )
+        } catch {
+            answer.report([error])
+            throw ExitStatus.failed
         }
     }
 

@@ -79,8 +79,8 @@ extension PastAttempt {
 struct DeadLettersDocument: Document {
     /// The letters, oldest first.
     var records: [OutboxRecord]
-    /// The most that were asked for.
-    var limit: Int
+    /// The place after which there may be more; nil if these are the last.
+    var next: RecordPlace?
 
     func lines(_ style: TextStyle) -> [String] {
         guard !records.isEmpty else { return [style.paint("no dead letters", .faint)] }
@@ -94,11 +94,11 @@ struct DeadLettersDocument: Document {
                 Table.Cell(style.shown(failure.map { "\($0.code): \($0.reason)" } ?? ""), style.colour(.bad)),
             ])
         }
-        let more = records.count == limit ? ["the first \(limit); see more with --limit"] : []
-        return table.lines(style) + more
+        let more = next.map { "there may be more: --after \(style.shown($0.description))" }
+        return table.lines(style) + [more].compactMap(\.self)
     }
 
-    var json: JSONValue { OutboxDocument.dead(records) }
+    var json: JSONValue { OutboxDocument.dead(records, next: next) }
 }
 
 /// How many things a command acted on.

@@ -13,8 +13,13 @@ protocol OutboxAccess: Sendable {
     ///
     /// - Throws: `missing` if the id is unknown.
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord]
-    /// Dead letters, oldest first.
-    func dead(limit: Int) async throws(ConnectorError) -> [OutboxRecord]
+    /// Dead letters, oldest first, and the place after which there may be more.
+    ///
+    /// - Parameter place: Where to go on; nil to begin with the first.
+    func dead(
+        limit: Int,
+        after place: RecordPlace?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?)
     /// Puts dead letters back in the queue.
     ///
     /// - Parameter ids: Nil for all.
@@ -45,8 +50,14 @@ struct StoredOutbox: OutboxAccess {
         throw OutboxDocument.unknownEvent(id)
     }
 
-    func dead(limit: Int) async throws(ConnectorError) -> [OutboxRecord] {
-        try await engine?.records(RecordSelection(targets: try await targets(), states: [.dead], limit: limit)) ?? []
+    func dead(
+        limit: Int,
+        after place: RecordPlace?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?) {
+        let targets = try await targets()
+        let selection = RecordSelection(targets: targets, states: [.dead], limit: limit, after: place)
+        let letters = try await engine?.records(selection) ?? []
+        return (letters, letters.next(limit: limit))
     }
 
     func replay(_ ids: [String]?) async throws(ConnectorError) -> Int {
@@ -96,9 +107,12 @@ struct AttachedOutbox: OutboxAccess {
         return try read(await host.document(path, [("connector", gate)]), OutboxDocument.event(json:))
     }
 
-    func dead(limit: Int) async throws(ConnectorError) -> [OutboxRecord] {
+    func dead(
+        limit: Int,
+        after place: RecordPlace?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?) {
         let limit = min(limit, ControlAPI.recordLimit)
-        let query = [("connector", gate), ("limit", "\(limit)")]
+        let query = [("connector", gate), ("limit", "\(limit)"), ("after", place?.description)]
         return try read(await host.document("/api/v1/dead", query), OutboxDocument.dead(json:))
     }
 

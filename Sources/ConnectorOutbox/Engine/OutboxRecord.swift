@@ -13,18 +13,22 @@ package struct RecordSelection: Sendable, Hashable {
     package var states: Set<OutboxRecord.State>?
     /// The most records.
     package var limit: Int
+    /// The last place of the records that came before, for the next ones; of one state alone. Nil to begin with the first.
+    package var after: RecordPlace?
 
     /// Takes its parts.
     package init(
         targets: Set<String>? = nil,
         ids: Set<String>? = nil,
         states: Set<OutboxRecord.State>? = nil,
-        limit: Int = .max
+        limit: Int = .max,
+        after: RecordPlace? = nil
     ) {
         self.targets = targets
         self.ids = ids
         self.states = states
         self.limit = limit
+        self.after = after
     }
 }
 
@@ -40,14 +44,24 @@ package struct OutboxRecord: Sendable {
     package var due: Timestamp?
     /// Every attempt, oldest first; attempts that failed alike and one after another are counted together.
     package var attempts: [PastAttempt]
+    /// Its place among the records of its state; nil for one that came from elsewhere.
+    package var place: RecordPlace?
 
     /// Takes its parts.
-    package init(target: String, event: OutboxEvent, state: State, due: Timestamp? = nil, attempts: [PastAttempt]) {
+    package init(
+        target: String,
+        event: OutboxEvent,
+        state: State,
+        due: Timestamp? = nil,
+        attempts: [PastAttempt],
+        place: RecordPlace? = nil
+    ) {
         self.target = target
         self.event = event
         self.state = state
         self.due = due
         self.attempts = attempts
+        self.place = place
     }
 
     /// How an event stands.

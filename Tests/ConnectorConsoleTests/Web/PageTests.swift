@@ -159,6 +159,22 @@ struct PageTests {
         #expect(none.operations.isEmpty)
     }
 
+    @Test func `a column that is no longer empty comes into sight, and the table stays`() throws {
+        let old = PageContent(PageAddress(.gates), .standard, Mock.snapshot(.gates))
+        #expect(SceneView.hiddenColumns(of: old.scene.components[1]).split(separator: " ").contains("e3"))
+        var snapshot = Mock.snapshot(.gates)
+        snapshot.history.note(snapshot.report, at: snapshot.time)
+        snapshot.report.gates[1].state = .failed
+        snapshot.history.note(snapshot.report, at: snapshot.time)
+        let new = PageContent(PageAddress(.gates), .standard, snapshot)
+        let operations = PageDifference(from: old, to: new, canAct: true).operations
+        let columns = try #require(operations.first { $0[0] == "columns" })
+        #expect(columns[1] == 1 && columns[2]?.string?.split(separator: " ").contains("e3") == false)
+        #expect(!operations.contains { $0[0] == "replace" && $0[1] == "c1" })
+        let difference = PageDifference(from: new, to: new, canAct: true)
+        #expect(difference.operations.isEmpty)
+    }
+
     @Test func `a console that is slow gets what leads from its version to the newest, and no more`() throws {
         var page = LivePage()
         var snapshot = Mock.snapshot(.gates)

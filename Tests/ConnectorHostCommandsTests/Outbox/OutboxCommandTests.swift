@@ -86,6 +86,15 @@ import Testing
         while letters.isEmpty { letters = try await bench.json("outbox", "dead")["dead"]?.array ?? [] }
         #expect(letters.first?["id"] == "m1" && letters.first?["code"] == "invalid")
         #expect(letters.first?["reason"]?.string?.contains("bad event") == true)
+        for attachment in ["--attach", "--no-attach"] {
+            let page = try await bench.json("outbox", "dead", "--limit", "1", attachment)
+            let place = try #require(page["next"]?.string)
+            let lines = try await bench.program.run("outbox", "dead", "--limit", "1", attachment).output
+            #expect(lines.hasSuffix("there may be more: --after \(place)\n"))
+            #expect(try await bench.json("outbox", "dead", "--after", place, attachment) == ["version": 1, "dead": []])
+        }
+        let wrong = try await bench.program.run("outbox", "dead", "--after", "m1")
+        #expect(wrong.status == 64 && wrong.error.contains("'m1' is no place"))
         sink.answers { _ in .takes }
         async let replayed: Void = sink.wait(for: .answered, of: 1)
         #expect(try await bench.json("outbox", "replay", "--all") == ["version": 1, "replayed": 1])

@@ -1,7 +1,8 @@
 /* This source file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * deliveries: a vendor of events and crash reports that keeps what arrives, and is away as often as its field "away" says.
+ * deliveries: a vendor of events and crash reports that keeps what arrives, is away as often as its field "away" says, and refuses for good
+ * what has the text "refuse" in it.
  */
 #include "../fixture.h"
 
@@ -73,10 +74,13 @@ static int32_t open_gate(void *instance, const connector_call *call, connector_e
 
 static int32_t take(deliveries *self, const connector_call *call, const char *json, uint64_t length, const char *answer,
                     connector_error *error) {
-    if (length <= sizeof(self->last)) {
+    if (length < sizeof(self->last)) {
         memcpy(self->last, json, length);
+        self->last[length] = 0;
         self->last_length = length;
     }
+    if (strstr(self->last, "\"refuse\"") != NULL)
+        return fixture_fail(error, CONNECTOR_INVALID, "the vendor refuses it");
     if (self->away > 0) {
         self->away--;
         error->retryable = 1;

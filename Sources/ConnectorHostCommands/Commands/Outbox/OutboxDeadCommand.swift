@@ -17,13 +17,32 @@ struct OutboxDeadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most to list.", valueName: "number"))
     var limit = 100
 
+    @Option(
+        help: ArgumentHelp("Go on after a place, as the list before named it.", valueName: "place"),
+        transform: RecordPlace.argument
+    )
+    var after: RecordPlace?
+
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
     func run() async throws {
         try await options.run { outbox throws(ConnectorError) in
-            DeadLettersDocument(records: try await outbox.dead(limit: limit), limit: limit)
+            let dead = try await outbox.dead(limit: limit, after: after)
+            return DeadLettersDocument(records: dead.letters, next: dead.next)
         }
+    }
+}
+
+extension RecordPlace {
+    /// Reads an argument.
+    ///
+    /// - Throws: A `ValidationError`, which ends the process with status 64.
+    fileprivate static func argument(_ text: String) throws -> RecordPlace {
+        guard let place = RecordPlace(text) else {
+            throw ValidationError("'\(text)' is no place: take it from the end of the list before.")
+        }
+        return place
     }
 }

@@ -26,12 +26,15 @@ extension NATSEngine {
     }
 
     /// Calls a function with every message of a stream that a filter means, oldest first, until that returns false.
+    ///
+    /// - Parameter first: The number to begin with.
     private func read(
         _ stream: String,
+        from first: Int64,
         _ filter: String,
         _ body: (NATSMessage, Int64) -> Bool
     ) async throws(ConnectorError) {
-        var next: Int64 = 1
+        var next = Swift.max(1, first)
         while let message = try await jetStream.message(stream, from: next, filter: filter) {
             guard let sequence = message.sequence, sequence >= next, body(message, sequence) else { return }
             next = sequence + 1
@@ -45,8 +48,10 @@ extension NATSEngine {
         let filter =
             selection.targets?.count == 1
             ? selection.targets?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
-        try await read(layout.deadStream, filter) { message, number in
-            guard let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
+        // Each letter has a number of its own.
+        let last = selection.after.map { Int64(clamping: $0.position) } ?? 0
+        try await read(layout.deadStream, from: last, filter) { message, number in
+            guard number > last, let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
                 selection.targets?.contains(path) ?? true
             else { return true }
             let event = NATSEvent.event(message, at: number)
@@ -60,7 +65,8 @@ extension NATSEngine {
                         target: path,
                         event: event,
                         state: .dead,
-                        attempts: failure.map { [$0.attempt] } ?? []
+                        attempts: failure.map { [$0.attempt] } ?? [],
+                        place: RecordPlace(position: UInt64(clamping: number), target: path)
                     )
                 )
             )
@@ -70,26 +76,33 @@ extension NATSEngine {
     }
 
     /// The events in the stream that a selection means by their ids and connectors.
-    private func stored(_ selection: RecordSelection) async throws(ConnectorError) -> [Stored] {
+    ///
+    /// - Parameter count: For how many an event counts towards the limit.
+    private func stored(
+        _ selection: RecordSelection,
+        counting count: (Stored) -> Int = { _ in 1 }
+    ) async throws(ConnectorError) -> [Stored] {
         var stored: [Stored] = []
+        var counted = 0
         let consumers = try await schema.consumers()
         let only = selection.targets?.count == 1 ? selection.targets?.first : nil
         guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
         let filter = only.flatMap { consumers[$0] }.map { layout.filter($0.slot) } ?? layout.subjects
-        try await read(layout.stream, filter) { message, position in
+        let first = selection.after.map { Int64(clamping: $0.position) } ?? 0
+        try await read(layout.stream, from: first, filter) { message, position in
             let event = NATSEvent.event(message, at: position)
             guard selection.ids?.contains(event.id) ?? true else { return true }
             let slots = Set(layout.slots(message.subject ?? ""))
             let meant = consumers.values.filter { slots.contains($0.slot) }
-            stored.append(
-                Stored(
-                    position: position,
-                    event: event,
-                    waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
-                    delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
-                )
+            let found = Stored(
+                position: position,
+                event: event,
+                waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
+                delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
             )
-            return stored.count < selection.limit
+            stored.append(found)
+            counted += count(found)
+            return counted < selection.limit
         }
         return stored
     }
@@ -98,27 +111,45 @@ extension NATSEngine {
         var all = selection
         all.states = nil
         all.limit = .max
+        all.after = nil
         let isForDead = selection.states == [.dead]
         let letters = try await letters(isForDead ? selection : all)
         let dead = Set(letters.map { Place(target: $0.record.target, position: $0.position) })
         var records = letters.map { (position: $0.position, record: $0.record) }
+            .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
-            for stored in try await stored(selection) {
-                for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
-                    for target in targets where selection.targets?.contains(target) ?? true {
-                        guard !dead.contains(Place(target: target, position: stored.position)) else { continue }
-                        let record = OutboxRecord(target: target, event: stored.event, state: state, attempts: [])
-                        records.append((stored.position, record))
-                    }
-                }
+            let living = { Self.living($0, selection, without: dead) }
+            for stored in try await stored(selection, counting: { living($0).count }) {
+                records += living(stored).map { (stored.position, $0) }
             }
         }
         return Array(
-            records.filter { selection.states?.contains($0.record.state) ?? true }
-                .sorted { ($0.record.event.createdAt, $0.position) < ($1.record.event.createdAt, $1.position) }
+            records.sorted { ($0.record.event.createdAt, $0.position) < ($1.record.event.createdAt, $1.position) }
                 .prefix(selection.limit)
                 .map(\.record)
         )
+    }
+
+    /// A stored event at each connector that a selection means, and where it is no dead letter.
+    private static func living(
+        _ stored: Stored,
+        _ selection: RecordSelection,
+        without dead: Set<Place>
+    ) -> [OutboxRecord] {
+        var records: [OutboxRecord] = []
+        for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
+            guard selection.states?.contains(state) ?? true else { continue }
+            for target in targets where selection.targets?.contains(target) ?? true {
+                let place = RecordPlace(position: UInt64(clamping: stored.position), target: target)
+                guard selection.after.map({ place > $0 }) ?? true,
+                    !dead.contains(Place(target: target, position: stored.position))
+                else { continue }
+                records.append(
+                    OutboxRecord(target: target, event: stored.event, state: state, attempts: [], place: place)
+                )
+            }
+        }
+        return records
     }
 
     /// An event at a connector.

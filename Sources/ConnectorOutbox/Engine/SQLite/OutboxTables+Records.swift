@@ -109,11 +109,16 @@ extension OutboxTables {
             conditions.append("\(column) IN (SELECT value FROM json_each(?))")
             values.append(.text(Self.list(names.sorted())))
         }
+        if let after = selection.after {
+            conditions.append("(created, events.position, path) > (?, ?, ?)")
+            let (time, position) = (Int64(clamping: after.time), Int64(clamping: after.position))
+            values += [.integer(time), .integer(position), .text(after.target)]
+        }
         let filter = conditions.isEmpty ? "" : " AND \(conditions.joined(separator: " AND "))"
         let sql = parts.map { part in
             part + (part.contains("WHERE") ? filter : filter.isEmpty ? "" : " WHERE" + filter.dropFirst(4))
         }
-        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1 LIMIT ?").run(
+        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1, path LIMIT ?").run(
             Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))],
             row: body
         )
@@ -159,7 +164,12 @@ extension OutboxTables {
                     event: found.event,
                     state: found.state,
                     due: found.due,
-                    attempts: attempts
+                    attempts: attempts,
+                    place: RecordPlace(
+                        time: found.event.createdAt.nanoseconds,
+                        position: UInt64(clamping: found.position),
+                        target: found.path
+                    )
                 )
             )
         }
