@@ -313,7 +313,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `a list goes on after a place, whatever comes and goes meanwhile`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...25), to: ["a"])
+        try await append(engine, events(1...25), to: ["a"])
         try await settle(engine, try await batch(engine), .dead)
         var (seen, place, pages) = ([String](), RecordPlace?.none, 0)
         repeat {
@@ -327,7 +327,7 @@ import Testing
                 // One that was seen, that of the place, and one of those to come; and a new one.
                 let last = try #require(records.last?.event.id)
                 #expect(try await engine.drop(RecordSelection(ids: ["event-1", last, "event-17"])) == 3)
-                _ = try await engine.append(events(26...26), to: ["a"])
+                try await append(engine, events(26...26), to: ["a"])
                 try await settle(engine, try await batch(engine), .dead)
             }
         } while place != nil && pages < 10
@@ -342,7 +342,7 @@ import Testing
     @Test(arguments: Kind.usable)
     func `a list of what waits goes on between the connectors of one event`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
-        _ = try await engine.append(events(1...4), to: ["a", "b"])
+        try await append(engine, events(1...4), to: ["a", "b"])
         var (seen, place) = ([String](), RecordPlace?.none)
         repeat {
             let records = try await engine.records(RecordSelection(states: [.queued], limit: 3, after: place))
