@@ -22,6 +22,8 @@ extension NATSSchema {
             settled = min(settled, try await position(settledBy: consumer, upTo: last))
         }
         guard settled >= first else { return }
+        // If the stream has become shorter meanwhile, another host is at it.
+        guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
         for start in stride(from: first, through: settled, by: Self.deletions) {
             // One that is gone already is no error: other hosts trim, too, and operators drop events.
             let end = min(start.advanced(by: Self.deletions - 1), settled)
