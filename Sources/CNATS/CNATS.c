@@ -20,8 +20,8 @@ typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus,
 typedef void (*natsOnCompleteCB)(void *);
 typedef void (*natsConnectionHandler)(natsConnection *, void *);
 
-/* NATS_MAX_PAYLOAD of status.h. */
-enum { too_large = 21, no_memory = 24 };
+/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY and NATS_CONNECTION_AUTH_FAILED of status.h. */
+enum { too_large = 21, no_memory = 24, refused = 11 };
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
     X(uint32_t, nats_GetVersionNumber, (void))                                                                        \
@@ -223,6 +223,15 @@ static void release(struct cnats_connection *connection) {
     free(connection);
 }
 
+/* Before 3.8 the library leaves out a signature whose first byte is zero, which is one in 256, and the server refuses the user
+ * (github.com/nats-io/nats.c, pull request 705). The next connection has something else to sign. */
+static natsStatus dial(struct cnats_connection *connection, natsOptions *made, bool is_signed) {
+    natsStatus status = refused;
+    for (int attempts = is_signed ? 3 : 1; status == refused && attempts > 0; attempts--)
+        status = nats.natsConnection_Connect(&connection->connection, made);
+    return status;
+}
+
 struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox, cnats_handler handler,
                                        cnats_end end, void *context, char *reason, size_t size) {
     struct cnats_connection *connection = calloc(1, sizeof *connection);
@@ -241,7 +250,7 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     natsStatus status = nats.natsOptions_Create(&made);
     if (status == 0) status = set(made, options);
     if (status == 0) status = nats.natsOptions_SetClosedCB(made, finish, connection);
-    if (status == 0) status = nats.natsConnection_Connect(&connection->connection, made);
+    if (status == 0) status = dial(connection, made, options->credentials != NULL);
     if (status == 0)
         status = nats.natsConnection_Subscribe(&connection->subscription, connection->connection, subject, take, connection);
     if (status == 0) status = nats.natsSubscription_SetOnCompleteCB(connection->subscription, complete, connection);

@@ -152,6 +152,17 @@ import Testing
         #expect(absent?.message.contains("nothing") == true, "\(absent?.message ?? "")")
     }
 
+    /// Libraries before 3.8 leave out one signature in 256.
+    @Test func `good credentials are never refused`() async throws {
+        let servers = try await NATSServers(configuration: try text("both.conf"))
+        var settings = servers.settings()
+        settings.credentials = "\(Self.fixtures)/nats/first.creds"
+        _ = try await servers.migrate(["a"], settings)
+        for _ in 0..<1000 {
+            try await NATSConnection.connect(settings) { [settings] in settings }.close()
+        }
+    }
+
     private func text(_ name: String) throws -> String {
         let file = unsafe fopen("\(Self.fixtures)/nats/\(name)", "r")
         guard let file = unsafe file else { throw ConnectorError(.missing, "there is no \(name)") }
