@@ -12,24 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t now(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-/* The file, and what a run that was ended has left of it. */
-static void discard(const char *file) {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    char name[4096];
-    for (int index = 0; index < 3; index++) {
-        snprintf(name, sizeof name, "%s%s", file, suffixes[index]);
-        unlink(name);
-    }
-}
+#include "clock.h"
+#include "database.h"
 
 int main(int count, char **arguments) {
     sqlite3 *database;

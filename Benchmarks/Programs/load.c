@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 static int completions;
 
@@ -45,12 +46,6 @@ static int32_t progress(void *context, uint64_t operation, const char *json, uin
     (void)json;
     (void)length;
     return CONNECTOR_OK;
-}
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static void *load_sealed(const char *path, int number) {
@@ -94,14 +89,14 @@ int main(int count, char **arguments) {
     const int gates = atoi(arguments[2]);
     static char context;
     const connector_host host = {sizeof host, CONNECTOR_ABI_VERSION, &context, no_service, complete, progress};
-    const uint64_t start = now();
+    const uint64_t start = now(CLOCK_MONOTONIC);
     for (int number = 0; number < gates; number++) {
         if (!open_gate(arguments[1], number, is_sealed, &host)) {
             fprintf(stderr, "gate %d did not open: %s\n", number, dlerror());
             return 1;
         }
     }
-    const uint64_t end = now();
+    const uint64_t end = now(CLOCK_MONOTONIC);
     if (completions != gates) return 1;
     printf("%llu\n", (unsigned long long)(end - start));
     return 0;

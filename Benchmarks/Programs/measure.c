@@ -14,15 +14,10 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
+
+#include "clock.h"
 
 extern char **environ;
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 int main(int count, char **arguments) {
     if (count < 2) return 64;
@@ -30,7 +25,7 @@ int main(int count, char **arguments) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     pid_t process;
-    const uint64_t start = now();
+    const uint64_t start = now(CLOCK_MONOTONIC);
     if (posix_spawn(&process, arguments[1], &actions, NULL, arguments + 1, environ) != 0) {
         perror(arguments[1]);
         return 1;
@@ -38,7 +33,7 @@ int main(int count, char **arguments) {
     int status;
     struct rusage usage;
     if (wait4(process, &status, 0, &usage) != process) return 1;
-    const uint64_t end = now();
+    const uint64_t end = now(CLOCK_MONOTONIC);
     posix_spawn_file_actions_destroy(&actions);
     printf("%llu %ld %d\n", (unsigned long long)(end - start), usage.ru_maxrss,
            WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

@@ -15,26 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "database.h"
 
 enum { batch = 100, kept = 10000, deleted = 1000 };
 static sqlite3 *database;
-
-static uint64_t now(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void discard(const char *file) {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    char name[4096];
-    for (int index = 0; index < 3; index++) {
-        snprintf(name, sizeof name, "%s%s", file, suffixes[index]);
-        unlink(name);
-    }
-}
 
 static void require(int is_fine) {
     if (is_fine) return;

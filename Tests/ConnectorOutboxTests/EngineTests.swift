@@ -353,18 +353,6 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: [
-        "", ".", "..", "1.2.", "1.2", "-1.2.a", "1.-2.a", "01.2.a", "+1.2.a", "1.2a.b", "99999999999999999999.1.a",
-    ])
-    func `what is no place is refused`(_ text: String) {
-        #expect(RecordPlace(text) == nil)
-    }
-
-    @Test(arguments: ["0.0.a", "1767225600000000000.7.analytics/segment", "1.9999999999999999999.a.b.\u{e9}"])
-    func `a place is written as it is read`(_ text: String) {
-        #expect(RecordPlace(text)?.description == text)
-    }
-
     @Test(arguments: Kind.exact)
     func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

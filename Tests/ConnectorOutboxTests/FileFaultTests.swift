@@ -32,6 +32,14 @@ import Testing
         folder = try Folder()
     }
 
+    /// Writes the file as an earlier version did.
+    private func file(ofVersion version: Int, _ rows: String) throws(Database.Failure) {
+        let database = try Database(path)
+        let steps = Schema.steps.prefix(version).joined(separator: " ")
+        try database.run("BEGIN; \(steps) PRAGMA user_version = \(version); COMMIT")
+        try database.run(rows)
+    }
+
     private func engine() async throws(ConnectorError) -> SQLiteEngine {
         try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { [aside] path, _ in
             aside.add(path)
@@ -143,9 +151,8 @@ import Testing
     }
 
     @Test func `a file of the first version is brought to the current one with what is in it`() async throws {
-        var database: Database? = try Database(path)
-        try database?.run("BEGIN; \(Schema.steps[0]) PRAGMA user_version = 1; COMMIT")
-        try database?.run(
+        try file(
+            ofVersion: 1,
             """
             INSERT INTO routes VALUES(1, '["a"]', 1, 2, 1 << 40); INSERT INTO targets(path) VALUES('a');
             INSERT INTO cursors VALUES(1, 1, 1 << 40 | 1, 1, 2);
@@ -153,7 +160,6 @@ import Testing
             INSERT INTO retries VALUES(1, 1 << 40 | 1, 0, 3); UPDATE counters SET value = 2;
             """
         )
-        database = nil
         let engine = try await engine()
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map(\.attempts) == [3])
@@ -162,9 +168,8 @@ import Testing
     }
 
     @Test func `a file of the second version goes on numbering its events, on routes of their own too`() async throws {
-        var database: Database? = try Database(path)
-        try database?.run("BEGIN; \(Schema.steps[0]) \(Schema.steps[1]) PRAGMA user_version = 2; COMMIT")
-        try database?.run(
+        try file(
+            ofVersion: 2,
             """
             INSERT INTO routes VALUES(1, '["a"]', 1, 2, 1 << 40); INSERT INTO targets(path) VALUES('a');
             INSERT INTO cursors VALUES(1, 1, 1 << 40 | 6, 0, 0);
@@ -172,7 +177,6 @@ import Testing
             UPDATE counters SET value = 8;
             """
         )
-        database = nil
         let engine = try await engine()
         for (number, targets) in [(8, ["a", "b"]), (9, ["a"]), (10, ["c"])] {
             _ = try await engine.append([.numbered(number)], to: targets)

@@ -116,8 +116,9 @@ struct ClientTarget: Sendable {
         let node = try node
         let recipients = try node.recipients(of: operation)
         let queued = recipients.filter { $0.delivery != nil }
-        let isDirect = queued.count < recipients.count
-        let arguments = isDirect ? try Self.arguments(payload, of: operation, as: parameter) : CallArguments(texts: [])
+        let direct = recipients.filter { $0.delivery == nil }
+        let arguments =
+            direct.isEmpty ? CallArguments(texts: []) : try Self.arguments(payload, of: operation, as: parameter)
         guard !queued.isEmpty else {
             let answer = try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
@@ -130,10 +131,9 @@ struct ClientTarget: Sendable {
         } catch {
             throw described(error)
         }
-        guard isDirect else {
+        guard !direct.isEmpty else {
             return Receipt(id: id, connectors: paths, outcomes: [], outbox: outbox)
         }
-        let direct = recipients.filter { $0.delivery == nil }
         let outcomes = await withTaskGroup(of: [CallOutcome].self) { group in
             for child in direct {
                 group.addTask {

@@ -269,6 +269,31 @@ struct JetStream: Sendable {
         }
     }
 
+    // MARK: Deleting
+
+    /// Deletes messages of a stream.
+    ///
+    /// - Returns: How many were there; another host may have been faster.
+    func delete(_ numbers: some Collection<Int64>, of stream: String) async throws(ConnectorError) -> Int {
+        let answers = try await ask(
+            numbers.map { number in
+                let wish: JSONValue = ["seq": .integer(number), "no_erase": true]
+                return Message(subject: "$JS.API.STREAM.MSG.DELETE.\(stream)", data: wish.utf8())
+            }
+        )
+        var count = 0
+        for answer in answers {
+            guard let refusal = Self.refusal(answer) else {
+                count += 1
+                continue
+            }
+            guard refusal.isForAbsence else { throw Self.error(refusal) }
+        }
+        return count
+    }
+
+    // MARK: Leasing
+
     /// The next messages of a consumer, leased to the caller.
     ///
     /// - Parameters:
@@ -316,22 +341,22 @@ struct JetStream: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether the bytes contain a text. Every acknowledgement is searched, so this makes no slices.
-    func contains(text: StaticString) -> Bool {
-        let length = text.utf8CodeUnitCount
-        guard count >= length else { return false }
-        return (0...(count - length)).contains { place in
-            (0..<length).allSatisfy { unsafe self[place + $0] == text.utf8Start[$0] }
-        }
-    }
+    /// Whether the bytes contain a text.
+    func contains(text: StaticString) -> Bool { end(of: text) != nil }
 
     /// The decimal number that follows a text.
-    fileprivate func number(after text: String) -> UInt64? {
-        let text = Array(text.utf8)
-        guard count >= text.count,
-            let start = (0...(count - text.count)).first(where: { self[$0..<($0 + text.count)].elementsEqual(text) })
-        else { return nil }
-        let digits = self[(start + text.count)...].drop { $0 == UInt8(ascii: " ") }.prefix { 48...57 ~= $0 }
-        return UInt64(String(decoding: digits, as: UTF8.self))
+    fileprivate func number(after text: StaticString) -> UInt64? {
+        guard var place = end(of: text) else { return nil }
+        while place < count, self[place] == UInt8(ascii: " ") { place += 1 }
+        return UInt64(String(decoding: self[place...].prefix { 48...57 ~= $0 }, as: UTF8.self))
+    }
+
+    /// Where a text ends that the bytes contain. Every acknowledgement is searched, so this makes no slices.
+    private func end(of text: StaticString) -> Int? {
+        let length = text.utf8CodeUnitCount
+        guard count >= length else { return nil }
+        return (length...count).first { end in
+            (0..<length).allSatisfy { unsafe self[end - length + $0] == text.utf8Start[$0] }
+        }
     }
 }

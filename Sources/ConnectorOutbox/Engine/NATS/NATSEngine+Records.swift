@@ -77,13 +77,12 @@ extension NATSEngine {
 
     /// The events in the stream that a selection means by their ids and connectors.
     ///
-    /// - Parameter count: For how many an event counts towards the limit.
-    private func stored(
+    /// - Parameter parts: What is wanted of an event; each part counts towards the limit.
+    private func stored<Part>(
         _ selection: RecordSelection,
-        counting count: (Stored) -> Int = { _ in 1 }
-    ) async throws(ConnectorError) -> [Stored] {
-        var stored: [Stored] = []
-        var counted = 0
+        _ parts: (Stored) -> [Part]
+    ) async throws(ConnectorError) -> [Part] {
+        var stored: [Part] = []
         let consumers = try await schema.consumers()
         let only = selection.targets?.count == 1 ? selection.targets?.first : nil
         guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
@@ -94,15 +93,15 @@ extension NATSEngine {
             guard selection.ids?.contains(event.id) ?? true else { return true }
             let slots = Set(layout.slots(message.subject ?? ""))
             let meant = consumers.values.filter { slots.contains($0.slot) }
-            let found = Stored(
-                position: position,
-                event: event,
-                waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
-                delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
+            stored += parts(
+                Stored(
+                    position: position,
+                    event: event,
+                    waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
+                    delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
+                )
             )
-            stored.append(found)
-            counted += count(found)
-            return counted < selection.limit
+            return stored.count < selection.limit
         }
         return stored
     }
@@ -118,9 +117,8 @@ extension NATSEngine {
         var records = letters.map { (position: $0.position, record: $0.record) }
             .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
-            let living = { Self.living($0, selection, without: dead) }
-            for stored in try await stored(selection, counting: { living($0).count }) {
-                records += living(stored).map { (stored.position, $0) }
+            records += try await stored(selection) { stored in
+                Self.living(stored, selection, without: dead).map { (stored.position, $0) }
             }
         }
         return Array(
@@ -164,25 +162,26 @@ extension NATSEngine {
         var count = 0
         for letter in try await letters(selection) {
             try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
-            if try await delete(letter.number, of: layout.deadStream) { count += 1 }
+            count += try await jetStream.delete([letter.number], of: layout.deadStream)
         }
         return count
     }
 
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         var count = 0
-        for letter in try await letters(selection) where try await delete(letter.number, of: layout.deadStream) {
-            self.count(dropped: 1, letter.record.target)
-            count += 1
+        for letter in try await letters(selection) {
+            let deleted = try await jetStream.delete([letter.number], of: layout.deadStream)
+            self.count(dropped: deleted, letter.record.target)
+            count += deleted
         }
         guard selection.states?.contains(.queued) ?? true else { return count }
-        for stored in try await stored(selection) {
+        for stored in try await stored(selection, { [$0] }) {
             let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
             guard !dropped.isEmpty else { continue }
             // A message belongs to all of its connectors: the others get another one, which comes last.
             let others = stored.waiting.filter { !dropped.contains($0) }
             if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
-            guard try await delete(stored.position, of: layout.stream) else { continue }
+            guard try await jetStream.delete([stored.position], of: layout.stream) == 1 else { continue }
             for target in dropped { self.count(dropped: 1, target) }
             count += dropped.count
         }
@@ -201,16 +200,5 @@ extension NATSEngine {
             headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
         )
         _ = try await jetStream.publish([message])
-    }
-
-    /// Deletes a message.
-    ///
-    /// - Returns: Whether it was there; another host may have been faster.
-    private func delete(_ number: Int64, of stream: String) async throws(ConnectorError) -> Bool {
-        switch try await jetStream.call("STREAM.MSG.DELETE.\(stream)", ["seq": .integer(number), "no_erase": true]) {
-        case .success: return true
-        case .failure(let refusal) where refusal.isForAbsence: return false
-        case .failure(let refusal): throw JetStream.error(refusal)
-        }
     }
 }

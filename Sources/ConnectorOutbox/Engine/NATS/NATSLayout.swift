@@ -132,7 +132,7 @@ struct NATSLayout: Sendable {
     /// A full stream refuses events, instead of losing old ones.
     private func shared(_ replicas: Int) -> JSONObject {
         [
-            "storage": "file", "discard": "new", "num_replicas": .integer(Int64(replicas)), "allow_direct": true,
+            "storage": "file", "discard": "new", "num_replicas": .integer(Int64(replicas)),
             "max_msgs": -1, "max_bytes": -1, "max_age": 0, "max_msg_size": -1, "max_consumers": -1,
         ]
     }

@@ -36,15 +36,11 @@ struct NATSMessage: Sendable {
     /// Reads a stored message as JetStream's API writes it: the headers as lines, and they and the content in Base64.
     init?(stored: JSONValue) {
         guard let sequence = stored["seq"]?.integer, let data = Base64.decode(stored["data"]?.string ?? ""),
-            let lines = Base64.decode(stored["hdrs"]?.string ?? "")
+            let headers = Base64.decode(stored["hdrs"]?.string ?? "")
         else { return nil }
+        let lines = String(decoding: headers, as: UTF8.self).split(whereSeparator: \.isNewline)
         func header(_ name: String) -> String? {
-            for line in lines.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
-                let text = String(decoding: line, as: UTF8.self)
-                guard text.hasPrefix("\(name):") else { continue }
-                return String(text.dropFirst(name.count + 1).drop { $0 == " " })
-            }
-            return nil
+            lines.first { $0.hasPrefix("\(name):") }.map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
         }
         reply = ""
         subject = stored["subject"]?.string

@@ -12,6 +12,9 @@ extension NATSSchema {
     /// beyond the consumer's acknowledgements: two different servers may lead them, and one that has lost touch may know less
     /// than the others.
     ///
+    /// `STREAM.PURGE` would take one request for all. But a server 2.9 that is started again carries out the purges that its log still
+    /// has, and then up to the end that the stream had at that time: with several replicas, events that nobody has are lost.
+    ///
     /// - Parameter count: How many of the last events stay in any case.
     func trim(keeping count: Int) async throws(ConnectorError) {
         let state = try await info(layout.stream)?["state"]
@@ -25,39 +28,20 @@ extension NATSSchema {
         // If the stream has become shorter meanwhile, another host is at it.
         guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
         for start in stride(from: first, through: settled, by: Self.deletions) {
-            // One that is gone already is no error: other hosts trim, too, and operators drop events.
             let end = min(start.advanced(by: Self.deletions - 1), settled)
-            _ = try await jetStream.ask((start...end).map(deletion))
+            _ = try await jetStream.delete(start...end, of: layout.stream)
         }
     }
 
     /// How many messages are deleted at once.
     private static let deletions = 1000
 
-    /// What deletes a message.
-    ///
-    /// `STREAM.PURGE` would take one request for all. But a server 2.9 that is started again carries out the purges that its log still
-    /// has, and then up to the end that the stream had at that time: with several replicas, events that nobody has are lost.
-    private func deletion(_ number: Int64) -> JetStream.Message {
-        let wish: JSONValue = ["seq": .integer(number), "no_erase": true]
-        return JetStream.Message(subject: "$JS.API.STREAM.MSG.DELETE.\(layout.stream)", data: wish.utf8())
-    }
-
     /// The last number up to which a connector has settled all of its events.
     private func position(settledBy consumer: Consumer, upTo last: Int64) async throws(ConnectorError) -> Int64 {
-        let request: JSONValue = [
-            "seq": .integer(consumer.floor + 1), "next_by_subj": .string(layout.filter(consumer.slot)),
-        ]
-        switch try await jetStream.call("STREAM.MSG.GET.\(layout.stream)", request) {
-        case .success(let answer):
-            guard let next = answer["message"]?["seq"]?.integer else { return consumer.floor }
-            return max(consumer.floor, next - 1)
-        case .failure(let refusal) where refusal.number == Self.noMessage:
+        let filter = layout.filter(consumer.slot)
+        guard let next = try await jetStream.message(layout.stream, from: consumer.floor + 1, filter: filter) else {
             return consumer.pending == 0 && consumer.leased == 0 ? last : consumer.floor
-        case .failure(let refusal): throw JetStream.error(refusal)
         }
+        return next.sequence.map { max(consumer.floor, $0 - 1) } ?? consumer.floor
     }
-
-    /// JetStream's number for a message that does not exist.
-    private static let noMessage: Int64 = 10_037
 }

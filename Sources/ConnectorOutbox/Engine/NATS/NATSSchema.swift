@@ -101,7 +101,7 @@ struct NATSSchema: Sendable {
     }
 
     private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
-        for key in ["subjects", "retention", "storage", "num_replicas", "discard", "allow_direct"] {
+        for key in ["subjects", "retention", "storage", "num_replicas", "discard"] {
             guard let wish = wanted[key], info["config"]?[key] != wish else { continue }
             let found = info["config"]?[key].map { String(decoding: $0.utf8(), as: UTF8.self) } ?? "nothing"
             throw wrong(
