@@ -4,6 +4,7 @@
 import ConnectorManifest
 import ConnectorPlatform
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
@@ -40,7 +41,8 @@ import Testing
         _ = try await servers.migrate(["a", "b", "c"])
         let engine = try await engine(servers, ["a", "b", "c"])
         func stored() async throws -> Int64? {
-            try await engine.jetStream.must("STREAM.INFO.OUTBOX")["state"]?["messages"]?.integer
+            await engine.state.withLock(\.trimming)?.value
+            return try await engine.jetStream.must("STREAM.INFO.OUTBOX")["state"]?["messages"]?.integer
         }
         // Connector c never had an event, and holds nothing up.
         _ = try await engine.append((1...3000).map { .numbered($0) }, to: ["a", "b"])

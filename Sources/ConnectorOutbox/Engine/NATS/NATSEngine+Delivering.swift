@@ -103,7 +103,7 @@ extension NATSEngine {
             if fates.contains(.delivered) { count.lastDelivered = attempt.at }
             state.counts[batch.target] = count
         }
-        await trimIfDue(settled.count)
+        trimIfDue(settled.count)
         return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
     }
 
@@ -167,19 +167,32 @@ extension NATSEngine {
         state.withLock { $0.counts[target, default: Count()].dropped += dropped }
     }
 
-    /// Trims the stream after every so many settled events. Events that stay longer harm nobody, so a failure is no error.
-    private func trimIfDue(_ settled: Int) async {
-        let isDue = state.withLock { state in
+    /// Trims the stream after every so many settled events, while deliveries go on. Events that stay longer harm nobody, so a failure
+    /// is no error.
+    private func trimIfDue(_ settled: Int) {
+        state.withLock { state in
             state.untrimmed += settled
-            guard state.untrimmed >= Self.remembered else { return false }
-            state.untrimmed = 0
+            guard state.trimming == nil, state.isTrimDue else { return }
+            state.trimming = Task { [weak self, schema] in
+                while self?.beginTrim() == true { try? await schema.trim(keeping: Self.remembered) }
+            }
+        }
+    }
+
+    /// Begins the next trim if it is due.
+    private func beginTrim() -> Bool {
+        state.withLock { state in
+            guard state.isTrimDue else {
+                state.trimming = nil
+                return false
+            }
+            state.untrimmed %= Self.remembered
             return true
         }
-        if isDue { _ = try? await schema.trim(keeping: Self.remembered) }
     }
 
     /// How many events that everybody has settled stay in the stream, so that one can still be asked for.
-    private static let remembered = 1000
+    static let remembered = 1000
 
     // MARK: Leases
 

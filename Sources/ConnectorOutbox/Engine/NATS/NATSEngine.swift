@@ -39,9 +39,14 @@ package final class NATSEngine: OutboxEngine {
         var turn: UInt64 = 0
         /// How many events were settled since the stream was trimmed.
         var untrimmed = 0
+        /// Trims the stream; nil while nobody does.
+        var trimming: Task<Void, Never>?
         /// Renews leases.
         var timer: HostTimer?
         var isClosing = false
+
+        /// Whether enough is settled for the stream to be trimmed.
+        var isTrimDue: Bool { untrimmed >= NATSEngine.remembered && !isClosing }
     }
 
     /// Connects, and checks that the streams and the consumers are there.
@@ -198,13 +203,15 @@ package final class NATSEngine: OutboxEngine {
     }
 
     package func close() async {
-        let replies = state.withLock { state in
+        let (replies, trimming) = state.withLock { state in
             state.isClosing = true
             if let timer = state.timer.take() { jetStream.clock.cancel(timer) }
-            return state.leases.values.flatMap { $0.held.map(\.reply) }
+            return (state.leases.values.flatMap { $0.held.map(\.reply) }, state.trimming)
         }
         // Another host gets at once what this one has not settled.
         for reply in replies { try? jetStream.connection.send(Array("-NAK".utf8), to: reply) }
+        trimming?.cancel()
+        await trimming?.value
         await jetStream.connection.close()
     }
 }

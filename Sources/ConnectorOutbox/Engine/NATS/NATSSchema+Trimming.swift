@@ -15,6 +15,8 @@ extension NATSSchema {
     /// `STREAM.PURGE` would take one request for all. But a server 2.9 that is started again carries out the purges that its log still
     /// has, and then up to the end that the stream had at that time: with several replicas, events that nobody has are lost.
     ///
+    /// Ends early if its task is cancelled.
+    ///
     /// - Parameter count: How many of the last events stay in any case.
     func trim(keeping count: Int) async throws(ConnectorError) {
         let state = try await info(layout.stream)?["state"]
@@ -27,7 +29,7 @@ extension NATSSchema {
         guard settled >= first else { return }
         // If the stream has become shorter meanwhile, another host is at it.
         guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
-        for start in stride(from: first, through: settled, by: Self.deletions) {
+        for start in stride(from: first, through: settled, by: Self.deletions) where !Task.isCancelled {
             let end = min(start.advanced(by: Self.deletions - 1), settled)
             _ = try await jetStream.delete(start...end, of: layout.stream)
         }
