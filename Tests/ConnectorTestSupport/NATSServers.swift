@@ -56,7 +56,7 @@ package final class NATSServers: Sendable {
         directory = unsafe String(cString: made)
         self.network = network
         if network == nil {
-            let free = try Self.freePorts(3 * count)
+            let free = try LoopbackPort.free(3 * count)
             ports = (0..<count).map {
                 Ports(client: free[3 * $0], cluster: free[3 * $0 + 1], monitor: free[3 * $0 + 2])
             }
@@ -66,28 +66,6 @@ package final class NATSServers: Sendable {
         processes = Mutex(Array(repeating: nil, count: count))
         try configure(configuration)
         for index in 0..<count { try start(index) }
-    }
-
-    /// Ports that nobody listens on.
-    private static func freePorts(_ count: Int) throws -> [UInt16] {
-        var (ports, descriptors): ([UInt16], [Int32]) = ([], [])
-        defer { for descriptor in descriptors { close(descriptor) } }
-        for _ in 0..<count {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            descriptors.append(descriptor)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = unsafe withUnsafeMutablePointer(to: &address) { address in
-                unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    unsafe bind(descriptor, address, size) == 0 && getsockname(descriptor, address, &size) == 0
-                }
-            }
-            guard isBound else { throw ConnectorError(.failed, "no free port for a test") }
-            ports.append(UInt16(bigEndian: address.sin_port))
-        }
-        return ports
     }
 
     /// Writes the file that each server reads when it starts.

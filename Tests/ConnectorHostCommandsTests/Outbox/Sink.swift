@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -69,11 +70,11 @@ final class Sink: Sendable {
     /// Starts one on an interface of this machine.
     static func start(_ host: String = "127.0.0.1") async throws -> Sink {
         let sink = Sink(host)
-        try await sink.listen(0)
+        try await sink.listen(Int(try LoopbackPort.free()))
         return sink
     }
 
-    /// Listens on a port, also again after ``stop()``; 0 is any port.
+    /// Listens on a port, also again after ``stop()``.
     func listen(_ port: Int) async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -12,8 +13,8 @@ import Testing
 
 /// Requests that fail, each in the way that its cause calls for.
 @Suite struct HTTPFailureTests {
-    @Test func `a refused connection is unavailable, with its errno`() async {
-        let port = LoopbackServer.closedPort()
+    @Test func `a refused connection is unavailable, with its errno`() async throws {
+        let port = try LoopbackPort.free()
         let end = await PluginSide().request("GET", "http://127.0.0.1:\(port)/")
         #expect(end.status == CONNECTOR_UNAVAILABLE)
         #expect(end.isDone)

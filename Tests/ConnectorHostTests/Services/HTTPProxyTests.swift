@@ -3,6 +3,7 @@
 
 import CConnector
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -61,10 +62,11 @@ import Testing
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test func `the loopback interface is reached directly, unless the proxy is to be asked for it`() async {
+    @Test func `the loopback interface is reached directly, unless the proxy is to be asked for it`() async throws {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
-        let direct = await plugin(through: "http://127.0.0.1:\(LoopbackServer.closedPort())", egress: ["127.0.0.1"])
+        let port = try LoopbackPort.free()
+        let direct = await plugin(through: "http://127.0.0.1:\(port)", egress: ["127.0.0.1"])
             .request("GET", server.url())
         #expect(direct.code == 204)
 
@@ -78,8 +80,8 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func `a proxy that is not there is named, and so is where the request was going`() async {
-        let port = LoopbackServer.closedPort()
+    @Test func `a proxy that is not there is named, and so is where the request was going`() async throws {
+        let port = try LoopbackPort.free()
         let end = await plugin(through: "http://ada:topsecret@127.0.0.1:\(port)").request(
             "GET",
             "https://vendor.example/"

@@ -107,13 +107,6 @@ final class LoopbackServer: Sendable {
     /// A URL of this server.
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// A port at which nobody listens.
-    static func closedPort() -> UInt16 {
-        let (socket, port) = listen()
-        close(socket)
-        return port
-    }
-
     // MARK: The wire
 
     private static func listen() -> (Int32, UInt16) {
