@@ -24,6 +24,7 @@ typedef void (*natsConnectionHandler)(natsConnection *, void *);
 enum { too_large = 21, no_memory = 24, refused = 11 };
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
+    X(natsStatus, nats_Open, (int64_t))                                                                               \
     X(uint32_t, nats_GetVersionNumber, (void))                                                                        \
     X(const char *, nats_GetVersion, (void))                                                                          \
     X(const char *, nats_GetLastError, (natsStatus *))                                                                \
@@ -121,6 +122,9 @@ static void load(void) {
     uint32_t version = nats.nats_GetVersionNumber();
     if (version < CNATS_VERSION || version >> 16 != CNATS_VERSION >> 16)
         snprintf(failure, sizeof failure, "the library's version is %s; 3.4 or a later 3 is needed", nats.nats_GetVersion());
+    /* Its locks spin 2000 times before they wait, and one is held while the system sends. If somebody has opened the library
+     * already, it stays as it is. */
+    if (failure[0] == 0) nats.nats_Open(0);
 }
 
 const char *cnats_load(void) {
