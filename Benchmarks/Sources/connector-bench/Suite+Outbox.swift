@@ -212,7 +212,10 @@ extension Suite {
         try await target.send(events, callers: Self.callerCount)
         try await sink.prove(numbers.upperBound)
         try await target.flush()
-        return sample(of: numbers.count, since: start, used)
+        let sample = sample(of: numbers.count, since: start, used)
+        // The application's own events are freed when the time is up, as they were made before it began.
+        withExtendedLifetime(events) {}
+        return sample
     }
 
     /// Delivers events on one task, and waits until the sink has counted each.
@@ -227,7 +230,9 @@ extension Suite {
         let (start, used) = (ContinuousClock.now, Usage.processorTime)
         try await target.deliver(batches)
         try await sink.prove(numbers.upperBound)
-        return sample(of: numbers.count, since: start, used)
+        let sample = sample(of: numbers.count, since: start, used)
+        withExtendedLifetime(batches) {}
+        return sample
     }
 
     private func sample(
