@@ -275,12 +275,7 @@ struct JetStream: Sendable {
     ///
     /// - Returns: How many were there; another host may have been faster.
     func delete(_ numbers: some Collection<Int64>, of stream: String) async throws(ConnectorError) -> Int {
-        let answers = try await ask(
-            numbers.map { number in
-                let wish: JSONValue = ["seq": .integer(number), "no_erase": true]
-                return Message(subject: "$JS.API.STREAM.MSG.DELETE.\(stream)", data: wish.utf8())
-            }
-        )
+        let answers = try await ask(numbers.map { deletion($0, of: stream) })
         var count = 0
         for answer in answers {
             guard let refusal = Self.refusal(answer) else {
@@ -290,6 +285,22 @@ struct JetStream: Sendable {
             guard refusal.isForAbsence else { throw Self.error(refusal) }
         }
         return count
+    }
+
+    /// Deletes messages that nobody needs, and waits for the last one only: an answer to each costs as much as the deletion.
+    ///
+    /// Those that the servers do not get, because they fail or the connection does, stay.
+    func discard(_ numbers: ClosedRange<Int64>, of stream: String) async throws(ConnectorError) {
+        for number in numbers.dropLast() {
+            let message = deletion(number, of: stream)
+            try connection.send(message.data, to: message.subject)
+        }
+        _ = try await delete(CollectionOfOne(numbers.upperBound), of: stream)
+    }
+
+    private func deletion(_ number: Int64, of stream: String) -> Message {
+        let wish: JSONValue = ["seq": .integer(number), "no_erase": true]
+        return Message(subject: "$JS.API.STREAM.MSG.DELETE.\(stream)", data: wish.utf8())
     }
 
     // MARK: Leasing

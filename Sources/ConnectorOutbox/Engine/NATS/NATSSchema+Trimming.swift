@@ -31,7 +31,7 @@ extension NATSSchema {
         guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
         for start in stride(from: first, through: settled, by: Self.deletions) where !Task.isCancelled {
             let end = min(start.advanced(by: Self.deletions - 1), settled)
-            _ = try await jetStream.delete(start...end, of: layout.stream)
+            try await jetStream.discard(start...end, of: layout.stream)
         }
     }
 
