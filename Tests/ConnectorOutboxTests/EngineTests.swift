@@ -68,16 +68,16 @@ import Testing
         let isNew = try await engine.append(events, to: targets).isApplied
         guard !(engine is SQLiteEngine) else { return isNew }
         let more = isNew.count { $0 }
-        let counts = targets.map { ($0, (before[$0]?.queued ?? 0) + more) }
-        try await holds(engine, Dictionary(uniqueKeysWithValues: counts))
+        try await wait(engine) { standings in
+            targets.allSatisfy { (standings[$0]?.queued ?? 0) >= (before[$0]?.queued ?? 0) + more }
+        }
         return isNew
     }
 
-    /// Waits until connectors have so many events.
-    private func holds(_ engine: any OutboxEngine, _ counts: [String: Int]) async throws {
+    /// Waits until every server knows what another one has stored or deleted.
+    private func wait(_ engine: any OutboxEngine, until isKnown: ([String: Standing]) -> Bool) async throws {
         while true {
-            let standings = try await engine.standings()
-            if counts.allSatisfy({ (standings[$0]?.queued ?? 0) >= $1 }) { return }
+            if isKnown(try await engine.standings()) { return }
             await Task.yield()
         }
     }
@@ -204,6 +204,7 @@ import Testing
         try await settle(engine, try await batch(engine), .dead)
         #expect(try await engine.replay(RecordSelection(targets: ["b"])) == 0)
         #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
+        try await wait(engine) { $0["a"]?.queued == 1 }
         #expect(try await engine.drop(RecordSelection(ids: ["event-3"], states: [.dead])) == 1)
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-2"])
         #expect(
@@ -212,6 +213,7 @@ import Testing
             ]
         )
         #expect(try await engine.replay(RecordSelection()) == 2)
+        try await wait(engine) { $0["a"]?.queued == 3 }
         let standing = try #require(try await engine.standings()["a"])
         #expect((standing.queued, standing.dead, standing.dropped) == (3, 0, 1))
         #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
@@ -223,6 +225,7 @@ import Testing
         let engine = try await engine(kind)
         try await append(engine, events(1...5, bytes: 100), to: ["a", "b"])
         #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
+        try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
         #expect(try await engine.dropOldest(150, of: "a") == 2)
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
         var standing = try #require(try await engine.standings()["a"])
@@ -246,11 +249,13 @@ import Testing
             if next.isEmpty { break }
             try await settle(engine, next, .delivered)
         }
+        await (engine as? NATSEngine)?.state.withLock(\.trimming)?.value
         let records = try await engine.records(RecordSelection())
         #expect((kind.remembers ? 10_001...11_001 : 1001...2001).contains(records.count))
         #expect(records.first?.event.id == "event-1")
         #expect(records.first?.state == .dead)
         #expect(try await engine.replay(RecordSelection()) == 1)
+        try await wait(engine) { $0["a"]?.queued == 1 }
         try await settle(engine, try await batch(engine), .delivered)
         // There it came last once more; here it kept its place, beyond what is remembered.
         let replayed = try await engine.records(RecordSelection(ids: ["event-1"]))
@@ -269,7 +274,7 @@ import Testing
                 }
             }
         }
-        try await holds(engine, ["a": 200, "b": 100])
+        try await wait(engine) { $0["a"]?.queued == 200 && $0["b"]?.queued == 100 }
         #expect(Set(try await batch(engine).entries.map(\.event.id)).count == 200)
         #expect(try await batch(engine, "b").entries.count == 100)
         await engine.close()
