@@ -7,6 +7,7 @@ extension ELFImage {
     /// The sections of instructions; none without section headers, and if there are more than linkers make.
     func instructionSections() -> [Section] {
         var sections: [Section] = []
+        sections.reserveCapacity(8)
         for index in 0..<sectionTable.count {
             guard let section = section(at: index), section.flags & 6 == 6, section.size > 0 else { continue }
             let (_, overflow) = section.address.addingReportingOverflow(UInt64(section.size))

@@ -35,6 +35,7 @@ extension ImageSoundness {
     /// The segments that say how others are used.
     func checkSpecialSegments() throws(ConnectorError) {
         var seen: [UInt32] = []
+        seen.reserveCapacity(image.segments.count)
         for segment in image.segments {
             let isRepeated = seen.contains(segment.type)
             seen.append(segment.type)

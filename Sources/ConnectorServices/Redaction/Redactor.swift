@@ -73,12 +73,12 @@ package struct Redactor: Sendable {
     private func search(_ text: [UInt8], _ hit: (Range<Int>) -> Void) {
         automaton.search(text, hit)
         Base64Runs.forEach(in: text) { run in
-            run.forEachAlignment { piece in
-                search(decoded: piece.bytes, findsWords: piece.isWhole) { hit(piece.original($0)) }
+            run.forEachAlignment { bytes, isWhole, original in
+                search(decoded: bytes, findsWords: isWhole) { hit(original($0)) }
             }
         }
-        HexadecimalRuns.forEach(in: text) { piece in
-            search(decoded: piece.bytes, findsWords: false) { hit(piece.original($0)) }
+        HexadecimalRuns.forEach(in: text) { bytes, original in
+            search(decoded: bytes, findsWords: false) { hit(original($0)) }
         }
     }
 
