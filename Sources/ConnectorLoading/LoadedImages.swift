@@ -9,8 +9,10 @@ package final class LoadedImages: Sendable {
     /// The one table; the dynamic linker's is one for the process, too.
     package static let shared = LoadedImages()
 
-    /// The images by the checksums of their bytes.
-    private let images = Mutex<[UInt64: [LoadedImage]]>([:])
+    /// The images with the checksums of their bytes.
+    ///
+    /// A list: looking through a thousand takes less than a dictionary's first use.
+    private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
     /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
     private let loading = Monitor<Void>(())
 
@@ -27,14 +29,17 @@ package final class LoadedImages: Sendable {
             let checksum = unsafe Self.checksum(bytes)
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
-            images.withLock { $0[checksum, default: []].append(image) }
+            images.withLock { $0.append((checksum, image)) }
             return image
         }
     }
 
     /// The image of these bytes, if it is loaded.
     private func known(_ bytes: UnsafeRawBufferPointer, _ checksum: UInt64) -> LoadedImage? {
-        images.withLock { $0[checksum] }?.first { unsafe $0.content.isEqual(to: bytes) }
+        let candidates = images.withLock { images in
+            images.compactMap { $0.checksum == checksum ? $0.image : nil }
+        }
+        return candidates.first { unsafe $0.content.isEqual(to: bytes) }
     }
 
     /// A fast checksum that tells nearly all images apart; a comparison settles the rest.

@@ -44,16 +44,14 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// - Returns: Whether this is the first value.
     @discardableResult
     package func send(_ value: Value) -> Bool {
-        let waiters = unsafe state.withLock { state -> [Waiter]? in
+        let places = state.withLock { state -> [UInt64: Place]? in
             guard state.value == nil else { return nil }
             state.value = value
-            var waiters: [Waiter] = unsafe []
-            for case .waiting(let waiter) in state.places.values { unsafe waiters.append(waiter) }
-            state.places = [:]
-            return unsafe waiters
+            defer { state.places = [:] }
+            return state.places
         }
-        guard let waiters = unsafe waiters else { return false }
-        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: value) }
+        guard let places else { return false }
+        for case .waiting(let waiter) in places.values { unsafe waiter.resume(returning: value) }
         return true
     }
 

@@ -137,13 +137,13 @@ extension Gate {
                 storage.content = generation.content
                 storage.evidence = evidence
                 storage.error = nil
-                storage.attemptOutcomes[nil, default: 0] += 1
+                storage.successCount += 1
                 let hasRecovered = storage.outageStart.take() != nil
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
             case .failure(var error):
                 if generation.isHeld { storage.held.append(generation) }
-                storage.attemptOutcomes[error.code, default: 0] += 1
+                storage.failureCounts[error.code, default: 0] += 1
                 if now >= deadline { error.isRetryable = false }
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content

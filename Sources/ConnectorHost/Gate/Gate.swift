@@ -53,8 +53,10 @@ final class Gate: CalledGate {
         var error: ConnectorError?
         /// When the current outage began.
         var outageStart: UInt64?
-        /// How many attempts to open have ended with each code, or with none.
-        var attemptOutcomes: [ConnectorError.Code?: UInt64] = [:]
+        /// How many attempts to open have succeeded.
+        var successCount: UInt64 = 0
+        /// How many attempts to open have failed with each code.
+        var failureCounts: [ConnectorError.Code: UInt64] = [:]
         /// How many rules of the ABI the plugin has broken.
         var misbehaviourCount = 0
         /// The next proof, or the next attempt to heal.

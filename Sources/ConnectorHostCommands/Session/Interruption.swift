@@ -31,7 +31,8 @@ final class Interruption: Sendable {
     /// - Parameter others: Signals that end the process in the same way, besides those two.
     init(others: [Int32] = []) {
         let registered = DispatchSemaphore(value: 0)
-        for number in [SIGINT, SIGTERM] + others {
+        let numbers = [SIGINT, SIGTERM] + others
+        for number in numbers {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
                 // takes the signal out of the process's hands, and would not see one that is ignored.
@@ -43,8 +44,8 @@ final class Interruption: Sendable {
             // Dispatch registers on a thread of its own: until then the signal would end the process.
             source.setRegistrationHandler { registered.signal() }
             source.activate()
-            registered.wait()
         }
+        for _ in numbers { registered.wait() }
     }
 
     private func receive(_ number: Int32) {

@@ -9,7 +9,7 @@ extension ELFImage {
     /// It reads the note segments, where linkers put note sections; failing that, the section of that name, since a linker
     /// script or a compiler may place it elsewhere. It cuts a text that is too long one byte past the limit.
     package func manifestTexts() -> [[UInt8]] {
-        var places: [Int: Int] = [:]
+        var places: [(offset: Int, size: Int)] = []
         var budget = Self.noteLimit
         for segment in segments where segment.type == ELFConstant.note {
             findNotes(from: segment.offset, size: segment.size, alignment: segment.alignment, &budget, &places)
@@ -17,8 +17,8 @@ extension ELFImage {
         if places.isEmpty, let section = section(named: ManifestNote.section) {
             findNotes(from: section.offset, size: section.size, alignment: section.alignment, &budget, &places)
         }
-        return places.sorted { $0.key < $1.key }.compactMap { place in
-            bytes.copy(at: place.key, count: min(place.value, Manifest.sizeLimit + 1))
+        return places.sorted { $0.offset < $1.offset }.compactMap { place in
+            bytes.copy(at: place.offset, count: min(place.size, Manifest.sizeLimit + 1))
         }
     }
 
@@ -33,7 +33,7 @@ extension ELFImage {
         size: Int,
         alignment: UInt64,
         _ budget: inout Int,
-        _ places: inout [Int: Int]
+        _ places: inout [(offset: Int, size: Int)]
     ) {
         guard bytes.spans(offset, size) else { return }
         let alignment = alignment == 8 ? 8 : 4
@@ -48,9 +48,10 @@ extension ELFImage {
             let end = text + Int(textSize)
             guard end <= size else { return }
             if type == ManifestNote.type, Int(nameSize) == ManifestNote.name.utf8.count + 1,
-                bytes.hasText(ManifestNote.name.utf8Span.span, at: offset + position + 12)
+                bytes.hasText(ManifestNote.name.utf8Span.span, at: offset + position + 12),
+                !places.contains(where: { $0.offset == offset + text })
             {
-                places[offset + text] = Int(textSize)
+                places.append((offset + text, Int(textSize)))
             }
             position = padded(end, to: alignment)
         }

@@ -98,18 +98,38 @@ package struct SealedImage: ~Copyable {
         /// glibc returns the image that it already has, even if the descriptor now means another file. So the path spells the
         /// generation: "/" for each 0 bit and "/." for each 1, which the system ignores. A forked process goes on counting.
         package static func uniquePath(descriptor: Int32, generation: UInt64) throws(DynamicLinker.Failure) -> String {
-            // Not getpid(2): /proc may show another namespace, where that number is another process.
-            var buffer = [CChar](repeating: 0, count: 32)
-            let count = unsafe readlink("/proc/self", &buffer, buffer.count)
-            guard count > 0, count < buffer.count else { throw DynamicLinker.Failure(text: "there is no /proc") }
-            var path =
-                "/proc/" + String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/fd"
+            var path = try descriptorFolder()
             var rest = generation
             while rest != 0 {
                 path += rest & 1 == 0 ? "/" : "/."
                 rest >>= 1
             }
             return path + "/\(descriptor)"
+        }
+
+        /// The folder of the open files of a process, `/proc/PID/fd`.
+        private struct DescriptorFolder: Sendable {
+            /// The process whose folder it is: a forked one has another.
+            let process: pid_t
+            /// Its path.
+            let path: String
+        }
+
+        /// The folder as last found.
+        private static let folder = Mutex<DescriptorFolder?>(nil)
+
+        /// The folder of this process, found once.
+        private static func descriptorFolder() throws(DynamicLinker.Failure) -> String {
+            let process = getpid()
+            if let known = folder.withLock(\.self), known.process == process { return known.path }
+            // Not the number of getpid(2): /proc may show another namespace, where that is another process.
+            var buffer = [CChar](repeating: 0, count: 32)
+            let count = unsafe readlink("/proc/self", &buffer, buffer.count)
+            guard count > 0, count < buffer.count else { throw DynamicLinker.Failure(text: "there is no /proc") }
+            let number = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let path = "/proc/\(number)/fd"
+            folder.withLock { $0 = DescriptorFolder(process: process, path: path) }
+            return path
         }
     #endif
 

@@ -69,12 +69,14 @@ internal import Synchronization
             return unsafe ImageContent(mapped: UnsafeRawBufferPointer(start: address, count: bytes.count))
         }
 
+        /// The descriptors that stay open are below this; negative for no limit. Read once: it takes a system call.
+        private static let keptLimit = sysconf(Int32(_SC_OPEN_MAX)) / 4
+
         /// Leaves the file open for the life of the process, so that a debugger can open it by its name.
         ///
         /// It does not if that would take more than a quarter of the process's descriptors.
         package func keep() {
-            let limit = sysconf(Int32(_SC_OPEN_MAX)) / 4
-            guard descriptor >= 0, descriptor < limit || limit < 0 else { return }
+            guard descriptor >= 0, descriptor < Self.keptLimit || Self.keptLimit < 0 else { return }
             isKept.store(true, ordering: .relaxed)
         }
 

@@ -4,18 +4,17 @@
 internal import ConnectorManifest
 
 extension ELFImage {
-    /// The addresses of instructions, by section; empty without section headers.
-    ///
-    /// - Returns: A range for each section; empty also if there are more than linkers make.
-    func instructionRanges() -> [Range<UInt64>] {
-        var ranges: [Range<UInt64>] = []
+    /// The sections of instructions; none without section headers, and if there are more than linkers make.
+    func instructionSections() -> [Section] {
+        var sections: [Section] = []
+        sections.reserveCapacity(8)
         for index in 0..<sectionTable.count {
             guard let section = section(at: index), section.flags & 6 == 6, section.size > 0 else { continue }
-            let (end, overflow) = section.address.addingReportingOverflow(UInt64(section.size))
-            guard !overflow, ranges.count < 64 else { return [] }
-            ranges.append(section.address..<end)
+            let (_, overflow) = section.address.addingReportingOverflow(UInt64(section.size))
+            guard !overflow, sections.count < 64 else { return [] }
+            sections.append(section)
         }
-        return ranges
+        return sections
     }
 }
 

@@ -34,11 +34,14 @@ extension ImageSoundness {
 
     /// The segments that say how others are used.
     func checkSpecialSegments() throws(ConnectorError) {
-        var seen: Set<UInt32> = []
+        var seen: [UInt32] = []
+        seen.reserveCapacity(image.segments.count)
         for segment in image.segments {
+            let isRepeated = seen.contains(segment.type)
+            seen.append(segment.type)
             switch segment.type {
             case ELFConstant.dynamic:
-                guard seen.insert(segment.type).inserted else {
+                guard !isRepeated else {
                     throw damaged("it has several dynamic sections, of which the linker takes the last")
                 }
                 try checkPlace(of: segment, "the dynamic section")
@@ -54,12 +57,10 @@ extension ImageSoundness {
             case ELFConstant.note, ELFConstant.property: try checkPlace(of: segment, "its notes")
             case ELFConstant.unwindIndex: try checkPlace(of: segment, "the index for unwinding")
             case ELFConstant.threadLocal:
-                guard seen.insert(segment.type).inserted else { throw damaged("it has several thread-local segments") }
+                guard !isRepeated else { throw damaged("it has several thread-local segments") }
                 try checkThreadLocal(segment)
             case ELFConstant.readOnlyAfterRelocation:
-                guard seen.insert(segment.type).inserted else {
-                    throw damaged("it has several segments that become read-only")
-                }
+                guard !isRepeated else { throw damaged("it has several segments that become read-only") }
                 try checkReadOnly(segment)
             case ELFConstant.stack where segment.flags & ELFConstant.executable != 0:
                 throw ConnectorError(

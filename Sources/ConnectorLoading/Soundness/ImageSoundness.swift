@@ -16,8 +16,8 @@ package struct ImageSoundness {
     let loads: [ELFImage.Segment]
     /// Where its functions begin, by their unwinding information.
     let functions: FunctionIndex
-    /// The addresses of instructions, by its sections; empty if they do not tell.
-    private let instructions: [Range<UInt64>]
+    /// Its sections of instructions; none if they do not tell.
+    private let instructions: [ELFImage.Section]
     /// The number of dynamic symbols.
     let symbolCount: Int
 
@@ -27,7 +27,7 @@ package struct ImageSoundness {
         self.dynamic = dynamic
         loads = image.segments.filter { $0.type == ELFConstant.load }
         functions = FunctionIndex(image)
-        instructions = image.instructionRanges()
+        instructions = image.instructionSections()
         symbolCount = image.symbolCount(dynamic)
     }
 
@@ -74,7 +74,7 @@ extension ImageSoundness {
     /// Whether an address may be called: it lies in instructions, and not in the middle of a function.
     func isFunction(_ address: UInt64) -> Bool {
         offset(of: address, 1, flags: ELFConstant.executable) != nil
-            && (instructions.isEmpty || instructions.contains { $0.contains(address) })
+            && (instructions.isEmpty || instructions.contains { address &- $0.address < UInt64($0.size) })
             && !functions.isWithinFunction(address)
     }
 

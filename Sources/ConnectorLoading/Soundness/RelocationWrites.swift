@@ -15,7 +15,7 @@ struct RelocationWrites {
     /// A bit for each symbol that has a slot in the procedure linkage table.
     private var jumps: [UInt64]
     /// The arrays of functions that the linker calls, with a mark for each filled slot.
-    private var arrays: [(range: Range<UInt64>, filled: [Bool])] = []
+    private var arrays: [(start: UInt64, filled: [Bool])] = []
 
     /// More functions than any image has the linker call.
     private static let initializerLimit = 1 << 16
@@ -37,7 +37,7 @@ struct RelocationWrites {
             guard start % 8 == 0, size % 8 == 0, size / 8 <= Self.initializerLimit,
                 soundness.offset(of: start, size, flags: ELFConstant.readable | ELFConstant.writable) != nil
             else { throw soundness.damaged("the functions that the linker calls lie outside the file") }
-            arrays.append((start..<(start + UInt64(size)), Array(repeating: false, count: size / 8)))
+            arrays.append((start, Array(repeating: false, count: size / 8)))
         }
     }
 
@@ -84,11 +84,13 @@ struct RelocationWrites {
 
     /// Records what a place will hold; nil for the address of another image's function.
     mutating func initialize(_ target: UInt64, _ value: UInt64?) throws(ConnectorError) {
-        for index in arrays.indices where arrays[index].range.contains(target) {
+        for index in arrays.indices {
+            let slot = (target &- arrays[index].start) / 8
+            guard slot < arrays[index].filled.count else { continue }
             guard target % 8 == 0, value.map(soundness.isFunction) ?? true else {
                 throw soundness.damaged("the linker would call what is no function")
             }
-            arrays[index].filled[Int((target - arrays[index].range.lowerBound) / 8)] = true
+            arrays[index].filled[Int(slot)] = true
         }
     }
 

@@ -16,9 +16,19 @@ package final class PluginImages: Sendable {
     /// The one table: the process has one set of addresses.
     package static let shared = PluginImages()
 
+    /// An image, and the gates that use it.
+    private struct Entry {
+        /// The handle of the dynamic linker.
+        let handle: UInt
+        /// Its number in the table that the signal handlers read.
+        let index: Int32
+        /// The paths of the gates.
+        var gates: [String] = []
+    }
+
     private struct State {
-        /// The images by their handles.
-        var entries: [UInt: (index: Int32, gates: [String])] = [:]
+        /// The images, youngest last.
+        var entries: [Entry] = []
         /// The files whose constructors run, or wait for the dynamic linker's lock; the first one has it.
         var loading: [String] = []
     }
@@ -36,10 +46,10 @@ package final class PluginImages: Sendable {
     package func add(_ handle: UnsafeMutableRawPointer, plugin: String, path: String) {
         let key = UInt(bitPattern: handle)
         state.withLock { state in
-            guard state.entries[key] == nil, let name = unsafe Self.forever(plugin),
+            guard !state.entries.contains(where: { $0.handle == key }), let name = unsafe Self.forever(plugin),
                 let path = unsafe Self.forever(path)
             else { return }
-            state.entries[key] = (unsafe fatal_signal_add_image(handle, name, path), [])
+            state.entries.append(Entry(handle: key, index: unsafe fatal_signal_add_image(handle, name, path)))
         }
     }
 
@@ -47,10 +57,13 @@ package final class PluginImages: Sendable {
     package func add(gate: String, of handle: UnsafeMutableRawPointer) {
         let key = UInt(bitPattern: handle)
         state.withLock { state in
-            guard let entry = state.entries[key], !entry.gates.contains(gate) else { return }
-            state.entries[key]?.gates.append(gate)
-            guard let names = unsafe Self.forever((entry.gates + [gate]).joined(separator: ", ")) else { return }
-            unsafe fatal_signal_name_gates(entry.index, names)
+            guard let place = state.entries.lastIndex(where: { $0.handle == key }),
+                !state.entries[place].gates.contains(gate)
+            else { return }
+            let names = state.entries[place].gates.reversed().reduce(gate) { "\($1), \($0)" }
+            state.entries[place].gates.append(gate)
+            guard let names = unsafe Self.forever(names) else { return }
+            unsafe fatal_signal_name_gates(state.entries[place].index, names)
         }
     }
 
@@ -73,6 +86,10 @@ package final class PluginImages: Sendable {
 
     /// A copy for a signal handler, escaped for JSON. It is never freed, since a handler may read it at any time.
     private static func forever(_ text: String) -> UnsafeMutablePointer<CChar>? {
-        unsafe strdup(String(JSONValue.string(text).serialized().dropFirst().dropLast()))
+        // Without the quotes around it.
+        unsafe JSONValue.string(text).utf8().withUnsafeBytes { bytes in
+            guard let text = bytes.baseAddress else { return nil }
+            return unsafe strndup(text.assumingMemoryBound(to: CChar.self) + 1, bytes.count - 2)
+        }
     }
 }

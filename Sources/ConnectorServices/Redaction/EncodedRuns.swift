@@ -3,16 +3,6 @@
 
 internal import ConnectorManifest
 
-/// The bytes that a run of a text may encode, and their places.
-struct DecodedPiece {
-    /// The decoded bytes.
-    var bytes: [UInt8]
-    /// Whether the run is the encoding of a whole text, by the look of it.
-    var isWhole: Bool
-    /// Where a range of the bytes stands in the text.
-    var original: (Range<Int>) -> Range<Int>
-}
-
 /// A run of Base64 letters of either alphabet, perhaps broken into lines.
 struct Base64Runs {
     /// The text that the run stands in.
@@ -27,9 +17,12 @@ struct Base64Runs {
 
     /// Passes every run of a text on.
     static func forEach(in text: [UInt8], _ body: (Base64Runs) -> Void) {
+        var run = Base64Runs(text: text)
         var index = 0
         while index < text.count {
-            var run = Base64Runs(text: text)
+            // Most words of a text are such runs: they share the memory of the first ones.
+            run.values.removeAll(keepingCapacity: true)
+            run.places.removeAll(keepingCapacity: true)
             while index < text.count {
                 if let value = value(of: text[index]) {
                     run.values.append(value)
@@ -45,10 +38,14 @@ struct Base64Runs {
     }
 
     /// Decodes the run four times: from each of its first four letters, one of which begins a group.
-    func forEachAlignment(_ body: (DecodedPiece) -> Void) {
+    ///
+    /// - Parameter body: Takes the bytes, whether the run is the encoding of a whole text by the look of it, and where a
+    ///   range of the bytes stands in the text.
+    func forEachAlignment(_ body: ([UInt8], Bool, (Range<Int>) -> Range<Int>) -> Void) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.count * 3 / 4)
         for offset in 0..<min(4, values.count) {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(values.count * 3 / 4)
+            bytes.removeAll(keepingCapacity: true)
             var bits: UInt32 = 0
             var count: UInt32 = 0
             for value in values[offset...] {
@@ -60,15 +57,13 @@ struct Base64Runs {
             }
             let isText = offset == 0 && bytes.allSatisfy { (0x20..<0x7F).contains($0) }
             var covered = 0..<0
-            body(
-                DecodedPiece(bytes: bytes, isWhole: isText) { range in
-                    let first = places[offset + range.lowerBound * 8 / 6]
-                    let last = places[offset + (range.upperBound * 8 - 1) / 6]
-                    if covered.contains(first), covered.contains(last) { return covered }
-                    covered = whole(first..<(last + 1), after: covered.upperBound)
-                    return covered
-                }
-            )
+            body(bytes, isText) { range in
+                let first = places[offset + range.lowerBound * 8 / 6]
+                let last = places[offset + (range.upperBound * 8 - 1) / 6]
+                if covered.contains(first), covered.contains(last) { return covered }
+                covered = whole(first..<(last + 1), after: covered.upperBound)
+                return covered
+            }
         }
     }
 
@@ -105,7 +100,9 @@ enum HexadecimalRuns {
     private static let least = 8
 
     /// Decodes every run of a text twice, from its first and from its second digit.
-    static func forEach(in text: [UInt8], _ body: (DecodedPiece) -> Void) {
+    ///
+    /// - Parameter body: Takes the bytes, and where a range of them stands in the text.
+    static func forEach(in text: [UInt8], _ body: ([UInt8], (Range<Int>) -> Range<Int>) -> Void) {
         var index = 0
         while index < text.count {
             let start = index
@@ -118,16 +115,18 @@ enum HexadecimalRuns {
         }
     }
 
-    private static func decode(_ text: [UInt8], _ run: Range<Int>, _ body: (DecodedPiece) -> Void) {
+    private static func decode(
+        _ text: [UInt8],
+        _ run: Range<Int>,
+        _ body: ([UInt8], (Range<Int>) -> Range<Int>) -> Void
+    ) {
         let bytes = (0..<(run.count / 2)).map { place in
             let first = run.lowerBound + 2 * place
             return (PercentCoding.value(ofHexDigit: text[first]) ?? 0) << 4
                 | (PercentCoding.value(ofHexDigit: text[first + 1]) ?? 0)
         }
-        body(
-            DecodedPiece(bytes: bytes, isWhole: false) { range in
-                (run.lowerBound + 2 * range.lowerBound)..<(run.lowerBound + 2 * range.upperBound)
-            }
-        )
+        body(bytes) { range in
+            (run.lowerBound + 2 * range.lowerBound)..<(run.lowerBound + 2 * range.upperBound)
+        }
     }
 }

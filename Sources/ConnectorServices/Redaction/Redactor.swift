@@ -19,14 +19,16 @@ package struct Redactor: Sendable {
 
     /// Takes the secrets to look for; empty ones are ignored.
     package init(_ secrets: some Sequence<Secret>) {
-        var forms: Set<[UInt8]> = []
+        var forms: [[UInt8]] = []
         for secret in secrets {
             // A secret may itself look escaped; then a decoded text holds it decoded.
             var form = Array(secret.reveal().utf8)
-            for layer in 0...Self.layers {
-                guard layer == 0 || form.count > SecretAutomaton.longestWord else { break }
-                guard forms.insert(form).inserted else { break }
-                form = UnescapedText(form).bytes
+            forms.append(form)
+            for _ in 0..<Self.layers {
+                let decoded = UnescapedText(form)
+                guard decoded.isChanged, decoded.bytes.count > SecretAutomaton.longestWord else { break }
+                form = decoded.bytes
+                forms.append(form)
             }
         }
         automaton = SecretAutomaton(forms)
@@ -71,12 +73,12 @@ package struct Redactor: Sendable {
     private func search(_ text: [UInt8], _ hit: (Range<Int>) -> Void) {
         automaton.search(text, hit)
         Base64Runs.forEach(in: text) { run in
-            run.forEachAlignment { piece in
-                search(decoded: piece.bytes, findsWords: piece.isWhole) { hit(piece.original($0)) }
+            run.forEachAlignment { bytes, isWhole, original in
+                search(decoded: bytes, findsWords: isWhole) { hit(original($0)) }
             }
         }
-        HexadecimalRuns.forEach(in: text) { piece in
-            search(decoded: piece.bytes, findsWords: false) { hit(piece.original($0)) }
+        HexadecimalRuns.forEach(in: text) { bytes, original in
+            search(decoded: bytes, findsWords: false) { hit(original($0)) }
         }
     }
 

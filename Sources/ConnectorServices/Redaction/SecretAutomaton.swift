@@ -41,8 +41,8 @@ struct SecretAutomaton: Sendable {
     /// A secret that is longer is found as a part of a word, too.
     static let longestWord = 3
 
-    /// Takes the secrets to find; empty ones are ignored.
-    init(_ secrets: Set<[UInt8]>) {
+    /// Takes the secrets to find; empty ones are ignored, and repeated ones count once.
+    init(_ secrets: [[UInt8]]) {
         for secret in secrets where !secret.isEmpty {
             insert(secret)
             shortest = min(shortest ?? .max, secret.count)
