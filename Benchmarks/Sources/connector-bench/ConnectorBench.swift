@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Logging
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -12,6 +14,8 @@
 enum ConnectorBench {
     /// Does what the arguments name; says why not on standard error, with status 64 for wrong usage.
     static func main() async {
+        // What is measured beside C writes no line for each gate, either.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         do {
             try await measure(Array(CommandLine.arguments.dropFirst()))
         } catch {

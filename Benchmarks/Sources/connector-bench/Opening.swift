@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorHost
-internal import Logging
 
 /// Opens every gate of a file, in a process of its own: an image can be loaded for the first time only once.
 enum Opening {
     /// Prints the nanoseconds that reading the file and the plugins' manifests took, and those that opening took.
     static func measure(file: String) async throws {
-        // C writes no line for each plugin, either.
-        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = ContinuousClock()
         let start = clock.now
         let host = try ConnectorHost(file: file)

@@ -3,7 +3,6 @@
 
 internal import ConnectorHost
 internal import ConnectorManifest
-internal import Logging
 
 /// A host with the adapter of Segment, which delivers to a sink.
 struct OutboxTarget {
@@ -32,8 +31,7 @@ struct OutboxTarget {
         ]
         if let servers { file["outbox"] = ["engine": "nats", "url": .string(servers.url), "replicas": 3] }
         try ResultsFile.write(.object(file), to: "\(folder)/connectors.json")
-        let silence = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
-        host = try ConnectorHost(file: "\(folder)/connectors.json", logger: silence)
+        host = try ConnectorHost(file: "\(folder)/connectors.json")
         analytics = try host.analytics("analytics")
     }
 

@@ -3,7 +3,6 @@
 
 internal import ConnectorConsoleWeb
 internal import ConnectorHost
-internal import Logging
 
 /// A host with a thousand gates, of which one after the other is closed and opened, its console, and an application that calls a gate.
 struct WatchedHost: Sendable {
@@ -26,8 +25,7 @@ struct WatchedHost: Sendable {
     /// Opens the gates, and begins to change them and to serve the console.
     init(files: String) async throws {
         self.files = files
-        let silence = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
-        let host = try ConnectorHost(file: "\(files)/1000/connectors.json", logger: silence)
+        let host = try ConnectorHost(file: "\(files)/1000/connectors.json")
         self.host = host
         try await host.open().requireReady()
         add = try host.gate("gate-0000").typed(
