@@ -93,7 +93,7 @@ extension Suite {
 
     /// Events of 1 KB from the application to the sink, beside Segment's own client for Python where it is installed.
     func besidePython() async throws -> [Measurement] {
-        let look = "try: import segment.analytics\\nexcept ImportError: exit(1)"
+        let look = "try: import segment.analytics\nexcept ImportError: exit(1)"
         guard (try? ChildProcess.output(["python3", "-c", look])) != nil else {
             print("Segment's client for Python is not installed: pip install segment-analytics-python")
             return []
