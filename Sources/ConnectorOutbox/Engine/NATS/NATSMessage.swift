@@ -38,7 +38,8 @@ struct NATSMessage: Sendable {
         guard let sequence = stored["seq"]?.integer, let data = Base64.decode(stored["data"]?.string ?? ""),
             let headers = Base64.decode(stored["hdrs"]?.string ?? "")
         else { return nil }
-        let lines = String(decoding: headers, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let lines = headers.split { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+            .map { String(decoding: $0, as: UTF8.self) }
         func header(_ name: String) -> String? {
             lines.first { $0.hasPrefix("\(name):") }.map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
         }
