@@ -51,7 +51,8 @@ package struct ControlClient: Sendable {
         _ body: @escaping @Sendable (JSONValue) -> Bool
     ) async throws(ConnectorError) -> Bool {
         var lines = Lines(path)
-        let answer = try await exchange(.GET, path, nil, accept: "application/jsonl", within: nil) { bytes in
+        let request = Request(method: .GET, path: path, accept: "application/jsonl")
+        let answer = try await exchange(request) { bytes in
             for document in try lines.feed(bytes) where !body(document) { return false }
             return true
         }
@@ -64,10 +65,19 @@ package struct ControlClient: Sendable {
         _ body: JSONValue?,
         within patience: Duration?
     ) async throws(ConnectorError) -> JSONValue? {
-        guard
-            let answer = try await exchange(method, path, body, accept: "application/json", within: patience, part: nil)
-        else { return nil }
+        let request = Request(method: method, path: path, body: body, accept: "application/json", patience: patience)
+        guard let answer = try await exchange(request) else { return nil }
         return try JSONValue(parsing: answer, file: path)
+    }
+
+    private struct Request {
+        var method: HTTPMethod
+        var path: String
+        var body: JSONValue?
+        /// The type of the answer.
+        var accept: String
+        /// The longest wait for the answer; nil for no limit.
+        var patience: Duration?
     }
 
     /// Makes a request.
@@ -75,15 +85,11 @@ package struct ControlClient: Sendable {
     /// - Parameter part: Takes the parts of a successful answer; false for no more. Nil to return them together.
     /// - Returns: Nil if no host listens.
     private func exchange(
-        _ method: HTTPMethod,
-        _ path: String,
-        _ body: JSONValue?,
-        accept: String,
-        within patience: Duration?,
-        part: ((ByteBufferView) throws -> Bool)?
+        _ request: Request,
+        _ part: ((ByteBufferView) throws -> Bool)? = nil
     ) async throws(ConnectorError) -> [UInt8]? {
         guard let descriptor = ControlSocket.connect(in: directory) else { return nil }
-        return try await exchange(method, path, body, accept: accept, within: patience, on: descriptor, part: part)
+        return try await exchange(request, on: descriptor, part)
     }
 
     /// Makes a request on a connection.
@@ -91,24 +97,20 @@ package struct ControlClient: Sendable {
     /// Not inlined, for what it needs of generic types takes 0.3 ms where mostly no host listens.
     @inline(never)
     private func exchange(
-        _ method: HTTPMethod,
-        _ path: String,
-        _ body: JSONValue?,
-        accept: String,
-        within patience: Duration?,
+        _ request: Request,
         on descriptor: Int32,
-        part: ((ByteBufferView) throws -> Bool)?
+        _ part: ((ByteBufferView) throws -> Bool)?
     ) async throws(ConnectorError) -> [UInt8] {
-        var headers: HTTPHeaders = ["Host": "localhost", "Connection": "close", "Accept": accept]
-        let bytes = body?.utf8() ?? []
-        if body != nil {
+        var headers: HTTPHeaders = ["Host": "localhost", "Connection": "close", "Accept": request.accept]
+        let bytes = request.body?.utf8() ?? []
+        if request.body != nil {
             headers.add(name: "Content-Type", value: "application/json")
             headers.add(name: "Content-Length", value: "\(bytes.count)")
         }
-        let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
+        let head = HTTPRequestHead(version: .http1_1, method: request.method, uri: request.path, headers: headers)
         let (status, answer): (Int, [UInt8])
         do {
-            (status, answer) = try await Self.exchange(head, bytes, on: descriptor, within: patience, part)
+            (status, answer) = try await Self.exchange(head, bytes, on: descriptor, within: request.patience, part)
         } catch let error as ConnectorError {
             throw error
         } catch {
@@ -125,7 +127,7 @@ package struct ControlClient: Sendable {
         }
         guard status != 200 else { return answer }
         throw (try? JSONValue(parsing: answer))?["errors"]?[0].flatMap(ConnectorError.init(json:))
-            ?? ConnectorError(.failed, "the host answered \(status) to \(path)")
+            ?? ConnectorError(.failed, "the host answered \(status) to \(request.path)")
     }
 
     /// The most bytes of an answer.

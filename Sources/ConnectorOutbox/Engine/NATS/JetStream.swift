@@ -17,6 +17,8 @@ struct JetStream: Sendable {
     private static let limit: UInt64 = 15_000_000_000
     /// The wait before a request is made again that nobody could answer.
     private static let pause: UInt64 = 100_000_000
+    /// What the subjects of requests begin with.
+    private static let api = "$JS.API."
     /// How often a message is sent under one name, as long as nobody can say whether it was stored.
     private static let renaming = 20
 
@@ -176,13 +178,13 @@ struct JetStream: Sendable {
 
     /// Asks JetStream for something.
     ///
-    /// - Parameter operation: What follows `$JS.API.`.
+    /// - Parameter operation: What follows ``api``.
     /// - Returns: The answer, or what the server refuses.
     func call(
         _ operation: String,
         _ body: JSONValue? = nil
     ) async throws(ConnectorError) -> Result<JSONValue, Refusal> {
-        let message = Message(subject: "$JS.API.\(operation)", data: body?.utf8() ?? [])
+        let message = Message(subject: Self.api + operation, data: body?.utf8() ?? [])
         let answer = try await ask(message)
         if let refusal = Self.refusal(answer) { return .failure(refusal) }
         do throws(ConnectorError) {
@@ -271,37 +273,32 @@ struct JetStream: Sendable {
 
     // MARK: Deleting
 
-    /// Deletes messages of a stream.
+    /// Deletes a message of a stream.
     ///
-    /// - Returns: How many were there; another host may have been faster.
-    func delete(_ numbers: some Collection<Int64>, of stream: String) async throws(ConnectorError) -> Int {
-        let answers = try await ask(numbers.map { deletion($0, of: stream) })
-        var count = 0
-        for answer in answers {
-            guard let refusal = Self.refusal(answer) else {
-                count += 1
-                continue
-            }
-            guard refusal.isForAbsence else { throw Self.error(refusal) }
+    /// - Returns: Whether it was there; another host may have been faster.
+    func delete(_ number: Int64, of stream: String) async throws(ConnectorError) -> Bool {
+        switch try await call(Self.deletion(stream), Self.wish(toDelete: number)) {
+        case .success: return true
+        case .failure(let refusal) where refusal.isForAbsence: return false
+        case .failure(let refusal): throw Self.error(refusal)
         }
-        return count
     }
 
     /// Deletes messages that nobody needs, and waits for the last one only: an answer to each costs as much as the deletion.
     ///
     /// Those that the servers do not get, because they fail or the connection does, stay.
     func discard(_ numbers: ClosedRange<Int64>, of stream: String) async throws(ConnectorError) {
+        let subject = Self.api + Self.deletion(stream)
         for number in numbers.dropLast() {
-            let message = deletion(number, of: stream)
-            try connection.send(message.data, to: message.subject)
+            try connection.send(Self.wish(toDelete: number).utf8(), to: subject)
         }
-        _ = try await delete(CollectionOfOne(numbers.upperBound), of: stream)
+        _ = try await delete(numbers.upperBound, of: stream)
     }
 
-    private func deletion(_ number: Int64, of stream: String) -> Message {
-        let wish: JSONValue = ["seq": .integer(number), "no_erase": true]
-        return Message(subject: "$JS.API.STREAM.MSG.DELETE.\(stream)", data: wish.utf8())
-    }
+    /// The operation that deletes a message.
+    private static func deletion(_ stream: String) -> String { "STREAM.MSG.DELETE.\(stream)" }
+
+    private static func wish(toDelete number: Int64) -> JSONValue { ["seq": .integer(number), "no_erase": true] }
 
     // MARK: Leasing
 
@@ -341,7 +338,7 @@ struct JetStream: Sendable {
         if wait > 0 { body["expires"] = .integer(Int64(clamping: wait)) } else { body["no_wait"] = true }
         try connection.send(
             JSONValue.object(body).utf8(),
-            to: "$JS.API.CONSUMER.MSG.NEXT.\(stream).\(consumer)",
+            to: "\(Self.api)CONSUMER.MSG.NEXT.\(stream).\(consumer)",
             reply: number
         )
         _ = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(Self.patience)), on: clock)

@@ -162,7 +162,7 @@ extension NATSEngine {
         var count = 0
         for letter in try await letters(selection) {
             try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
-            count += try await jetStream.delete([letter.number], of: layout.deadStream)
+            if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
         }
         return count
     }
@@ -170,9 +170,9 @@ extension NATSEngine {
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         var count = 0
         for letter in try await letters(selection) {
-            let deleted = try await jetStream.delete([letter.number], of: layout.deadStream)
-            self.count(dropped: deleted, letter.record.target)
-            count += deleted
+            guard try await jetStream.delete(letter.number, of: layout.deadStream) else { continue }
+            self.count(dropped: 1, letter.record.target)
+            count += 1
         }
         guard selection.states?.contains(.queued) ?? true else { return count }
         for stored in try await stored(selection, { [$0] }) {
@@ -181,7 +181,7 @@ extension NATSEngine {
             // A message belongs to all of its connectors: the others get another one, which comes last.
             let others = stored.waiting.filter { !dropped.contains($0) }
             if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
-            guard try await jetStream.delete([stored.position], of: layout.stream) == 1 else { continue }
+            guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
             for target in dropped { self.count(dropped: 1, target) }
             count += dropped.count
         }
