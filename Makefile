@@ -5,13 +5,19 @@
 #   make test     build and run every test
 #   make help     the rest
 
-# Debug: six to seven minutes of processor time from nothing, and tests use the same. Release optimises every dependency as a
-# whole, which takes longer; `make status CONFIGURATION=release` builds what is to be installed.
+# Tests use the debug build, too. A release build optimises every dependency as a whole, which takes twice as long;
+# `make status CONFIGURATION=release` builds what is to be installed.
 CONFIGURATION ?= debug
-SWIFT_BUILD := scripts/swift build --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
 BUILD := .build/$(CONFIGURATION)
+SWIFT_BUILD := scripts/build $(BUILD) --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
 # The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
+# The tests' program itself: the package manager holds back what it writes, and so what the last test was if one hangs.
+ifeq ($(shell uname),Darwin)
+TESTS := scripts/run-tests scripts/swift test --skip-build --no-parallel
+else
+TESTS := scripts/run-tests .build/debug/connector-hostPackageTests.xctest --testing-library swift-testing --no-parallel
+endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
@@ -22,7 +28,7 @@ help:
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
-	@echo 'make screenshots  take the pictures of the console in README'
+	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
 	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
@@ -40,7 +46,7 @@ packages:
 
 # Everything but the tests: the products on their own would leave out the plugins, which nothing links.
 build: packages
-	$(SWIFT_BUILD)
+	@$(SWIFT_BUILD)
 
 plugins: build
 	@scripts/install-plugins $(BUILD)
@@ -55,34 +61,34 @@ schema: plugins
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
-# The applications in Examples/ depend on this package by path, as anybody's do. They share a scratch directory of their own, so
-# the dependencies are compiled once more: some minutes, once. What is to be built is planned anew for each of the two. Neither
-# must resolve what the command alone needs.
+# The applications in Examples/ depend on this package by path, as any application does. They share a scratch directory, in which
+# the dependencies are compiled a second time: some minutes, once. Each of the two replans the build. Neither may resolve what only
+# the command needs.
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
 	$(EXAMPLE)/calculator
 	$(EXAMPLE)/Application --build-tests
-	@! grep -e argument-parser -e hummingbird Examples/*/Package.resolved
+	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
 	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
 
-# gdb is for one test alone, NATS for those of that outbox, iproute2 for those in which servers are cut off, prometheus for those of
-# metrics, tmux and Chromium for those of the console; they are skipped without.
+# One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
+# those of the console tmux and Chromium. Without these, the tests are skipped.
 test: packages fixtures examples
 	@scripts/install-system-packages gdb iproute2 nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
-	@scripts/run-tests scripts/swift test --skip-build --no-parallel
+	@$(TESTS)
 	@Tests/Browser/run short
 
-# The console's page, as somebody sees it who has Chromium; `make test` does the short form.
+# The console's page in Chromium; `make test` runs the short form.
 browser: plugins
 	@Tests/Browser/run
 
 screenshots: plugins
 	@Tests/Browser/run pictures
 
-# The mutators of `make test`, which there run with few rounds and a fixed seed. Each seed is printed: to repeat a failure, run
+# The mutators of `make test`, which runs them for a few rounds with a fixed seed. Each seed is printed: to repeat a failure, run
 # make fuzz with CONNECTOR_FUZZ_SEED and CONNECTOR_FUZZ_ROUNDS as printed.
 CONNECTOR_FUZZ_ROUNDS ?= 500
 CONNECTOR_FUZZ_SEED ?= $(shell date +%s)
@@ -91,12 +97,13 @@ fuzz: packages fixtures
 	@seed=$(CONNECTOR_FUZZ_SEED); while :; do \
 	    echo "CONNECTOR_FUZZ_SEED=$$seed CONNECTOR_FUZZ_ROUNDS=$(CONNECTOR_FUZZ_ROUNDS)"; \
 	    CONNECTOR_FUZZ_SEED=$$seed CONNECTOR_FUZZ_ROUNDS=$(CONNECTOR_FUZZ_ROUNDS) \
-	        scripts/run-tests scripts/swift test --skip-build --no-parallel --filter MutationTests || exit 1; \
+	        $(TESTS) --filter MutationTests || exit 1; \
 	    seed=$$((seed + 1)); \
 	done
 
-# What `make test` does in a short form: hosts that are killed at random moments before a vendor that misbehaves, alone and three with
-# three servers of NATS, which are killed and cut off, too; and an outbox with a million events. The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
+# `make test` runs the short form. Hosts are killed at random moments while a vendor misbehaves: one alone, and three with three NATS
+# servers, which are killed and cut off, too. One outbox holds a million events. The seed is printed: to repeat a run, set
+# CONNECTOR_TORTURE_SEED.
 CONNECTOR_TORTURE_KILLS ?= 100
 CONNECTOR_TORTURE_EVENTS ?= 1000000
 CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
@@ -105,9 +112,9 @@ torture: packages fixtures
 	scripts/swift build --build-tests
 	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
 	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) \
-	    scripts/run-tests scripts/swift test --skip-build --no-parallel --filter TortureTests
+	    CONNECTOR_TESTS_SILENCE=3600 $(TESTS) --filter TortureTests
 
-# Each builds everything once more, in a scratch directory of its own: some eight minutes on two processors, once.
+# Each builds everything in a scratch directory of its own: some eight minutes on two processors, once.
 sanitize: packages fixtures
 	@Tests/Sanitizers/run address
 	@Tests/Sanitizers/run thread

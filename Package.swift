@@ -14,11 +14,13 @@ let strict: [SwiftSetting] = [
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
+    "settings-file", "system-sensor",
 ]
 
 /// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
 let layers: [Target.Dependency] = [
     "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
+    "ConnectorConfiguration",
 ]
 
 /// Queues that grow at one end and shrink at the other.
@@ -45,27 +47,26 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description: "The command connector-host; the libraries do without.",
-            enabledTraits: ["WebConsole"]
+            enabledTraits: ["NATS", "WebConsole"]
         ),
-        .trait(name: "WebConsole", description: "The product ConnectorConsoleWeb, the console in the browser."),
+        .trait(name: "NATS", description: "The outbox in NATS JetStream; without it, events are kept in SQLite alone."),
+        .trait(
+            name: "WebConsole",
+            description:
+                "The product ConnectorConsoleWeb, the console in the browser; it needs no package of its own any more."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // The HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
-        // Hummingbird's requests and responses.
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        // The HTTP client needs it anyway.
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // For a server in the tests alone; the HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-        // Serves the console in the browser; resolved with the trait WebConsole alone. Its own traits need Foundation.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -83,18 +84,34 @@ let package = Package(
         .target(name: "CNATS"),
         // What a signal handler may do, it does in C.
         .target(name: "CFatalSignal"),
-        .target(name: "ConnectorManifest", swiftSettings: strict),
-        // Depends on nothing: plugins and applications are linked with it.
-        .target(name: "ConnectorOneShot", swiftSettings: strict),
+        // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
+        .target(name: "ConnectorBase", swiftSettings: strict),
+        .target(name: "ConnectorCapabilities", dependencies: ["ConnectorBase"], swiftSettings: strict),
+        .target(
+            name: "ConnectorManifest",
+            dependencies: ["ConnectorBase", "ConnectorCapabilities"],
+            swiftSettings: strict
+        ),
         // The layers of the host: each depends on those before it alone.
         .target(
             name: "ConnectorPlatform",
-            dependencies: ["CFatalSignal", "CZlib", "ConnectorManifest", "ConnectorOneShot", deque],
+            dependencies: ["CFatalSignal", "CZlib", "ConnectorBase", deque],
             swiftSettings: strict
         ),
         .target(
             name: "ConnectorOutbox",
-            dependencies: ["CNATS", "CSQLite", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", deque],
+            dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorPlatform"],
+            swiftSettings: strict
+        ),
+        // The engines of the outbox: the host alone knows them.
+        .target(
+            name: "ConnectorOutboxSQLite",
+            dependencies: ["CSQLite", "ConnectorBase", "ConnectorOutbox", "ConnectorPlatform", deque],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ConnectorOutboxNATS",
+            dependencies: ["CNATS", "ConnectorBase", "ConnectorOutbox", "ConnectorPlatform"],
             swiftSettings: strict
         ),
         .target(
@@ -108,7 +125,7 @@ let package = Package(
         .target(
             name: "ConnectorInvocation",
             dependencies: [
-                "CConnector", "CFFI", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorLoading",
+                "CConnector", "CFFI", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
                 deque,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
@@ -117,7 +134,7 @@ let package = Package(
         .target(
             name: "ConnectorServices",
             dependencies: [
-                "CConnector", "CZlib", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorLoading",
+                "CConnector", "CZlib", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
                 "ConnectorInvocation",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 deque,
@@ -130,13 +147,33 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The file connectors.json: its values, its faults, and what it means with the plugins that there are.
+        .target(
+            name: "ConnectorConfiguration",
+            dependencies: [
+                "ConnectorBase", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform", "ConnectorServices",
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorHost",
             dependencies: layers + [
-                "ConnectorManifest", "ConnectorOneShot", "Integrator",
+                "ConnectorBase", "ConnectorManifest", "ConnectorOutboxSQLite", "Integrator",
+                .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        // The one HTTP server, for the API, the console in the browser and the simulators; and a client of it.
+        .target(
+            name: "ConnectorHTTPServer",
+            dependencies: [
+                "ConnectorBase",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -145,25 +182,20 @@ let package = Package(
             name: "ConnectorControl",
             dependencies: [
                 "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
-                "ConnectorHost", "ConnectorManifest",
+                "ConnectorHost", "ConnectorHTTPServer", "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
         .target(
             name: "ConnectorKit",
-            dependencies: ["CConnector", "ConnectorManifest", "ConnectorOneShot"],
+            dependencies: ["CConnector", "ConnectorBase", "ConnectorManifest"],
             swiftSettings: strict
         ),
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "ConnectorManifest", "ConnectorPlatform",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "ConnectorHTTPServer", "ConnectorManifest", "ConnectorPlatform",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -171,12 +203,12 @@ let package = Package(
         .target(
             name: "ConnectorHostTesting",
             dependencies: layers + [
-                "CConnector", "ConnectorHost", "ConnectorManifest", "ConnectorOneShot",
+                "CConnector", "ConnectorHost", "ConnectorBase", "ConnectorManifest",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
-        .target(name: "Integrator", dependencies: ["ConnectorOneShot"], swiftSettings: strict),
+        .target(name: "Integrator", dependencies: ["ConnectorBase"], swiftSettings: strict),
         // The console: an interface on values, and the terminal that it can be mounted in.
         .target(
             name: "ConnectorConsole",
@@ -191,22 +223,8 @@ let package = Package(
         .target(
             name: "ConnectorConsoleWeb",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorControl", "ConnectorHost", "ConnectorManifest",
-                .product(
-                    name: "HummingbirdCore",
-                    package: "hummingbird",
-                    condition: .when(traits: ["WebConsole"])
-                ),
-                .product(
-                    name: "HummingbirdTLS",
-                    package: "hummingbird",
-                    condition: .when(traits: ["WebConsole"])
-                ),
-                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["WebConsole"])),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: .when(traits: ["WebConsole"])),
-                .product(name: "Logging", package: "swift-log"),
+                "ConnectorConsole", "ConnectorControl", "ConnectorHost", "ConnectorHTTPServer", "ConnectorManifest",
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -232,7 +250,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .executableTarget(name: "connector-host", dependencies: ["ConnectorHostCommands"], swiftSettings: strict),
+        .executableTarget(
+            name: "connector-host",
+            // SwiftPM may build the program for a package that needs only a library: then without the commands.
+            dependencies: [.target(name: "ConnectorHostCommands", condition: .when(traits: ["CommandLine"]))],
+            swiftSettings: strict
+        ),
         .executableTarget(name: "connector-manifest", dependencies: ["ConnectorManifest"], swiftSettings: strict),
         .target(
             name: "CBenchmark",
@@ -242,7 +265,7 @@ let package = Package(
         .executableTarget(
             name: "connector-bench",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorManifest", "ConnectorOneShot",
+                "ConnectorConsole", "ConnectorConsoleWeb", "ConnectorHost", "ConnectorBase", "ConnectorManifest",
                 "CBenchmark",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -262,20 +285,25 @@ let package = Package(
         // What the tests of several targets share.
         .target(
             name: "ConnectorTestSupport",
-            dependencies: ["ConnectorManifest", "ConnectorOneShot", "ConnectorOutbox", "ConnectorPlatform"],
+            dependencies: ["ConnectorBase", "ConnectorManifest", "ConnectorOutboxNATS", "ConnectorPlatform"],
             path: "Tests/ConnectorTestSupport",
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ConnectorBaseTests",
+            dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConnectorManifestTests",
-            dependencies: ["ConnectorManifest", "ConnectorTestSupport"],
+            dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorManifest", "ConnectorTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorControlTests",
             dependencies: [
-                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorManifest", "ConnectorServices",
-                "ConnectorTestSupport",
+                "ConnectorControl", "ConnectorHost", "ConnectorHostTesting", "ConnectorHTTPServer", "ConnectorManifest",
+                "ConnectorServices", "ConnectorTestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -283,16 +311,27 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ConnectorHTTPServerTests",
+            dependencies: [
+                "ConnectorHTTPServer", "ConnectorManifest", "ConnectorTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConnectorOutboxTests",
             dependencies: [
-                "ConnectorOutbox", "ConnectorManifest", "ConnectorOneShot", "ConnectorPlatform", "ConnectorTestSupport",
+                "ConnectorOutbox", "ConnectorOutboxNATS", "ConnectorOutboxSQLite", "ConnectorBase", "ConnectorManifest",
+                "ConnectorPlatform", "ConnectorTestSupport",
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorOneShot",
+                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorOutboxNATS",
                 "ConnectorTestSupport", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
@@ -313,7 +352,7 @@ let package = Package(
             name: "ConnectorConsoleTests",
             dependencies: layers + [
                 "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb", "ConnectorHost",
-                "ConnectorHostTesting", "ConnectorManifest", "ConnectorTestSupport",
+                "ConnectorHostTesting", "ConnectorHTTPServer", "ConnectorManifest", "ConnectorTestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -322,7 +361,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorSimulatorTests",
             dependencies: [
-                "ConnectorSimulator", "ConnectorManifest", "ConnectorTestSupport",
+                "ConnectorHTTPServer", "ConnectorSimulator", "ConnectorManifest", "ConnectorTestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -347,7 +386,7 @@ let package = Package(
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
-        .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorOneShot"], swiftSettings: strict),
+        .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorBase"], swiftSettings: strict),
     ]
         + adapters.map {
             .target(

@@ -21,6 +21,7 @@ CONNECTOR_MANIFEST({
     "capabilities": {
         "benchmark/1": {
             "add": {"symbol": "quick_add", "signature": "(a: i64, b: i64) -> i64", "documentation": "The sum."},
+            "sum": {"symbol": "quick_add", "signature": "(a: i64, b: i64) -> i64", "documentation": "The sum.", "prompt": true},
             "invert": {"symbol": "quick_invert", "signature": "(bytes: bytes, into: out bytes)"},
             "answer": {"symbol": "quick_answer", "signature": "(request: json) async -> json"}
         }

@@ -1,7 +1,7 @@
 /* This source file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A whole plugin in C. It brings a capability of its own, which the host never heard of: the manifest is its definition.
+ * A complete plugin in C, with a capability of its own that the host does not know: the manifest defines it.
  */
 #include "expression.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read by the host without running anything of this file. */
+/* The host reads this without running any code of the file. */
 CONNECTOR_MANIFEST({
     "manifest": 1,
     "id": "calculator",
@@ -21,8 +21,18 @@ CONNECTOR_MANIFEST({
     "documentation": "Calculates with numbers.",
     "capabilities": {
         "calculator/1": {
-            "add": {"symbol": "calculator_add", "signature": "(a: f64, b: f64) -> f64", "documentation": "a + b"},
-            "divide": {"symbol": "calculator_divide", "signature": "(a: f64, b: f64) -> f64", "documentation": "a / b"},
+            "add": {
+                "symbol": "calculator_add",
+                "signature": "(a: f64, b: f64) -> f64",
+                "documentation": "a + b",
+                "prompt": true
+            },
+            "divide": {
+                "symbol": "calculator_divide",
+                "signature": "(a: f64, b: f64) -> f64",
+                "documentation": "a / b",
+                "prompt": true
+            },
             "evaluate": {
                 "symbol": "calculator_evaluate",
                 "signature": "(expression: string) async -> json",
@@ -53,8 +63,8 @@ CONNECTOR_EXPORT int32_t calculator_divide(void *instance, double a, double b, d
     return CONNECTOR_OK;
 }
 
-/* A number as JSON has it. printf writes the decimal separator of the process's locale, and the locale is the application's to
- * choose: whatever is neither digit, sign nor exponent becomes a point. */
+/* Writes a number as JSON. printf uses the decimal separator of the locale, which the application chooses, so everything that is
+ * no digit, sign or exponent becomes a point. */
 static void number_text(double value, char text[32]) {
     char printed[32];
     const char *next = printed;
@@ -71,7 +81,7 @@ static void number_text(double value, char text[32]) {
     *text = 0;
 }
 
-/* An asynchronous operation completes through the host, exactly once. This one is quick and does so before it returns; one
+/* An asynchronous operation completes through the host, exactly once. This one is quick, so it completes before it returns. One
  * that waits would keep call_borrowed->operation and complete later, from any thread, instead of blocking this one. */
 CONNECTOR_EXPORT int32_t calculator_evaluate(void *instance, const connector_call *call_borrowed, const char *expression,
                                              uint64_t length, connector_error *error) {
@@ -80,14 +90,14 @@ CONNECTOR_EXPORT int32_t calculator_evaluate(void *instance, const connector_cal
     char json[64];
     double value;
     const char *problem = expression_value(expression, length, &value);
-    if (problem != NULL) return failed(error, problem); /* The call is over: it must not be completed any more. */
+    if (problem != NULL) return failed(error, problem); /* The call has failed: do not complete it. */
     number_text(value, number);
     int count = snprintf(json, sizeof json, "{\"value\": %s}", number);
     return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)json, (uint64_t)count,
                           NULL);
 }
 
-/* One instance for every connector that names the plugin. This one only keeps the host, to complete calls with. */
+/* One instance serves each connector that names the plugin. This one only keeps the host, which completes calls. */
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {
     const connector_host **instance = malloc(sizeof *instance);
@@ -100,9 +110,9 @@ static int32_t create(const connector_host *host, const char *config_borrowed, u
     return CONNECTOR_OK;
 }
 
-/* Opens at once: it talks to nobody, so all it can claim is that it is configured. */
+/* Opens at once. There is no server to reach, so the gate can only claim to be configured. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
-    static const char evidence[] = "[{\"kind\": \"configured\", \"detail\": \"needs nobody else\"}]";
+    static const char evidence[] = "[{\"kind\": \"configured\", \"detail\": \"needs no server\"}]";
     const connector_host *host = *(const connector_host **)instance;
     (void)error;
     return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)evidence,

@@ -16,7 +16,7 @@
 /* How deep parentheses and signs may nest. */
 #define EXPRESSION_DEPTH_LIMIT 64
 
-/* The text that is left, and what is wrong with it, if anything. */
+/* The rest of the text, and the first error in it, if any. */
 typedef struct expression {
     const char *next;
     const char *end;
@@ -98,7 +98,7 @@ static double expression_sum(expression *text) {
     return value;
 }
 
-/* Sets *value; returns what is wrong with the expression, or null. */
+/* Sets *value; returns the error in the expression, or null. */
 static const char *expression_value(const char *bytes, uint64_t length, double *value) {
     expression text = {bytes, bytes + length, 0, 0};
     *value = expression_sum(&text);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read by the host without running anything of this file. */
+/* The host reads this without running any code of the file. */
 CONNECTOR_MANIFEST({
     "manifest": 1,
     "id": "hello",
@@ -21,7 +21,7 @@ CONNECTOR_MANIFEST({
             "greet": {
                 "symbol": "hello_greet",
                 "signature": "(name: string) -> string",
-                "documentation": "A greeting for somebody."
+                "documentation": "Greets a person by name."
             }
         }
     }
@@ -47,7 +47,7 @@ CONNECTOR_EXPORT int32_t hello_greet(void *instance, const char *name_borrowed, 
     return CONNECTOR_OK;
 }
 
-/* There is one instance for each connector that names the plugin. This one keeps the host, to complete calls with. */
+/* One instance serves each connector that names the plugin. This one keeps the host, which completes calls. */
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {
     (void)config_borrowed, (void)config_length, (void)error;
@@ -55,9 +55,9 @@ static int32_t create(const connector_host *host, const char *config_borrowed, u
     return CONNECTOR_OK;
 }
 
-/* Talks to nobody, so all it can claim is that it is configured. */
+/* The plugin has no server to reach, so it can only claim to be configured. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
-    static const char evidence[] = "[{\"kind\": \"configured\", \"detail\": \"needs nobody else\"}]";
+    static const char evidence[] = "[{\"kind\": \"configured\", \"detail\": \"needs no server\"}]";
     const connector_host *host = instance;
     (void)error;
     return host->complete(host->context, call_borrowed->operation, CONNECTOR_OK, (const uint8_t *)evidence,

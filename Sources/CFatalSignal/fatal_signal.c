@@ -47,10 +47,20 @@ static atomic_int is_installed;
 /** The thread that writes the note; 0 before there is one. */
 static atomic_uintptr_t writer;
 
+/** The process that the notes are about: one that it forks says nothing of its own end. */
+static atomic_int process;
+
+/** Whether nobody but the program itself may end the process now. */
+static atomic_int is_guarded;
+
 /* In the static block of thread-local memory: a handler must not allocate. */
 #define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
 THREAD_LOCAL const char *loading;
 THREAD_LOCAL void *alternate;
+THREAD_LOCAL uintptr_t calling;
+
+/** Frees the alternate stack of a thread that ends. */
+static pthread_key_t ending;
 
 #ifdef __linux__
 #define THREAD_NUMBER ((uint64_t)syscall(SYS_gettid))
@@ -73,6 +83,7 @@ void fatal_signal_enter_thread(void) {
     stack.ss_size = alternate_size;
     if (sigaltstack(&stack, NULL) == 0) {
         alternate = memory;
+        pthread_setspecific(ending, memory);
     } else {
         munmap(memory, alternate_size);
     }
@@ -86,6 +97,30 @@ void fatal_signal_leave_thread(void) {
     none.ss_size = alternate_size;
     if (sigaltstack(&none, NULL) == 0) munmap(alternate, alternate_size);
     alternate = NULL;
+    pthread_setspecific(ending, NULL);
+}
+
+static void end_thread(void *memory) {
+    (void)memory;
+    fatal_signal_leave_thread();
+}
+
+uintptr_t fatal_signal_set_calling(uintptr_t function) {
+    uintptr_t before = calling;
+    calling = function;
+    if (alternate == NULL && function != 0) fatal_signal_enter_thread();
+    return before;
+}
+
+void fatal_signal_guard_exit(int32_t guards) { atomic_store(&is_guarded, guards); }
+
+/** The plugin of the call that the thread makes, if its stack does not tell. */
+static image_place called(image_place place) {
+    if (place.image != NULL || calling == 0 || (place.image = image_at(calling)) == NULL) return place;
+    /* Within the function, as a return address would be. */
+    place.offset = calling - place.image->base + 1;
+    place.is_running = 0;
+    return place;
 }
 
 /** What the signal interrupted. */
@@ -162,8 +197,10 @@ static void add_frames(note *document, const interrupted *interrupted) {
     note_text(document, ", \"frames\": [");
     for (int index = 0; index < count; index++) {
         const module *module = module_at(frames[index]);
+        const image *image = image_at(frames[index]);
         note_text(document, index == 0 ? "[\"" : ", [\"");
-        note_text(document, module == NULL ? "?" : module->path);
+        /* A sealed image was loaded under a name that no other process can open. */
+        note_text(document, image != NULL ? image->path : module == NULL ? "?" : module->path);
         note_text(document, "\", \"0x");
         note_number(document, frames[index] - (module == NULL ? 0 : module->base), 16);
         note_text(document, "\"]");
@@ -247,14 +284,16 @@ static void handle(int number, siginfo_t *info, void *context) {
     int error = errno;
     fatal *fatal = fatals;
     while (fatal->number != number) fatal++;
+    /* A forked process shares the terminal and the file with this one, which goes on. */
+    int is_host = getpid() == atomic_load(&process);
     /* What this and the handlers before it say is to be seen. */
-    terminal_guard_leave();
-    int is_mine = claim();
+    if (is_host) terminal_guard_leave();
+    int is_mine = is_host && claim();
     if (is_mine) {
         interrupted interrupted = {.number = number, .address = (uintptr_t)info->si_addr};
         const char *plugin = loading;
         registers(context, &interrupted.instruction, &interrupted.top, &interrupted.frame);
-        image_place place = image_on_stack(interrupted.instruction, interrupted.top);
+        image_place place = called(image_on_stack(interrupted.instruction, interrupted.top));
         say(fatal->name, plugin, place);
         keep(fatal->name, plugin, place, &interrupted);
     }
@@ -264,12 +303,12 @@ static void handle(int number, siginfo_t *info, void *context) {
     if (is_mine) atomic_store(&writer, 0);
 }
 
-/** Runs when somebody calls `exit`: a plugin must not. The status is -1 where the system does not tell it. */
-static void exiting(int status, void *context) {
+/** Runs when the process ends by a function of the C library: a plugin must not do that. A status of -1 is not known. */
+static void ending_by(const char *function, int status) {
     void *frames[128];
     image_place place = {NULL, 0, 0};
     const char *plugin = loading;
-    (void)context;
+    if (getpid() != atomic_load(&process)) return;
     terminal_guard_leave();
     /* No signal has interrupted anything here: the unwinder is exact where a look at the stack may be deceived. */
     int count = backtrace(frames, 128);
@@ -277,24 +316,40 @@ static void exiting(int status, void *context) {
         place.image = image_at((uintptr_t)frames[index]);
         if (place.image != NULL) place.offset = (uintptr_t)frames[index] - place.image->base;
     }
-    if ((plugin == NULL && place.image == NULL) || !claim()) return;
-    say("exit", plugin, place);
-    keep("exit", plugin, place, NULL);
+    place = called(place);
+    if (!atomic_load(&is_guarded) && plugin == NULL && place.image == NULL) return;
+    if (!claim()) return;
+    say(function, plugin, place);
+    keep(function, plugin, place, NULL);
     if (status <= 0) _exit(FATAL_SIGNAL_EXIT_STATUS);
 }
 
+void ended_at_once(int status) {
+    if (atomic_load(&is_installed)) ending_by("_exit", status);
+    _exit(status);
+}
+
 #ifdef __linux__
-static void register_exit(void) { on_exit(exiting, NULL); }
+static void exiting(int status, void *context) {
+    (void)context;
+    ending_by("exit", status);
+}
+static void exiting_quickly(void) { ending_by("quick_exit", -1); }
+static void register_exit(void) {
+    on_exit(exiting, NULL);
+    at_quick_exit(exiting_quickly);
+}
 #else
-static void exiting_somehow(void) { exiting(-1, NULL); }
-static void register_exit(void) { atexit(exiting_somehow); }
+static void exiting(void) { ending_by("exit", -1); }
+static void register_exit(void) { atexit(exiting); }
 #endif
 
 int32_t fatal_signal_install(const char *path) {
     int32_t error = 0;
     pthread_mutex_lock(&installing);
     slot_prepare(path);
-    if (!atomic_load(&is_installed) && (error = images_prepare()) == 0) {
+    atomic_store(&process, getpid());
+    if (!atomic_load(&is_installed) && (error = images_prepare()) == 0 && (error = pthread_key_create(&ending, end_thread)) == 0) {
         /* The first use loads what it needs. */
         void *frame[1];
         (void)backtrace(frame, 1);

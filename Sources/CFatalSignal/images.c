@@ -5,6 +5,8 @@
 
 #include "images.h"
 
+#include "exits.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fatal_signal.h>
@@ -191,6 +193,7 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
 #ifdef __linux__
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return -1;
+    exits_redirect(map, ended_at_once);
     modules_refresh();
     pthread_mutex_lock(&growing);
     /* The youngest first, and that is mostly the one. */

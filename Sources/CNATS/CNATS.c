@@ -35,6 +35,7 @@ enum { too_large = 21, no_memory = 24, refused = 11 };
     X(natsStatus, natsOptions_SetName, (natsOptions *, const char *))                                                 \
     X(natsStatus, natsOptions_SetTimeout, (natsOptions *, int64_t))                                                   \
     X(natsStatus, natsOptions_SetToken, (natsOptions *, const char *))                                                \
+    X(natsStatus, natsOptions_SetUserInfo, (natsOptions *, const char *, const char *))                               \
     X(natsStatus, natsOptions_SetUserCredentialsFromFiles, (natsOptions *, const char *, const char *))               \
     X(natsStatus, natsOptions_SetSecure, (natsOptions *, bool))                                                       \
     X(natsStatus, natsOptions_LoadCATrustedCertificates, (natsOptions *, const char *))                               \
@@ -186,6 +187,8 @@ static natsStatus set(natsOptions *made, const struct cnats_options *options) {
     if (status == 0) status = nats.natsOptions_SetName(made, options->name);
     if (status == 0) status = nats.natsOptions_SetTimeout(made, options->timeout);
     if (status == 0 && options->token != NULL) status = nats.natsOptions_SetToken(made, options->token);
+    if (status == 0 && options->user != NULL)
+        status = nats.natsOptions_SetUserInfo(made, options->user, options->password);
     if (status == 0 && options->credentials != NULL)
         status = nats.natsOptions_SetUserCredentialsFromFiles(made, options->credentials, NULL);
     if (status == 0 && options->is_encrypted) status = nats.natsOptions_SetSecure(made, true);

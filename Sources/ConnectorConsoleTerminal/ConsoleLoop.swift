@@ -1,62 +1,62 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
-internal import ConnectorManifest
 
-/// Carries what happens to the session, and what the session wants to the terminal and the host.
+/// Passes events to the session, and the session's requests to the terminal and the host.
 enum ConsoleLoop {
-    /// Something that happens.
-    private enum Occasion: Sendable {
-        case device(TerminalDevice.Occasion)
+    /// An event for the session.
+    private enum Event: Sendable {
+        case device(TerminalDevice.Event)
         case changed
         case snapshot(ConsoleSnapshot)
         case done(String)
     }
 
-    /// The shortest time between two snapshots that nobody asked for with a key.
+    /// The shortest time between two snapshots that no key requested.
     private static let interval: Duration = .milliseconds(100)
 
-    /// Shows a model until somebody quits, or the task is cancelled.
+    /// Shows a model until the operator quits or the task is cancelled.
     static func run(_ model: any ConsoleModel, _ options: TerminalConsole.Options) async throws(ConnectorError) {
         try checkTerminal(options)
         guard let capture = MessageCapture() else {
-            throw ConnectorError(.unavailable, "the process can have no more descriptors")
+            throw ConnectorError(.unavailable, "the process has no free file descriptors")
         }
-        let (occasions, happening) = AsyncStream.makeStream(of: Occasion.self)
+        let (events, sink) = AsyncStream.makeStream(of: Event.self)
         let device: TerminalDevice
         do throws(ConnectorError) {
-            device = try TerminalDevice(messages: capture.writing) { happening.yield(.device($0)) }
+            device = try TerminalDevice(messages: capture.writing) { sink.yield(.device($0)) }
         } catch {
             capture.stop()
             throw error
         }
-        _ = capture.start { happening.yield(.changed) }
+        _ = capture.start { sink.yield(.changed) }
         let changing = Task {
             for await _ in model.changes {
-                happening.yield(.changed)
+                sink.yield(.changed)
                 try? await Task.sleep(for: interval)
             }
         }
         var registry = options.registry
         registry.register(messages(capture))
-        let loop = Loop(model, device, happening)
-        await loop.run(occasions, registry, options)
+        let loop = Loop(model, device, sink)
+        await loop.run(events, registry, options)
         changing.cancel()
         await device.stop()
         capture.stop()
     }
 
-    /// Whether the terminal has what the screen needs.
+    /// Checks that the terminal has what the screen needs.
     private static func checkTerminal(_ options: TerminalConsole.Options) throws(ConnectorError) {
         let kind = options.environment["TERM"] ?? ""
         guard !kind.isEmpty, kind != "dumb" else {
-            throw ConnectorError(.unsupported, "the terminal has no cursor that can be moved: TERM is \"\(kind)\"")
+            throw ConnectorError(.unsupported, "the terminal cannot move its cursor: TERM is \"\(kind)\"")
         }
     }
 
-    /// What the process prints, as a scene of the terminal's own.
+    /// The output of the process, as a scene that only the terminal has.
     private static func messages(_ capture: MessageCapture) -> SceneDescriptor {
         SceneDescriptor("messages", title: "Messages") { context in
             guard context.route.parts.count == 1 else { return nil }
@@ -73,24 +73,24 @@ enum ConsoleLoop {
     private final class Loop {
         private let model: any ConsoleModel
         private let device: TerminalDevice
-        private let happening: AsyncStream<Occasion>.Continuation
-        /// What is on the screen; nil if nobody knows.
+        private let sink: AsyncStream<Event>.Continuation
+        /// The contents of the screen; nil if unknown.
         private var screen: Canvas?
-        private var isLooking = false
-        private var mustLookAgain = false
-        /// What the host does at the moment.
+        private var isTakingSnapshot = false
+        private var needsSnapshot = false
+        /// The actions that the host is performing.
         private var performing: Task<Void, Never>?
 
         init(
             _ model: any ConsoleModel,
             _ device: TerminalDevice,
-            _ happening: AsyncStream<Occasion>.Continuation
+            _ sink: AsyncStream<Event>.Continuation
         ) {
-            (self.model, self.device, self.happening) = (model, device, happening)
+            (self.model, self.device, self.sink) = (model, device, sink)
         }
 
         func run(
-            _ occasions: AsyncStream<Occasion>,
+            _ events: AsyncStream<Event>,
             _ registry: ConsoleRegistry,
             _ options: TerminalConsole.Options
         ) async {
@@ -105,19 +105,19 @@ enum ConsoleLoop {
                 height: size.height
             )
             guard await draw(session) else { return }
-            // A call that nobody sees the end of is not waited for.
+            // Do not wait for calls whose end no one will see.
             defer { performing?.cancel() }
-            for await occasion in occasions {
+            for await event in events {
                 var effects: [TerminalSession.Effect] = []
                 var isOther = true
-                switch occasion {
+                switch event {
                 case .changed:
                     look(session.routes)
                     isOther = false
                 case .snapshot(let snapshot):
-                    isLooking = false
+                    isTakingSnapshot = false
                     isOther = session.update(snapshot)
-                    if mustLookAgain { look(session.routes) }
+                    if needsSnapshot { look(session.routes) }
                 case .done(let sentence): effects = session.done(sentence)
                 case .device(.gone): return
                 case .device(.stopping): effects = [.suspend]
@@ -135,16 +135,16 @@ enum ConsoleLoop {
             }
         }
 
-        /// Does what the session cannot.
+        /// Performs a request of the session.
         ///
-        /// - Returns: Whether to go on.
+        /// - Returns: Whether the loop continues.
         private func apply(_ effect: TerminalSession.Effect, _ routes: [Route]) async -> Bool {
             switch effect {
             case .refresh: look(routes)
             case .perform(let act):
-                performing = Task { [model, happening] in happening.yield(.done(await model.perform(act))) }
+                performing = Task { [model, sink] in sink.yield(.done(await model.perform(act))) }
             case .copy(let text):
-                // OSC 52 of xterm; terminals that do not know it ignore it.
+                // OSC 52 of xterm; terminals without it ignore it.
                 return await device.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
             case .redraw: screen = nil
             case .suspend: device.suspend()
@@ -153,12 +153,12 @@ enum ConsoleLoop {
             return true
         }
 
-        /// Asks for a snapshot, one at a time.
+        /// Requests a snapshot, one at a time.
         private func look(_ routes: [Route]) {
-            mustLookAgain = isLooking
-            guard !isLooking else { return }
-            isLooking = true
-            Task { [model, happening] in happening.yield(.snapshot(await model.snapshot(for: routes))) }
+            needsSnapshot = isTakingSnapshot
+            guard !isTakingSnapshot else { return }
+            isTakingSnapshot = true
+            Task { [model, sink] in sink.yield(.snapshot(await model.snapshot(for: routes))) }
         }
 
         private func draw(_ session: TerminalSession) async -> Bool {
@@ -170,7 +170,7 @@ enum ConsoleLoop {
 }
 
 extension TerminalPalette {
-    /// What the variables say of the terminal: NO_COLOR, and a locale in UTF-8, found as setlocale(3) finds it.
+    /// The palette that the environment asks for: NO_COLOR, and a UTF-8 locale, found as setlocale(3) finds it.
     fileprivate init(_ options: TerminalConsole.Options) {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { options.environment[$0] }.first { !$0.isEmpty }
         self.init(

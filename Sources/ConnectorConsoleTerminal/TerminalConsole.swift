@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 public import ConnectorConsole
 public import ConnectorHost
-public import ConnectorManifest
 internal import ConnectorPlatform
 
 /// The console of a host in the terminal of its process.
@@ -12,21 +12,21 @@ internal import ConnectorPlatform
 /// try await TerminalConsole.run(host)
 /// ```
 ///
-/// It takes the whole screen until somebody quits, and gives it back on every way out. What the process prints meanwhile is
-/// shown as one of the tabs.
+/// It takes the whole screen until the operator quits, and restores it on every way out. One of the tabs shows what the process
+/// prints meanwhile.
 public enum TerminalConsole {
-    /// How the terminal is used.
+    /// The settings of the console.
     public struct Options: Sendable {
-        /// What is shown first.
+        /// The first route.
         public var route: Route
-        /// What can be shown.
+        /// The scenes and components.
         public var registry: ConsoleRegistry
-        /// How it looks.
+        /// The styles.
         public var styles: StyleSheet
-        /// The variables that say what the terminal can do.
+        /// The environment variables that describe the terminal.
         public var environment: Configuration.Environment
 
-        /// Takes its parts.
+        /// Creates settings.
         public init(
             route: Route = .gates,
             registry: ConsoleRegistry = .standard,
@@ -40,14 +40,14 @@ public enum TerminalConsole {
         }
     }
 
-    /// Shows a host until somebody quits, or the task is cancelled. The host is neither opened nor closed.
+    /// Shows a host until the operator quits or the task is cancelled. It neither opens nor closes the host.
     ///
-    /// - Throws: `unsupported` if the process has no terminal that shows a full screen.
+    /// - Throws: `unsupported` if the process has no terminal with a full screen.
     public static func run(_ host: ConnectorHost, options: Options = Options()) async throws(ConnectorError) {
         try await run(HostConsoleModel(host), options)
     }
 
-    /// Shows what a model says, and follows its host meanwhile.
+    /// Shows a model, and follows its host meanwhile.
     package static func run(_ model: HostConsoleModel, _ options: Options) async throws(ConnectorError) {
         let following = Task { await model.run() }
         defer { following.cancel() }

@@ -12,7 +12,7 @@ extension WebConsole {
         /// Any free port of the loopback interface.
         public static let loopback = Address(host: "127.0.0.1", port: 0)
 
-        /// Takes its parts.
+        /// Names a host and a port.
         public init(host: String, port: Int) {
             self.host = host
             self.port = port
@@ -37,7 +37,7 @@ extension WebConsole {
             self.init(host: String(host), port: port)
         }
 
-        /// Whether nobody reaches it from another machine.
+        /// Whether only this machine can reach it.
         public var isLoopback: Bool {
             guard host != "localhost", host != "::1" else { return true }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)

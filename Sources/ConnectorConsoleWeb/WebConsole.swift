@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorConsole
-public import ConnectorHost
-public import ConnectorManifest
 public import ConnectorServices
 
 /// The console of a host in a browser.
@@ -12,8 +10,8 @@ public import ConnectorServices
 /// try await WebConsole.run(host) { link in print("console:", link) }
 /// ```
 ///
-/// It listens on the loopback interface until the task is cancelled. The link that it announces lets one browser in; it announces
-/// another one as soon as that is used.
+/// It listens on the loopback interface until the task is cancelled. The link that it announces lets one browser in;
+/// it announces another one as soon as that is used.
 public enum WebConsole {
     /// How the console is served, and to whom.
     public struct Options: Sendable {
@@ -27,7 +25,7 @@ public enum WebConsole {
         public var token: Secret?
         /// A token that lets them see alone; nil for none.
         public var readToken: Secret?
-        /// Whether nobody may act.
+        /// Whether every client may only look.
         public var isReadOnly = false
         /// What is shown first.
         public var route = Route.gates
@@ -54,43 +52,5 @@ public enum WebConsole {
             self.file = file
             self.key = key
         }
-    }
-
-    /// Serves the console of a host until the task is cancelled. The host is neither opened nor closed.
-    ///
-    /// - Parameter announce: Called with the link that lets a browser in, and again with another one after each use. An
-    ///   address that is not loopback has no such link: there a token is typed in.
-    /// - Throws: `invalid-configuration` for an address that is not loopback without a certificate or a token;
-    ///   `unavailable` if the port is taken.
-    public static func run(
-        _ host: ConnectorHost,
-        options: Options = Options(),
-        announce: @escaping @Sendable (_ link: String) -> Void
-    ) async throws(ConnectorError) {
-        try await run(HostConsoleModel(host), of: host, options, announce: announce)
-    }
-
-    /// Serves what a model says, and follows its host meanwhile.
-    package static func run(
-        _ model: HostConsoleModel,
-        of host: ConnectorHost,
-        _ options: Options,
-        announce: @escaping @Sendable (_ link: String) -> Void
-    ) async throws(ConnectorError) {
-        let following = Task { await model.run() }
-        defer { following.cancel() }
-        try await serve(model, of: host, options, announce: announce)
-    }
-
-    /// Serves what a model says.
-    ///
-    /// - Parameter host: Answers the API; nil for none.
-    package static func serve(
-        _ model: any ConsoleModel,
-        of host: ConnectorHost? = nil,
-        _ options: Options,
-        announce: @escaping @Sendable (_ link: String) -> Void
-    ) async throws(ConnectorError) {
-        try await WebServer(model, host, options, announce).run()
     }
 }

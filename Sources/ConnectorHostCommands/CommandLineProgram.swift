@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -20,6 +20,7 @@ public enum CommandLineProgram {
     /// thread.
     public static func main() async {
         CrashNote.install()
+        ExitGuard.begin()
         let arguments = Array(CommandLine.arguments.dropFirst())
         var command: any ParsableCommand
         do {
@@ -52,6 +53,8 @@ public enum CommandLineProgram {
 
     /// Ends the process; an answer that could not be written whole is never a success.
     private static func end(_ status: ExitCode) -> Never {
+        WorkMark.end()
+        ExitGuard.end()
         ExitWatch.start(status: status.rawValue)
         if let failure = StandardStream.outputFailure {
             StandardStream.error.writeLine("error: the answer cannot be written to standard output: \(failure)")
@@ -63,7 +66,10 @@ public enum CommandLineProgram {
     /// Shows help, or why the arguments are wrong: with `--json` as a document, as every other error.
     private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
         let status = ConnectorHostCommand.exitCode(for: error)
-        guard status == .validationFailure, asksForJSON(arguments) else { ConnectorHostCommand.exit(withError: error) }
+        guard status == .validationFailure, asksForJSON(arguments) else {
+            ExitGuard.end()
+            ConnectorHostCommand.exit(withError: error)
+        }
         let message = ConnectorHostCommand.message(for: error)
         let command = arguments.first { !$0.hasPrefix("-") }.map { " \($0.excerpt)" } ?? ""
         output(of: arguments).report([

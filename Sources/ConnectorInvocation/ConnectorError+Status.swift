@@ -2,34 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CConnector
-package import ConnectorManifest
+package import ConnectorBase
 
 extension ConnectorError.Code {
-    /// Every failure status of `connector/error.h` with its code.
-    private static let statuses: [(status: Int32, code: ConnectorError.Code)] = [
-        (Int32(CONNECTOR_INVALID), .invalid), (Int32(CONNECTOR_UNSUPPORTED), .unsupported),
-        (Int32(CONNECTOR_UNAUTHORIZED), .unauthorized),
-        (Int32(CONNECTOR_NOT_FOUND), .missing), (Int32(CONNECTOR_CONFLICT), .conflict),
-        (Int32(CONNECTOR_RATE_LIMITED), .rateLimited),
-        (Int32(CONNECTOR_UNAVAILABLE), .unavailable), (Int32(CONNECTOR_TIMED_OUT), .timedOut),
-        (Int32(CONNECTOR_CANCELLED), .aborted),
-        (Int32(CONNECTOR_DENIED), .denied), (Int32(CONNECTOR_TOO_LARGE), .tooLarge),
-        (Int32(CONNECTOR_PROTOCOL), .protocolViolation),
-        (Int32(CONNECTOR_NOT_OPEN), .notOpen), (Int32(CONNECTOR_FAILED), .failed),
-    ]
-
     /// The code of a status; `failed` for an unknown status.
     ///
     /// A call that its caller gives up fails with `cancelled` before the plugin can answer. A plugin that answers
     /// `CONNECTOR_CANCELLED` therefore gave up by itself: `aborted`.
     package init(status: Int32) {
-        self = Self.statuses.first { $0.status == status }?.code ?? .failed
+        let code = Self(abiStatus: status) ?? .failed
+        self = code == .cancelled ? .aborted : code
     }
 
     /// The status of a code, for the plugin's side of the line.
     package var status: Int32 {
-        if self == .cancelled { return Int32(CONNECTOR_CANCELLED) }
-        return Self.statuses.first { $0.code == self }?.status ?? Int32(CONNECTOR_FAILED)
+        (self == .aborted ? Self.cancelled : self).abiStatus ?? Int32(CONNECTOR_FAILED)
     }
 }
 
@@ -81,7 +68,7 @@ extension connector_error {
     package init(covered pointer: UnsafePointer<connector_error>) {
         self.init()
         let bytes = unsafe UnsafeRawPointer(pointer)
-        let size = min(Int(unsafe bytes.load(as: UInt32.self)), MemoryLayout<connector_error>.size)
+        let size = min(Int(unsafe bytes.loadUnaligned(as: UInt32.self)), MemoryLayout<connector_error>.size)
         guard size >= MemoryLayout<UInt32>.size else { return }
         unsafe withUnsafeMutableBytes(of: &self) { copy in
             unsafe copy.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: size))

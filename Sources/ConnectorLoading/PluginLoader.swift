@@ -1,8 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
+internal import ConnectorManifest
 internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
 ///
@@ -11,9 +18,13 @@ package struct PluginLoader: Sendable {
     /// The place of sealed images.
     package let storage: SealedImage.Storage
 
+    /// The variable that names the directory in which images are kept, for profilers; without it they lie in memory.
+    package static let keepVariable = "CONNECTOR_KEEP_IMAGES"
+
     /// Makes a loader; all loaders share the images of the process.
     package init() {
-        storage = .automatic
+        let directory = unsafe getenv(Self.keepVariable).map { unsafe String(cString: $0) } ?? ""
+        storage = directory.hasPrefix("/") ? .kept(directory) : .automatic
     }
 
     /// Makes a loader that puts images in a place of its own.
@@ -34,7 +45,9 @@ package struct PluginLoader: Sendable {
             case .file: try loadFile(candidate)
             case .library(let name): (try loadLibrary(name, candidate), nil)
             }
-        image.name(plugin: candidate.name, path: candidate.path)
+        // The next process, which reads a note about it, may be elsewhere.
+        let path = if case .file = candidate.image { candidate.path.absolutePath } else { candidate.path }
+        image.name(plugin: candidate.name, path: path)
         let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
             try PluginTable(entry: entry, of: image, code, manifest: candidate.manifest, path: candidate.path)
         }
@@ -52,24 +65,6 @@ package struct PluginLoader: Sendable {
         PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
         defer { PluginImages.shared.endLoading(candidate.path) }
         return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
-    }
-
-    /// The reason why the dynamic linker refused an image, found from the image's dependencies.
-    package static func refused(
-        _ image: ELFImage,
-        _ dynamic: DynamicSection,
-        _ failure: DynamicLinker.Failure
-    ) -> ConnectorError {
-        if var problem = DependencyDiagnosis(DependencyClosure(of: image, dynamic)).problems.first {
-            problem.cause = problem.cause.map { "\(failure.text); \($0)" } ?? failure.text
-            return problem
-        }
-        return ConnectorError(
-            .loadFailed,
-            "the dynamic linker refused \(image.bytes.path)",
-            fix: "run: connector-host inspect \(image.bytes.path)",
-            cause: failure.text
-        )
     }
 
     /// Checks for functions that the file could not show: a system library may get them from another one.

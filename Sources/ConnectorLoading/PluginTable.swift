@@ -43,9 +43,6 @@ package struct PluginTable: Sendable {
 }
 
 extension PluginTable {
-    /// The versions of the ABI that this host speaks.
-    package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
-
     /// The size of the table in version 1, which every plugin fills in.
     private static let smallestTable = 56
 

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
-/// What an operator sees of the outbox that this process uses, and does to it.
+/// Reading, replaying and dropping records of the outbox that this process uses.
 extension Outbox {
-    /// What is known of events, oldest first; nothing before the outbox was opened.
+    /// Records of events, oldest first; nothing before the outbox was opened.
     package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
         guard isOpen else { return [] }
         return try await engine().records(selection)

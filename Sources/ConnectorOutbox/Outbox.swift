@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
-internal import ConnectorOneShot
+package import ConnectorBase
+package import ConnectorCapabilities
 package import ConnectorPlatform
 internal import Synchronization
 
@@ -10,12 +10,12 @@ internal import Synchronization
 ///
 /// ```
 /// append ──► engine ──► Delivery of each connector ──► adapter
-///                              └──► Receipt, Standing
+///                              └──► Receipt, QueueStatistics
 /// ```
 ///
 /// It opens its engine, and starts its deliveries, when first needed. Use it from any task.
 package final class Outbox: Sendable {
-    /// What the outbox needs of the world around it.
+    /// The dependencies of an outbox.
     package struct Environment: Sendable {
         /// Opens the engine; called at most once at a time, and again only after it threw.
         package var open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
@@ -27,10 +27,10 @@ package final class Outbox: Sendable {
         package var jitter: @Sendable (UInt64) -> UInt64
         /// Where deliveries run.
         package var executor: any TaskExecutor
-        /// Called when a standing or a condition has changed.
+        /// Called when the statistics of a queue or the condition of a delivery have changed.
         package var onChange: @Sendable () -> Void
 
-        /// Takes its parts.
+        /// Creates an environment.
         package init(
             open: @escaping @Sendable () async throws(ConnectorError) -> any OutboxEngine,
             lock: @escaping @Sendable () throws(ConnectorError) -> DeliveryLock,
@@ -52,7 +52,7 @@ package final class Outbox: Sendable {
     package struct Target: Sendable {
         /// Its path.
         package var path: String
-        /// How its outbox is filled and drained.
+        /// How its events are queued and delivered.
         package var policy: DeliveryPolicy
         /// What the adapter's manifest says of batches.
         package var limits: BatchLimits
@@ -61,7 +61,7 @@ package final class Outbox: Sendable {
         /// Hands events of one capability to it; the answer has one element for each.
         package var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
 
-        /// Takes its parts.
+        /// Describes a connector.
         package init(
             path: String,
             policy: DeliveryPolicy,
@@ -81,20 +81,28 @@ package final class Outbox: Sendable {
     struct State {
         /// The engine, or the attempt to open it.
         var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
+        /// Opens the engine; nil while nothing does.
+        var opening: Task<Result<any OutboxEngine, ConnectorError>, Never>?
         /// The engine, once it is open.
         var opened: (any OutboxEngine)?
-        var standings = Standings()
+        var statistics = StatisticsTracker()
+        /// The bytes that each queue is about to get, from callers that have found room for them.
+        var reserved: [String: Int] = [:]
         var rates: [String: DeliveryRate] = [:]
         var deliveries: [String: Delivery] = [:]
         var lock: DeliveryLock?
         /// Whether the deliveries are wanted.
         var isDraining = false
         var isClosing = false
-        /// Looks for what other processes have done.
+        /// Polls for the changes of other processes.
         var timer: HostTimer?
         var version: Int64?
-        /// Those who wait for room.
-        var waiting: [OneShot<Void>] = []
+        /// The callers that wait for room, or until nothing is queued.
+        var waiters = QueueWaiters()
+        /// Why events cannot be stored; nil if the last one was.
+        var fault: ConnectorError?
+        /// The engine's durability guarantee; nil until it has opened.
+        var stability: String?
     }
 
     let environment: Environment
@@ -102,7 +110,7 @@ package final class Outbox: Sendable {
     /// Whether some outbox has a limit.
     let isBounded: Bool
     let state = Mutex(State())
-    let receipts = ReceiptBook()
+    let receipts = ReceiptSubscriptions()
 
     /// Prepares an outbox; opens and starts nothing.
     package init(_ targets: [Target], _ environment: Environment) {
@@ -116,8 +124,9 @@ package final class Outbox: Sendable {
     /// The engine, opened if it was not.
     package func engine() async throws(ConnectorError) -> any OutboxEngine {
         // Almost every call finds it open.
-        if let openEngine { return openEngine }
-        let (event, opens) = state.withLock { state in
+        if let engine = state.withLock({ $0.isClosing ? nil : $0.opened }) { return engine }
+        let (event, opens) = try state.withLock { state throws(ConnectorError) in
+            guard !state.isClosing else { throw Self.closed }
             if let engine = state.engine, state.opened != nil || engine.value == nil { return (engine, false) }
             let event = OneShot<Result<any OutboxEngine, ConnectorError>>()
             state.engine = event
@@ -125,14 +134,18 @@ package final class Outbox: Sendable {
         }
         guard opens else { return try await event.wait().get() }
         do throws(ConnectorError) {
-            let engine = try await environment.open()
+            let engine = try await open()
             do throws(ConnectorError) {
                 try await refresh(engine)
+                try state.withLock { state throws(ConnectorError) in
+                    // The one who opened it closes it, unless `close()` can see it.
+                    guard !state.isClosing else { throw Self.closed }
+                    (state.opened, state.stability) = (engine, engine.stability)
+                }
             } catch {
                 await engine.close()
                 throw error
             }
-            state.withLock { $0.opened = engine }
             event.send(.success(engine))
         } catch {
             event.send(.failure(error))
@@ -142,54 +155,121 @@ package final class Outbox: Sendable {
         return try await event.wait().get()
     }
 
+    /// Opens the engine in a task that ``close(within:)`` cancels.
+    private func open() async throws(ConnectorError) -> any OutboxEngine {
+        let task = Task { [environment] () -> Result<any OutboxEngine, ConnectorError> in
+            do throws(ConnectorError) {
+                return .success(try await environment.open())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let isClosing = state.withLock { state in
+            state.opening = task
+            return state.isClosing
+        }
+        if isClosing { task.cancel() }
+        defer { state.withLock { $0.opening = nil } }
+        return try await task.value.get()
+    }
+
+    /// Whether the outbox closes or has closed.
+    package var isClosing: Bool { state.withLock(\.isClosing) }
+
     /// Whether the engine is open.
     package var isOpen: Bool { openEngine != nil }
 
     /// The engine, if it is open.
-    var openEngine: (any OutboxEngine)? { state.withLock(\.opened) }
+    package var openEngine: (any OutboxEngine)? { state.withLock(\.opened) }
 
-    /// What it takes to lose an event that is stored; nil until the engine is open.
-    package var stability: String? { openEngine?.stability }
+    /// The durability guarantee of stored events; nil until the engine has opened.
+    package var stability: String? { state.withLock(\.stability) }
 
-    /// Reads anew how the outboxes stand.
+    /// Why events cannot be stored; nil if the last one was, or the last proof succeeded.
+    package var fault: ConnectorError? { state.withLock(\.fault) }
+
+    /// Sets why events cannot be stored; nil if they can.
+    package func setFault(_ fault: ConnectorError?) {
+        state.withLock { $0.fault = fault }
+        environment.onChange()
+    }
+
+    /// Why an outbox that has closed does nothing.
+    static var closed: ConnectorError {
+        ConnectorError(.notOpen, "the host has closed", fix: "make a new host from the same file")
+    }
+
+    /// Reads the statistics of all queues from the engine.
     func refresh(_ engine: any OutboxEngine) async throws(ConnectorError) {
-        state.withLock { $0.standings.begin() }
+        state.withLock { $0.statistics.begin() }
         let reading: OutboxReading
         do throws(ConnectorError) {
             reading = try await engine.read()
         } catch {
-            state.withLock { $0.standings.end(nil) }
+            state.withLock { $0.statistics.end(nil) }
             throw error
         }
         let waiting = state.withLock { state in
-            state.standings.end(reading)
-            return state.waiting.take()
+            state.statistics.end(reading)
+            return state.waiters.take()
         }
-        for room in waiting { room.send() }
+        waiting.wake()
         environment.onChange()
     }
 
     // MARK: Ending
 
-    /// Stops the deliveries, each after the batch under way, and closes the engine. What is left stays stored.
-    package func close() async {
-        let (deliveries, engine, waiting) = state.withLock { state in
+    /// Stops all deliveries at once, each after the batch under way, and closes the engine. What is left stays stored.
+    ///
+    /// - Parameter grace: How long the batches under way may take. Those that take longer are abandoned: what the vendors have not
+    ///   confirmed by then is delivered by the next host, perhaps a second time. Nil for no limit. Closing takes at most ten seconds
+    ///   longer, even if an adapter never returns or a disk hangs.
+    package func close(within grace: Duration? = nil) async {
+        let deadline = grace.map { environment.clock.now().saturatingAdding($0.nanoseconds) } ?? .max
+        let (deliveries, engine, opening, waiting) = state.withLock { state in
             state.isClosing = true
             if let timer = state.timer.take() { environment.clock.cancel(timer) }
-            return (Array(state.deliveries.values), state.engine, state.waiting.take())
+            return (Array(state.deliveries.values), state.engine, state.opening, state.waiters.take())
         }
-        for room in waiting { room.send() }
-        for delivery in deliveries { await delivery.stop() }
-        if let engine = try? await engine?.wait().get() { await engine.close() }
+        opening?.cancel()
+        waiting.wake()
+        await stop(deliveries, by: deadline)
+        // An engine that opens later is closed by its opener.
+        _ = await engine?.wait(by: deadline, on: environment.clock)
+        if let engine = state.withLock({ $0.opened.take() }) {
+            await wait(by: deadline.saturatingAdding(Self.engineGrace)) { await engine.close() }
+        }
         state.withLock { $0.lock = nil }
         receipts.finish()
     }
-}
 
-extension Array {
-    /// Empties the array, and returns what was in it.
-    mutating func take() -> [Element] {
-        defer { self = [] }
-        return self
+    /// How long a delivery may take to notice that it was abandoned, in nanoseconds.
+    private static let abandonmentGrace: UInt64 = 1_000_000_000
+    /// How long after the deadline the engine may take to close, in nanoseconds: it needs half of it to interrupt its work.
+    private static let engineGrace: UInt64 = 10_000_000_000
+
+    /// Stops deliveries all at once, and abandons what is still under way at the deadline.
+    ///
+    /// An operation that ignores its cancellation is left behind: the engine refuses to record what it answers later.
+    private func stop(_ deliveries: [Delivery], by deadline: UInt64) async {
+        guard !deliveries.isEmpty else { return }
+        for delivery in deliveries { delivery.stop() }
+        let end: @Sendable () async -> Void = { for delivery in deliveries { await delivery.end() } }
+        if await wait(by: deadline, for: end) { return }
+        for delivery in deliveries { delivery.abandon() }
+        await wait(by: deadline.saturatingAdding(Self.abandonmentGrace), for: end)
+    }
+
+    /// Waits for something that goes on whether or not it ends in time.
+    ///
+    /// - Returns: Whether it has ended by the deadline.
+    @discardableResult
+    private func wait(by deadline: UInt64, for body: @escaping @Sendable () async -> Void) async -> Bool {
+        let ended = OneShot<Void>()
+        Task {
+            await body()
+            ended.send()
+        }
+        return await ended.wait(by: deadline, on: environment.clock) != nil
     }
 }

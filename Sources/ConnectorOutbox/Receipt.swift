@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The proof that an event is safe, and the way to learn what becomes of it.
 ///
@@ -16,7 +16,16 @@ public struct Receipt: Sendable {
     public let outcomes: [CallOutcome]
     private let outbox: Outbox?
 
-    /// Takes its parts.
+    /// How the event reaches each vendor, by the connector's path.
+    ///
+    /// What is `direct` has been tried already, with the result in ``outcomes``; what is `queued` is safe, and ``changes`` and
+    /// ``delivered(within:)`` tell what becomes of it. A connector whose full outbox dropped the event has neither.
+    public var deliveryModes: [String: DeliveryMode] {
+        let queued = connectors.map { ($0, DeliveryMode.queued) }
+        return Dictionary(outcomes.map { ($0.connector, DeliveryMode.direct) } + queued) { $1 }
+    }
+
+    /// - Parameter outbox: Knows what becomes of the event; nil if all of its connectors are direct.
     package init(id: String, connectors: [String], outcomes: [CallOutcome], outbox: Outbox?) {
         self.id = id
         self.connectors = connectors
@@ -69,7 +78,7 @@ public struct Receipt: Sendable {
             )
         }
         guard failures.contains(where: { !$0.isSuccess }) else { return }
-        let isClosed = last.values.contains { !$0.state.isFinal }
+        let isClosed = connectors.contains { !(last[$0]?.state.isFinal ?? false) }
         var error = ConnectorError(
             isClosed ? .notOpen : .partial,
             "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",

@@ -1,13 +1,28 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorHostCommands
+#if CommandLine
+    internal import ConnectorHostCommands
+#elseif canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// The program: everything is in the library, where tests reach it.
 @main
 enum ConnectorHostProgram {
     /// Runs the command that the arguments name, and exits with its status.
     static func main() async {
-        await CommandLineProgram.main()
+        #if CommandLine
+            await CommandLineProgram.main()
+        #else
+            let text = Array(
+                "error: connector-host was built without its commands: build it with the trait CommandLine\n".utf8
+            )
+            _ = unsafe write(2, text, text.count)
+            // EX_UNAVAILABLE of sysexits.h(3).
+            exit(69)
+        #endif
     }
 }

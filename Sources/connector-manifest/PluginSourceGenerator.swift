@@ -25,7 +25,7 @@ struct PluginSourceGenerator {
             report("a plugin in Swift needs an \"entry\": the name of the function to generate", at: JSONPath())
             return ""
         }
-        if !isSwiftIdentifier(entry) {
+        if !entry.isCIdentifier {
             report(
                 "the entry \"\(entry)\" cannot be the name of a generated function",
                 at: JSONPath().appending("entry")
@@ -79,11 +79,11 @@ struct PluginSourceGenerator {
     }
 
     private mutating func thunk(for operation: Operation, type: String, at path: JSONPath) -> String? {
-        guard isSwiftIdentifier(operation.name) else {
+        guard operation.name.isCIdentifier else {
             report("\"\(operation.name)\" cannot be the name of a method in Swift", at: path)
             return nil
         }
-        guard isSwiftIdentifier(operation.symbol) else {
+        guard operation.symbol.isCIdentifier else {
             report("\"\(operation.symbol)\" cannot be the name of a function", at: path.appending("symbol"))
             return nil
         }
@@ -106,12 +106,5 @@ struct PluginSourceGenerator {
     private mutating func report(_ message: String, at path: JSONPath) {
         let position = JSONLocator.position(of: path, in: text, file: file)
         problems.append(ConnectorError(.invalidManifest, message, position: position))
-    }
-
-    private func isSwiftIdentifier(_ text: String) -> Bool {
-        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return text.utf8.allSatisfy { byte in
-            (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F
-        }
     }
 }

@@ -1,6 +1,6 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the pictures of the page that README shows.
+"""Takes the pictures of the page that README and docs show.
 
 Usage: pictures.py DIRECTORY
 """

@@ -52,6 +52,10 @@ struct HostModelTests {
         #expect(snapshot.plugins.map(\.path) == ["/p"])
         #expect(snapshot.waiting.isEmpty && snapshot.dead.isEmpty && snapshot.failure == nil)
         #expect(later.allSatisfy { snapshot.later[$0]?.isEmpty == true })
+        let leaf = try #require(await model.snapshot(for: [.configuration]).leaves.first)
+        #expect(leaf.path == "a" && leaf.sendsEvents == true)
+        let key = leaf.fields.first { $0.name == "writeKey" }
+        #expect(key?.value == .secret(reference: "env:KEY") && key?.source == .environment(["KEY"]))
         let retry = ConsoleAct(.retry, .gate("a"), title: "retry a")
         #expect(await model.perform(retry).hasPrefix("a is failed: "))
         let close = ConsoleAct(.close, .gate("a"), title: "close a")

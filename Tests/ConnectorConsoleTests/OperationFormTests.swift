@@ -75,7 +75,7 @@ import Testing
         )
         #expect(
             sent.commandLine
-                == #"connector-host call a/b track 'event=It'\''s' userId=u1 --config x.json --simulate"#
+                == #"connector-host send a/b track 'event=It'\''s' userId=u1 --config x.json --simulate"#
         )
         let real = try Self.form("analytics/1", "track").act(["event.event": "Seen", "event.userId": "u1"])
         #expect(real.commandLine == "connector-host send a/b track event=Seen userId=u1")

@@ -32,6 +32,13 @@ struct SceneTests {
         #expect(scene.acts[0].question == nil && scene.acts[1].question != nil)
     }
 
+    @Test func `the question before a gate is closed speaks of events only where there are some`() {
+        let calls = Mock.scene(.gate("analytics/posthog")).acts[1].question
+        #expect(calls == "Close analytics/posthog? Its calls fail until it is opened again.")
+        let events = Mock.scene(.gate("analytics/segment")).acts[1].question
+        #expect(events?.hasSuffix("until it is opened again; its events wait in the outbox.") == true)
+    }
+
     @Test func `a gate shows its outbox, its operations, and since when it is as it is`() {
         var snapshot = Mock.snapshot()
         var before = Mock.report
@@ -136,7 +143,7 @@ struct SceneTests {
         func records(_ numbers: ClosedRange<Int>) -> [OutboxRecord] {
             numbers.map { number in
                 var record = Mock.record("m\(number)", state)
-                record.place = RecordPlace(position: UInt64(number), target: record.target)
+                record.cursor = RecordCursor(position: UInt64(number), target: record.target)
                 return record
             }
         }
@@ -157,16 +164,98 @@ struct SceneTests {
         #expect(last.text.contains(route == .dead ? "no dead letters" : "nothing more waits"))
     }
 
-    @Test func `events, plugins and the configuration are shown, without the values of the configuration`() {
+    @Test func `events and plugins are shown`() {
         #expect(Mock.scene(.events).text.contains(#"analytics/segment  limit  {"left":3}"#))
         let plugins = Mock.scene(.plugins)
         #expect(plugins.text.contains("✓ segment | 1.0.0 | analytics/1"))
         #expect(plugins.text.contains("it has no manifest"))
         #expect(Mock.scene(.plugin("segment")).text.contains("Sends events."))
         #expect(Mock.scene(.plugin("/p/libbroken.so")).text.contains("it has no manifest"))
-        let configuration = Mock.scene(.configuration)
-        #expect(configuration.text.contains("segment | segment"))
-        #expect(!configuration.text.contains("TOPSECRET"))
+    }
+
+    @Test func `the configuration shows each field, where its value came from, and secrets as references`() throws {
+        var snapshot = Mock.snapshot(.configuration)
+        let position = FilePosition(file: "c.json", line: 7, column: 3)
+        func field(
+            _ name: String,
+            _ value: ConfiguredField.Value,
+            _ source: ConfiguredField.Source,
+            _ position: FilePosition? = position
+        ) -> ConfiguredField {
+            ConfiguredField(name: name, value: value, source: source, position: position)
+        }
+        snapshot.leaves = [
+            ConfiguredLeaf(
+                path: "segment",
+                sendsEvents: true,
+                fields: [
+                    field("host", .shown("h"), .file),
+                    field("zone", .shown("z"), .environment(["ZONE"])),
+                    field("mode", .shown("safe"), .fallback(for: ["MODE"])),
+                    field("writeKey", .secret(reference: "env:KEY"), .environment(["KEY"])),
+                    field("token", .secret(reference: "file:t"), .secretFile),
+                    field("literal", .secret(reference: nil), .file),
+                    field("endpoint", .shown("http://127.0.0.1:1"), .simulator),
+                    field("batch", .shown("20"), .manifest, nil),
+                ]
+            )
+        ]
+        let scene = ConsoleRegistry.standard.scene(for: .configuration, of: snapshot)
+        let rows = try #require(scene.components.last).rows.map { $0.cells.map(\.text).joined(separator: " | ") }
+        #expect(
+            rows == [
+                "segment | host | h | file | 7",
+                "segment | zone | z | environment ZONE | 7",
+                "segment | mode | safe | default: MODE unset | 7",
+                "segment | writeKey | secret env:KEY | environment KEY | 7",
+                "segment | token | secret file:t | secret's file | 7",
+                "segment | literal | secret | file | 7",
+                "segment | endpoint | http://127.0.0.1:1 | simulator | 7",
+                "segment | batch | 20 | plugin's default | ",
+            ]
+        )
+        #expect(!scene.text.contains("TOPSECRET"))
+    }
+
+    @Test func `a composite says how its events travel, unless each child has its own`() throws {
+        var snapshot = Mock.snapshot(.configuration)
+        snapshot.configuration = try Configuration(
+            parsing: #"""
+                {"version": 1, "connectors": [
+                  {"name": "all", "connectors": [
+                    {"name": "a", "plugin": "x", "delivery": "direct", "timeout": "3s"}, {"name": "b", "plugin": "y"}]},
+                  {"name": "first", "policy": "first", "delivery": "direct", "connectors": [
+                    {"name": "a", "plugin": "x"}, {"name": "b", "plugin": "y"}]},
+                  {"name": "calls", "policy": "first", "connectors": [{"name": "b", "plugin": "y"}]}]}
+                """#
+        )
+        snapshot.leaves = ["all/a", "first/a", "all/b", "first/b", "calls/b"].map { path in
+            ConfiguredLeaf(
+                path: path,
+                sendsEvents: path.hasSuffix("a"),
+                timeout: .seconds(3),
+                probeInterval: path == "all/a" ? .seconds(2) : nil,
+                fields: []
+            )
+        }
+        let scene = ConsoleRegistry.standard.scene(for: .configuration, of: snapshot)
+        let rows = try #require(scene.components.last).rows.map { $0.cells.map(\.text).joined(separator: "|") }
+        #expect(
+            rows == [
+                "all|all||||", "a|x|3.0 s|2.0 s||direct", "b|y|3.0 s|never||none", "first|first||||direct",
+                "a|x|3.0 s|never||queued", "b|y|3.0 s|never||none", "calls|first||||none", "b|y|3.0 s|never||none",
+            ]
+        )
+    }
+
+    @Test(arguments: [(true, "queued"), (false, "none"), (nil, "")] as [(Bool?, String)])
+    func `only a leaf whose operations send events says how they travel`(sends: Bool?, says: String) throws {
+        var snapshot = Mock.snapshot(.configuration)
+        snapshot.leaves = [ConfiguredLeaf(path: "segment", sendsEvents: sends, fields: [])]
+        let scene = ConsoleRegistry.standard.scene(for: .configuration, of: snapshot)
+        let tree = try #require(scene.components.last)
+        #expect(tree.columns.last?.title == "events" && tree.rows[0].cells.last?.text == says)
+        #expect(tree.rows[0].cells[1].text == "segment")
     }
 
     @Test(

@@ -88,7 +88,7 @@ enum Mock {
             target: target,
             event: OutboxEvent(
                 id: id,
-                lane: Lane("analytics/1", "track"),
+                kind: EventKind("analytics/1", "track"),
                 createdAt: ago(60),
                 payload: Array(#"{"event":"Seen","userId":"u1"}"#.utf8)
             ),

@@ -51,6 +51,23 @@ struct TerminalSessionTests {
         #expect(screen.last?.contains("? keys") == true && screen.last?.contains("r retry") == true)
     }
 
+    @Test func `a chart says how far back it reaches`() {
+        var load = LoadHistory()
+        for _ in 0..<90 { load.sample(Mock.report, [:]) }
+        var snapshot = Mock.snapshot(.gate("analytics/segment"))
+        snapshot.load["analytics/segment"] = load["analytics/segment"]
+        let session = TerminalSession(
+            .standard,
+            snapshot,
+            palette: TerminalPalette(isColoured: true, isUnicode: true),
+            at: .gate("analytics/segment"),
+            width: 80,
+            height: 60
+        )
+        let screen = screen(session)
+        #expect(screen.contains { $0.hasSuffix("Waiting events, the last 1 min") }, "\(screen)")
+    }
+
     @Test func `in ASCII nothing beyond it is shown`() {
         for line in screen(session(isUnicode: false)) { #expect(line.utf8.allSatisfy { $0 < 0x80 }) }
     }

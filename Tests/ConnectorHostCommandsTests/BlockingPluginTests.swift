@@ -4,6 +4,12 @@
 import ConnectorManifest
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The program ends whatever function of a plugin never returns, and says which one.
 @Suite(.timeLimit(.minutes(5))) struct BlockingPluginTests {
     private func program(_ plugin: String, _ config: JSONObject = [:]) throws -> Program {
@@ -41,7 +47,7 @@ import Testing
         #expect(result.status == 1)
         #expect(result.output.contains("\(function) of /"))
         #expect(result.output.contains("libblocks-in-life.so did not return within "))
-        #expect(result.output.contains("mend the plugin"))
+        #expect(result.output.contains("fix the plugin"))
         #expect(!result.output.contains("the server is slow"))
         #expect(result.lines.contains { $0.contains("good") && $0.contains("configured") })
     }
@@ -64,6 +70,49 @@ import Testing
         let result = try await workspace.program.run("call", "bad", operation, "--timeout", "200ms")
         #expect(result.status == 1)
         #expect(result.error.contains("\(operation) did not return within "))
-        #expect(result.error.contains("mend the plugin"))
+        #expect(result.error.contains("fix the plugin"))
+    }
+
+    /// A connector whose timeout is longer than the test may take.
+    private func patient(_ plugin: String, _ config: JSONObject = [:]) throws -> Program {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "bad", "plugin": .string(plugin), "config": .object(config), "timeout": "1h", "probe": "off"]
+        ])
+        return workspace.program
+    }
+
+    @Test(arguments: ["hold", "begin", "linger"])
+    func `a call whose function does not return names it, and the program waits for no gate`(
+        _ operation: String
+    ) async throws {
+        let program = try patient(FixturePlugins.contract("blocks"))
+        let result = try await program.run("call", "bad", operation, "--timeout", "200ms")
+        #expect(result.status == (operation == "linger" ? 0 : 1))
+        #expect(result.error.contains("\(operation) (blocks_\(operation))"), "\(result.error)")
+        #expect(result.error.contains("blocks 1.0.0"))
+        #expect(result.error.contains("holds a thread of the host"))
+    }
+
+    @Test func `a cancellation that does not return is named, and the program waits for no gate`() async throws {
+        let program = try patient(FixturePlugins.contract("frees-on-cancel"), ["cancel": "blocks"])
+        let result = try await program.run("call", "bad", "wait", "--timeout", "200ms")
+        #expect(result.status == 1)
+        #expect(result.error.contains("function=cancel"), "\(result.error)")
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `the first signal says what the program waits for, and the second one ends it`(
+        _ signal: Int32
+    ) async throws {
+        let program = try patient(FixturePlugins.misbehaving("blocks-in-life"), ["where": "close"])
+        let child = try program.start(["status"])
+        _ = await child.output(until: "configured")
+        child.signal(signal)
+        let error = await child.error(until: "ends at once")
+        #expect(error.contains("waiting for close of the plugin blocks-in-life 1.0.0 to return"), "\(error)")
+        #expect(error.contains("for the connector bad"))
+        child.signal(signal)
+        #expect(try await child.finish().status == 128 + signal)
     }
 }

@@ -65,6 +65,31 @@ import Testing
         #expect(crash["address"]?.string?.hasPrefix("0x") == true)
     }
 
+    @Test func `the next status names the function and the line`() async throws {
+        let workspace = try Workspace()
+        let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
+        let source = "\(root)/Tests/Fixtures/misbehaving/ends-the-process.c"
+        #expect(
+            shell(
+                "cc -std=c99 -g -O1 -fPIC -shared -I'\(root)/Sources/CConnector/include' '\(source)' -o '\(workspace.path)/libends.so'"
+            ) == 0
+        )
+        try workspace.configure([["name": "bad", "plugin": "./libends.so", "probe": "off"]])
+        var program = workspace.program
+        program.environment["XDG_STATE_HOME"] = workspace.path + "/state"
+        for (operation, function) in [("write", "ends_write"), ("abort", "ends_abort"), ("release", "ends_release")] {
+            _ = try await program.run("call", "bad", operation)
+            let next = try await program.run("status")
+            let line = try #require(next.lines.first)
+            #expect(line.contains(" (\(function), \(source):"), "\(line)")
+        }
+        _ = try await program.run("call", "bad", "write")
+        let crash = try JSONValue(parsing: try await program.run("status", "--json").output)["lastCrash"]
+        #expect(crash?["function"] == "ends_write")
+        #expect(crash?["source"]?.string?.hasPrefix("\(source):") == true)
+        #expect(crash?["frames"]?[0]?["function"] == "ends_write")
+    }
+
     @Test(arguments: [(0, 70), (3, 3)] as [(Int, Int32)])
     func `a plugin that calls exit does not end the program as if it had succeeded`(
         _ status: Int,
@@ -76,6 +101,75 @@ import Testing
         #expect(result.error.contains("connector-host: exit below the plugin ends-the-process 1.2.3 of bad"))
         let next = try await program.run("status")
         #expect(next.lines.first?.hasPrefix("before, the process called exit in the plugin ends-the-process") == true)
+    }
+
+    @Test(arguments: [(0, 70), (3, 70)] as [(Int, Int32)])
+    func `a plugin that calls quick_exit does not end the program as if it had succeeded`(
+        _ status: Int,
+        _ expected: Int32
+    ) async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", "quick", "\(status)")
+        #expect(result.status == expected)
+        #expect(result.error.contains("connector-host: quick_exit below the plugin ends-the-process 1.2.3 of bad"))
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("before, the process called quick_exit in the plugin") == true)
+    }
+
+    @Test(arguments: ["vanish", "handle"])
+    func `a plugin that calls _exit does not end the program as if it had succeeded`(_ operation: String) async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", operation)
+        #expect(result.status == 70)
+        #expect(result.error.contains("connector-host: _exit below the plugin ends-the-process 1.2.3 of bad"))
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("before, the process called _exit in the plugin ends-the-process") == true)
+        #expect(try await program.run("status").output.contains("before, ") == false)
+    }
+
+    @Test(arguments: ["syscall"])
+    func `after a command that nothing in it saw end, the next one says so, once`(_ operation: String) async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", operation)
+        #expect(result.output.isEmpty)
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("before, the command call (process ") == true, "\(next.output)")
+        #expect(next.lines.first?.contains("ended without a word: a plugin ended it by _exit") == true)
+        #expect(try await program.run("status").output.contains("before, ") == false)
+        _ = try await program.run("call", "bad", operation)
+        let call = try await program.run("call", "bad", "fork")
+        #expect(call.error.contains("connector-host: before, the command call (process "), "\(call.error)")
+        #expect(call.status == 0)
+        let document = try JSONValue(parsing: try await program.run("status", "--json").output)
+        #expect(document["lastCrash"] == nil)
+    }
+
+    @Test func `a crash in a copy of the process is not the host's`() async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", "fork")
+        #expect(result.status == 0)
+        #expect(result.output.contains("11"))
+        #expect(!result.error.contains("connector-host:"), "\(result.error)")
+        #expect(try await program.run("status").output.contains("before, ") == false)
+    }
+
+    @Test func `a function that releases memory and ends in a jump is named by the call that lent the memory`()
+        async throws
+    {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", "release")
+        #expect(result.status == 134)
+        #expect(
+            result.error.contains("connector-host: SIGABRT below the plugin ends-the-process 1.2.3 of bad, at /"),
+            "\(result.error)"
+        )
+    }
+
+    @Test func `a crash on a small stack of the plugin's own thread leaves a note`() async throws {
+        let program = try program("ends-the-process")
+        let result = try await program.run("call", "bad", "thread")
+        #expect(result.status == 139)
+        #expect(result.error.contains("connector-host: SIGSEGV in the plugin ends-the-process 1.2.3 of bad"))
     }
 
     @Test(arguments: [

@@ -88,4 +88,40 @@ import Testing
             )
         }
     }
+
+    @Test(arguments: [
+        (
+            #""configuration": {"key": {"type": "text", "documentation": "The key of the project."}}"#,
+            "--> \"text\", \"documentation\": \"The key", "configuration.key"
+        ),
+        (
+            #""configuration": {"key": {"type": "string" "secret": true}}"#, "\"type\": \"string\"  --> \"secret\"",
+            "configuration.key"
+        ),
+    ])
+    func `a manifest without line breaks is quoted where it is wrong`(
+        _ member: String,
+        _ quotation: String,
+        _ field: String
+    ) async throws {
+        let workspace = try Workspace()
+        let manifest =
+            #"{"manifest": 1, "id": "tool", "version": "1.0.0", "abi": [1, 1], "entry": "tool_entry", "documentation": "A tool in C.", "#
+            + member + "}"
+        try workspace.write("#include <connector/connector.h>\nCONNECTOR_MANIFEST(\(manifest));\n", to: "tool.c")
+        let include =
+            #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
+            + "/Sources/CConnector/include"
+        #expect(
+            shell("cd '\(workspace.path)' && mkdir P && cc -shared -fPIC -I'\(include)' tool.c -o P/libtool.so") == 0
+        )
+        try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])
+        for arguments in [["validate"], ["inspect", "P/libtool.so"]] {
+            let result = try await workspace.program.start(arguments).finish()
+            let text = result.output + result.error
+            #expect(text.contains("P/libtool.so:1:"), "\(text)")
+            #expect(text.contains(quotation), "\(text)")
+            #expect(text.contains(field), "\(text)")
+        }
+    }
 }

@@ -5,7 +5,7 @@ import ConnectorManifest
 import ConnectorSimulator
 import Testing
 
-/// `status --simulate` and `call --simulate`: no vendor is contacted, whatever the file and its plugins say.
+/// `status`, `call` and `send` with `--simulate`: no vendor is contacted, whatever the file and its plugins say.
 @Suite struct SimulateOptionTests {
     private static let token = "the-real-secret-token"
 
@@ -105,11 +105,108 @@ import Testing
         #expect(try JSONValue(parsing: result.output)["errors"]?[0]?["code"] == "invalid-value")
     }
 
-    @Test func `a plugin that reaches nobody is opened as it is`() async throws {
+    @Test func `a plugin that makes no requests opens unchanged`() async throws {
         let workspace = try Workspace()
         try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
         let result = try await workspace.program.run("status", "--simulate")
         #expect(result.status == 0)
         #expect(result.error == "")
+    }
+
+    // MARK: send
+
+    /// A configuration whose only connector sends events to Segment.
+    private func events(_ delivery: String = "queued") throws -> Workspace {
+        let workspace = try Workspace()
+        let connector: JSONValue = [
+            "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"),
+            "config": ["writeKey": .string(Self.token)], "delivery": .string(delivery),
+        ]
+        let file: JSONValue = ["version": 1, "state": "state", "connectors": [connector]]
+        try workspace.write(file.serialized(pretty: true), to: "connectors.json")
+        return workspace
+    }
+
+    @Test(arguments: ["queued", "direct"])
+    func `an event is delivered to a simulator, and nothing is stored`(delivery: String) async throws {
+        let workspace = try events(delivery)
+        let words = ["send", "segment", "track", "event=Seen", "userId=u1", "messageId=m1", "--simulate"]
+        let text = try await workspace.program.start(words).finish()
+        #expect(text.status == 0 && text.output == "m1 delivered to simulators\n", "\(text)")
+        let json = try await workspace.program.start(words + ["--json"]).finish()
+        let document: JSONValue = [
+            "version": 1, "path": "segment", "operation": "track", "sent": 1, "id": "m1", "delivered": 1,
+        ]
+        #expect(try JSONValue(parsing: json.output) == document)
+        #expect(try await workspace.program.run("outbox").output == "nothing was sent yet\n")
+    }
+
+    @Test func `every line of standard input is delivered to a simulator`() async throws {
+        let workspace = try events()
+        let lines = (1...300).map { #"{"event": "Seen", "userId": "u1", "messageId": "m\#($0)"}"# + "\n" }
+        try workspace.write(lines.joined(), to: "events.jsonl")
+        var program = workspace.program
+        program.input = "\(workspace.path)/events.jsonl"
+        let result = try await program.start(["send", "segment", "track", "-", "--simulate"]).finish()
+        #expect(result.status == 0 && result.output == "300 events delivered to simulators\n", "\(result)")
+    }
+
+    @Test func `an event that a gate cannot take in time fails with the gate's error`() async throws {
+        let workspace = try Workspace()
+        func leaf(_ name: String, _ settings: JSONObject) -> JSONValue {
+            var object: JSONObject = [
+                "name": .string(name), "plugin": .string("\(Program.buildDirectory)/libsegment.so"),
+                "config": ["writeKey": .string(Self.token)],
+            ]
+            for member in settings.members { object[member.name] = member.value }
+            return .object(object)
+        }
+        try workspace.write(#"{"version": 1, "answers": [{"path": "/*", "status": 401}]}"#, to: "answers.json")
+        let children = [leaf("a", [:]), leaf("b", ["simulate": "answers.json", "required": false])]
+        let file: JSONValue = ["version": 1, "connectors": [["name": "all", "connectors": .array(children)]]]
+        try workspace.write(file.serialized(pretty: true), to: "connectors.json")
+        let words = ["send", "all", "track", "event=Seen", "userId=u1", "--json"]
+        let result = try await workspace.program.start(words + ["--simulate", "--timeout", "1s"]).finish()
+        #expect(result.status == 1, "\(result)")
+        let error = try JSONValue(parsing: result.output)["errors"]?[0]
+        #expect(error?["code"] == "unauthorized" && error?["connector"] == "all/b", "\(result)")
+        let wrong = try await workspace.program.start(words + ["--timeout", "1s"]).finish()
+        #expect(wrong.status == 64)
+    }
+
+    @Test func `an event that is wrong, or has no simulator, is refused`() async throws {
+        let wrong = try await events().program.run("send", "segment", "track", "--simulate", "--json")
+        #expect(wrong.status == 1)
+        #expect(try JSONValue(parsing: wrong.output)["errors"]?[0]?["code"] == "invalid")
+        let received = try await withVendor { url in
+            let workspace = try workspace(url)
+            let result = try await workspace.program.run("send", "vendor", "none", "-", "--simulate", "--json")
+            #expect(result.status == 1)
+            #expect(try JSONValue(parsing: result.output)["errors"]?[0]?["code"] == "not-simulated")
+        }
+        #expect(received.isEmpty)
+    }
+
+    @Test func `a file of answers that is missing or damaged is a fault of the configuration, at its place`()
+        async throws
+    {
+        let workspace = try Workspace()
+        try workspace.write(#"{"answers": "none"}"#, to: "damaged.json")
+        try workspace.write(
+            """
+            {"version": 1, "connectors": [
+              {"name": "a", "plugin": "\(FixturePlugins.good("sync"))", "simulate": "absent.json"},
+              {"name": "b", "plugin": "\(FixturePlugins.good("sync"))", "simulate": "damaged.json"}
+            ]}
+            """,
+            to: "connectors.json"
+        )
+        let result = try await workspace.program.start(["validate"]).finish()
+        let text = result.output + result.error
+        #expect(result.status == 1)
+        #expect(text.contains("connectors.json:2:"), "\(text)")
+        #expect(text.contains("a: there is no file") && text.contains("absent.json [not-found]"), "\(text)")
+        #expect(text.contains("damaged.json"), "\(text)")
+        #expect(!text.contains("would fail"))
     }
 }

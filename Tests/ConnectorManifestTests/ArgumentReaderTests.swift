@@ -94,7 +94,16 @@ import Testing
         ),
         ("database/1", "get", ["collection": "a=b", "id": "-1"], ["collection=a=b", "id=-1"]),
         ("database/1", "query", ["collection": "n", "query": ["limit": 2]], ["collection=n", "limit=2"]),
+        ("settings/1", "set", ["key": "volume", "value": 5], ["key=volume", "value=5"]),
+        ("settings/1", "set", ["key": "volume", "value": "5"], ["key=volume", #"value="5""#]),
+        ("settings/1", "change", ["changes": ["theme": "dark", "a": 1]], ["theme=dark", "a=1"]),
     ]
+
+    @Test func `a parameter that takes any value takes a text that is not JSON as it is`() throws {
+        let reader = try reader("settings/1", "set")
+        #expect(try reader.arguments(["key=theme", "value=dark"]) == ["key": "theme", "value": "dark"])
+        #expect(try reader.arguments(["theme", "{\"a\": 1}"]) == ["key": "theme", "value": ["a": 1]])
+    }
 
     @Test(arguments: words.indices) func `arguments become the words that are read as them`(_ index: Int) throws {
         let (capability, operation, arguments, words) = Self.words[index]

@@ -92,7 +92,8 @@ import Testing
         (
             #"{"own/1": ["a"]}"#,
             "m:2:19: own/1 is not a standard capability, so each of its operations needs a symbol and a signature "
-                + "(invalid-value) [invalid-manifest]; known: analytics/1, crash/1, database/1, geocoder/1"
+                + "(invalid-value) [invalid-manifest]; known: analytics/1, crash/1, database/1, geocoder/1, settings/1, "
+                + "sensor/1"
         ),
         (
             #"{"analytics/1": ["track", 1]}"#,

@@ -7,6 +7,7 @@ import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
 
 #if canImport(Glibc)
     import Glibc
@@ -49,14 +50,14 @@ import Testing
         for _ in 1...10 { await bench.nextAttempt() }
         let after = memory
         if !Sanitizer.isPresent { #expect(after - before < 10 << 20) }
-        #expect(bench.standing().queued == count)
+        #expect(bench.statistics().queued == count)
         await bench.outbox.close()
         let next = Bench(folder: folder)
         next.vendor.answers(Vendor.refuses(.unavailable))
         try await next.outbox.start(isStored: true)
         for _ in 1...3 { await next.nextAttempt() }
         if !Sanitizer.isPresent { #expect(memory - before < 10 << 20) }
-        #expect(next.standing().queued == count)
+        #expect(next.statistics().queued == count)
         await next.outbox.close()
         print("\(count) events queued: memory grew by \(max(0, after - before) >> 10) KB")
     }

@@ -27,17 +27,17 @@ import Testing
         bench.vendor.answers(Self.retriesFirst)
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
-        await bench.until { bench.standing().delivered == 1 }
+        await bench.until { bench.statistics().delivered == 1 }
         await bench.clock.timers(atLeast: 2)
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         shift(bench.clock, by: hours)
         let end = bench.clock.now() + 125_000_000_000
-        while bench.standing().queued > 0, bench.clock.now() < end {
+        while bench.statistics().queued > 0, bench.clock.now() < end {
             await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
         #expect(bench.vendor.batches.last == ["event-1"])
-        #expect(bench.standing().queued == 0)
+        #expect(bench.statistics().queued == 0)
         await bench.outbox.close()
     }
 
@@ -61,12 +61,12 @@ import Testing
         let minutes = Int((bench.clock.now() - start) / 60_000_000_000)
         #expect((minutes...2 * minutes + 10).contains(bench.vendor.batches.count), "\(bench.vendor.batches.count)")
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        for _ in 1...120 where bench.standing().queued > 0 {
+        for _ in 1...120 where bench.statistics().queued > 0 {
             await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
-        #expect(bench.standing().delivered == 60)
-        #expect(bench.standing().dead == 0)
+        #expect(bench.statistics().delivered == 60)
+        #expect(bench.statistics().dead == 0)
         await bench.outbox.close()
     }
 
@@ -92,7 +92,7 @@ import Testing
         let dead = try await bench.outbox.engine().records(RecordSelection(states: [.dead])).map(\.event.id)
         #expect(dead == (1...dead.count).map { "event-\($0)" } && (11...13).contains(dead.count))
         #expect(bench.vendor.batches.last == (dead.count + 1...24).map { "event-\($0)" })
-        #expect(bench.standing().delivered == 24 - dead.count)
+        #expect(bench.statistics().delivered == 24 - dead.count)
         await bench.outbox.close()
     }
 
@@ -102,13 +102,13 @@ import Testing
         first.vendor.answers(Self.retriesFirst)
         try await first.outbox.start(isStored: true)
         _ = try await first.outbox.append(first.events(1...2), to: ["a"])
-        await first.until { first.standing().delivered == 1 }
+        await first.until { first.statistics().delivered == 1 }
         await first.outbox.close()
         let second = Bench(folder: folder)
         shift(second.clock, by: -24)
         try await second.outbox.start(isStored: true)
         let end = second.clock.now() + 125_000_000_000
-        while second.standing().queued > 0, second.clock.now() < end {
+        while second.statistics().queued > 0, second.clock.now() < end {
             await second.looked()
             second.clock.advance(by: .seconds(1))
         }
@@ -124,7 +124,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
         shift(bench.clock, by: -24)
         let end = bench.clock.now() + 20_000_000_000
-        while bench.standing().queued > 0, bench.clock.now() < end {
+        while bench.statistics().queued > 0, bench.clock.now() < end {
             await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
@@ -139,22 +139,22 @@ import Testing
         bench.vendor.answers(Vendor.refuses(.unavailable))
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
-        while bench.standing().dead == 0 {
+        while bench.statistics().dead == 0 {
             await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }
         bench.vendor.answers { .success($0.map { _ in .retry("not yet", after: .seconds(60)) }) }
         let engine = try await bench.outbox.engine()
         #expect(try await engine.replay(RecordSelection()) == 1)
-        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // known already: the standing is read anew
-        bench.outbox.urge()
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // known already: counted again
+        bench.outbox.wake()
         for _ in 1...30 {
             await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }
         #expect(try await engine.records(RecordSelection()).map(\.state) == [.queued])
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        while bench.standing().delivered == 0 {
+        while bench.statistics().delivered == 0 {
             await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }

@@ -62,8 +62,8 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
         for _ in 1...20 { await bench.nextAttempt() }
         await bench.paused()
-        #expect(bench.standing().queued == 3)
-        #expect(bench.standing().dead == 0)
+        #expect(bench.statistics().queued == 3)
+        #expect(bench.statistics().dead == 0)
         guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
             Issue.record("the delivery does not pause")
             return
@@ -81,7 +81,7 @@ import Testing
         let dead = try await bench.outbox.engine().records(RecordSelection(states: [.dead]))
         #expect(dead.map(\.event.id) == ["event-37", "event-38", "event-99"])
         #expect(dead.allSatisfy { $0.attempts.last?.failure == DeliveryFailure(.invalid, "bad request") })
-        #expect(bench.standing().delivered == 197)
+        #expect(bench.statistics().delivered == 197)
         #expect(bench.vendor.batches.count < 60)
         await bench.outbox.close()
     }
@@ -102,13 +102,13 @@ import Testing
         }
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...4), to: ["a"])
-        await bench.until { bench.standing().delivered == 1 }
-        #expect(bench.standing().dead == 1)
-        #expect(bench.standing().queued == 2)
+        await bench.until { bench.statistics().delivered == 1 }
+        #expect(bench.statistics().dead == 1)
+        #expect(bench.statistics().queued == 2)
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         await bench.clock.timers(atLeast: 2)
         bench.clock.advance(by: .seconds(1))
-        await bench.until { bench.standing().delivered == 2 }
+        await bench.until { bench.statistics().delivered == 2 }
         #expect(bench.vendor.batches.last == ["event-3"])
         await bench.clock.timers(atLeast: 2)
         bench.clock.advance(by: .seconds(90))
@@ -134,8 +134,8 @@ import Testing
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...500), to: ["a", "b"])
         await bench.drained("b")
-        #expect(bench.standing("b").delivered == 500)
-        #expect(bench.standing().queued == 500)
+        #expect(bench.statistics("b").delivered == 500)
+        #expect(bench.statistics().queued == 500)
         await bench.outbox.close()
     }
 
@@ -162,7 +162,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
         await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
         await bench.clock.timers(atLeast: 2)
-        await bench.advance(by: .seconds(3601)) { bench.standing().dead == 2 }
+        await bench.advance(by: .seconds(3601)) { bench.statistics().dead == 2 }
         #expect(bench.vendor.batches.isEmpty)
         let dead = try await bench.outbox.engine().records(RecordSelection())
         #expect(dead.map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
@@ -178,11 +178,11 @@ import Testing
         let cancelled = Task { try await bench.outbox.append(bench.events(4...4, bytes: 100), to: ["a"]) }
         cancelled.cancel()
         await #expect(throws: ConnectorError.self) { try await cancelled.value }
-        #expect(bench.standing().queued == 2)
+        #expect(bench.statistics().queued == 2)
         try await bench.outbox.start(isStored: true)
         #expect(try await third.value == ["a"])
         await bench.drained()
-        #expect(bench.standing().delivered == 3)
+        #expect(bench.statistics().delivered == 3)
         await bench.outbox.close()
     }
 
@@ -194,8 +194,8 @@ import Testing
         for number in 1...4 {
             _ = try await oldest.outbox.append(oldest.events(number...number, bytes: 100), to: ["a"])
         }
-        #expect(oldest.standing().queued == 2)
-        #expect(oldest.standing().dropped == 2)
+        #expect(oldest.statistics().queued == 2)
+        #expect(oldest.statistics().dropped == 2)
         try await oldest.outbox.start(isStored: true)
         await oldest.drained()
         #expect(oldest.vendor.batches.flatMap(\.self) == ["event-3", "event-4"])
@@ -206,7 +206,7 @@ import Testing
             _ = try await newest.outbox.append(newest.events(number...number, bytes: 100), to: ["a"])
         }
         #expect(try await newest.outbox.append(newest.events(3...3, bytes: 100), to: ["a"]).isEmpty)
-        #expect(newest.standing().dropped == 1)
+        #expect(newest.statistics().dropped == 1)
         await newest.outbox.close()
     }
 
@@ -216,11 +216,11 @@ import Testing
         let bench = Bench(policy: policy, limits: BatchLimits(count: 5))
         _ = try await bench.outbox.append(bench.events(1...20), to: ["a"])
         try await bench.outbox.start(isStored: true)
-        await bench.until { bench.standing().delivered == 5 }
+        await bench.until { bench.statistics().delivered == 5 }
         for count in [10, 15, 20] {
             await bench.clock.timers(atLeast: 2)
             bench.clock.advance(by: .milliseconds(500))
-            await bench.until { bench.standing().delivered == count }
+            await bench.until { bench.statistics().delivered == count }
         }
         #expect(bench.vendor.batches.map(\.count) == [5, 5, 5, 5])
         await bench.outbox.close()
@@ -251,10 +251,9 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
         let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)
         async let error = #expect(throws: ConnectorError.self) { try await receipt.delivered(within: .seconds(5)) }
-        await bench.clock.timers(atLeast: 1)
-        bench.clock.advance(by: .seconds(5))
+        await bench.clock.advance(toTimerAfter: .seconds(5))
         #expect(await error?.code == .timedOut)
-        #expect(bench.standing().queued == 1)
+        #expect(bench.statistics().queued == 1)
         await bench.outbox.close()
     }
 
@@ -264,16 +263,14 @@ import Testing
         try await first.outbox.start(isStored: true)
         try await second.outbox.start(isStored: true)
         _ = try await second.outbox.append(second.events(1...2), to: ["a"])
-        await first.clock.timers(atLeast: 1)
-        first.clock.advance(by: .seconds(1))
+        await first.clock.advance(toTimerAfter: .seconds(1))
         await first.drained()
-        if first.standing().delivered < 2 { await first.until { first.standing().delivered == 2 } }
+        if first.statistics().delivered < 2 { await first.until { first.statistics().delivered == 2 } }
         #expect(second.vendor.batches.isEmpty)
         await first.outbox.close()
         _ = try await second.outbox.append(second.events(3...3), to: ["a"])
-        await second.clock.timers(atLeast: 1)
-        second.clock.advance(by: .seconds(1))
-        if second.standing().delivered < 3 { await second.until { second.standing().delivered == 3 } }
+        await second.clock.advance(toTimerAfter: .seconds(1))
+        if second.statistics().delivered < 3 { await second.until { second.statistics().delivered == 3 } }
         #expect(second.vendor.batches == [["event-3"]])
         await second.outbox.close()
     }

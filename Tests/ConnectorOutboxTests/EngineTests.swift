@@ -7,6 +7,8 @@ import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
+@testable import ConnectorOutboxSQLite
 
 /// What every engine promises.
 @Suite(.timeLimit(.minutes(5))) final class EngineTests {
@@ -64,20 +66,20 @@ import Testing
         _ events: [OutboxEvent],
         to targets: [String]
     ) async throws -> [Bool] {
-        let before = try await engine.standings()
+        let before = try await engine.statistics()
         let isNew = try await engine.append(events, to: targets).isApplied
         guard !(engine is SQLiteEngine) else { return isNew }
         let more = isNew.count { $0 }
-        try await wait(engine) { standings in
-            targets.allSatisfy { (standings[$0]?.queued ?? 0) >= (before[$0]?.queued ?? 0) + more }
+        try await wait(engine) { statistics in
+            targets.allSatisfy { (statistics[$0]?.queued ?? 0) >= (before[$0]?.queued ?? 0) + more }
         }
         return isNew
     }
 
     /// Waits until every server knows what another one has stored or deleted.
-    private func wait(_ engine: any OutboxEngine, until isKnown: ([String: Standing]) -> Bool) async throws {
+    private func wait(_ engine: any OutboxEngine, until isKnown: ([String: QueueStatistics]) -> Bool) async throws {
         while true {
-            if isKnown(try await engine.standings()) { return }
+            if isKnown(try await engine.statistics()) { return }
             await Task.yield()
         }
     }
@@ -88,12 +90,12 @@ import Testing
         try await engine.batch(for: target, upTo: limits, now: now)
     }
 
-    /// Settles a batch with one fate for all.
-    private func settle(_ engine: any OutboxEngine, _ batch: OutboxBatch, _ fate: Fate) async throws {
-        let failure = fate == .delivered ? nil : DeliveryFailure(.unavailable, "away")
+    /// Settles a batch with one outcome for all.
+    private func settle(_ engine: any OutboxEngine, _ batch: OutboxBatch, _ outcome: DeliveryOutcome) async throws {
+        let failure = outcome == .delivered ? nil : DeliveryFailure(.unavailable, "away")
         try await engine.settle(
             batch,
-            batch.entries.map { _ in fate },
+            batch.entries.map { _ in outcome },
             Attempt(at: now, failures: batch.entries.map { _ in failure })
         )
     }
@@ -113,12 +115,12 @@ import Testing
         #expect(try await batch(engine).entries.map(\.event) == events(5...6))
         #expect(try await batch(engine, "b").entries.map(\.event.id) == ["event-1", "event-2", "event-3", "event-6"])
         #expect(try await batch(engine, "c").isEmpty)
-        let standings = try await engine.standings()
-        #expect(standings["a"]?.queued == 2)
-        #expect(standings["a"]?.delivered == 4)
-        #expect(standings["a"]?.lastDelivered == now)
-        #expect(standings["b"]?.queued == 4)
-        #expect(standings["b"]?.oldest == now)
+        let statistics = try await engine.statistics()
+        #expect(statistics["a"]?.queued == 2)
+        #expect(statistics["a"]?.delivered == 4)
+        #expect(statistics["a"]?.lastDelivered == now)
+        #expect(statistics["b"]?.queued == 4)
+        #expect(statistics["b"]?.oldest == now)
         await engine.close()
     }
 
@@ -127,7 +129,7 @@ import Testing
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         #expect(try await append(engine, events(2...3), to: ["a"]) == [false, true])
-        #expect(try await engine.standings()["a"]?.queued == 3)
+        #expect(try await engine.statistics()["a"]?.queued == 3)
         try await settle(engine, try await batch(engine), .delivered)
         #expect(try await append(engine, events(3...3), to: ["a"]) == [false])
         #expect(try await batch(engine).isEmpty)
@@ -145,7 +147,7 @@ import Testing
         let analytics = try await batch(engine)
         #expect(analytics.entries.count == 10)
         try await settle(engine, analytics, .delivered)
-        #expect(try await batch(engine).entries.map(\.event.lane.capability) == ["crash/1"])
+        #expect(try await batch(engine).entries.map(\.event.kind.capability) == ["crash/1"])
         await engine.close()
     }
 
@@ -171,8 +173,8 @@ import Testing
         #expect(again.entries.map(\.event.id) == ["event-2"])
         #expect(again.entries.map(\.attempts) == [1])
         try await settle(engine, again, .delivered)
-        let standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.delivered, standing.dead) == (1, 2, 1))
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.delivered, queue.dead) == (1, 2, 1))
         let records = try await engine.records(RecordSelection())
         #expect(records.map(\.state) == [.delivered, .delivered, .dead, .queued])
         if kind.remembers { #expect(records[1].attempts.map(\.failure) == [failure, nil]) }
@@ -214,8 +216,8 @@ import Testing
         )
         #expect(try await engine.replay(RecordSelection()) == 2)
         try await wait(engine) { $0["a"]?.queued == 3 }
-        let standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.dead, standing.dropped) == (3, 0, 1))
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.dropped) == (3, 0, 1))
         #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
         await engine.close()
     }
@@ -228,12 +230,12 @@ import Testing
         try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
         #expect(try await engine.dropOldest(150, of: "a") == 2)
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
-        var standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.dropped) == (2, 3))
-        #expect(kind.countsBytes ? standing.bytes == 200 : standing.bytes >= 200)
+        var queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dropped) == (2, 3))
+        #expect(kind.countsBytes ? queue.bytes == 200 : queue.bytes >= 200)
         try await settle(engine, try await batch(engine), .delivered)
-        standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.bytes, standing.delivered) == (0, 0, 2))
+        queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.delivered) == (0, 0, 2))
         #expect(try await batch(engine, "b").entries.count == 5)
         await engine.close()
     }
@@ -260,7 +262,7 @@ import Testing
         // There it came last once more; here it kept its place, beyond what is remembered.
         let replayed = try await engine.records(RecordSelection(ids: ["event-1"]))
         #expect(replayed.map(\.state) == (kind.remembers ? [] : [.delivered]))
-        #expect(try await engine.standings()["a"]?.delivered == 12_500)
+        #expect(try await engine.statistics()["a"]?.delivered == 12_500)
         await engine.close()
     }
 
@@ -280,8 +282,8 @@ import Testing
         await engine.close()
     }
 
-    @Test(arguments: Kind.exact, [Fate.delivered, .retry(at: OutboxEvent.start), .dead])
-    func `what is dropped while it is under way stays dropped`(_ kind: Kind, _ fate: Fate) async throws {
+    @Test(arguments: Kind.exact, [DeliveryOutcome.delivered, .retry(at: OutboxEvent.start), .dead])
+    func `what is dropped while it is under way stays dropped`(_ kind: Kind, _ outcome: DeliveryOutcome) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...10), to: ["a"])
         let fresh = try await batch(engine)
@@ -290,13 +292,13 @@ import Testing
         let retried = try await batch(engine)
         #expect(retried.entries.count == 8)
         #expect(try await engine.drop(RecordSelection(ids: ["event-2", "event-6"])) == 2)
-        try await settle(engine, retried, fate)
-        var standing = try #require(try await engine.standings()["a"])
-        #expect(standing.queued + standing.dead + standing.delivered == 6)
-        #expect(standing.dropped == 4)
-        #expect(try await engine.drop(RecordSelection()) == standing.queued + standing.dead)
-        standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.dead, standing.bytes) == (0, 0, 0))
+        try await settle(engine, retried, outcome)
+        var queue = try #require(try await engine.statistics()["a"])
+        #expect(queue.queued + queue.dead + queue.delivered == 6)
+        #expect(queue.dropped == 4)
+        #expect(try await engine.drop(RecordSelection()) == queue.queued + queue.dead)
+        queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.bytes) == (0, 0, 0))
         await engine.close()
     }
 
@@ -305,12 +307,12 @@ import Testing
         let engine = try await engine(kind)
         try await append(engine, events(1...2500), to: ["a"])
         for _ in 1...5 { try await settle(engine, try await batch(engine), .dead) }
-        #expect(try await engine.standings()["a"]?.dead == 2500)
+        #expect(try await engine.statistics()["a"]?.dead == 2500)
         #expect(try await engine.replay(RecordSelection(limit: 1200)) == 1200)
-        #expect(try await engine.standings()["a"]?.queued == 1200)
+        #expect(try await engine.statistics()["a"]?.queued == 1200)
         #expect(try await engine.drop(RecordSelection()) == 2500)
-        let standing = try #require(try await engine.standings()["a"])
-        #expect((standing.queued, standing.dead, standing.bytes, standing.dropped) == (0, 0, 0, 2500))
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.bytes, queue.dropped) == (0, 0, 0, 2500))
         #expect(try await engine.replay(RecordSelection()) == 0)
         await engine.close()
     }
@@ -320,7 +322,7 @@ import Testing
         let engine = try await engine(kind)
         try await append(engine, events(1...25), to: ["a"])
         try await settle(engine, try await batch(engine), .dead)
-        var (seen, place, pages) = ([String](), RecordPlace?.none, 0)
+        var (seen, place, pages) = ([String](), RecordCursor?.none, 0)
         repeat {
             let selection = RecordSelection(states: [.dead], limit: 10, after: place)
             let records = try await engine.records(selection)
@@ -339,7 +341,7 @@ import Testing
         #expect(pages == 3)
         #expect(Set(seen).count == seen.count, "none is seen twice")
         #expect(Set(seen) == Set((1...26).map { "event-\($0)" }).subtracting(["event-17"]))
-        let end = RecordPlace(time: .max, position: .max, target: "a")
+        let end = RecordCursor(time: .max, position: .max, target: "a")
         #expect(try await engine.records(RecordSelection(states: [.dead], after: end)).isEmpty)
         await engine.close()
     }
@@ -348,7 +350,7 @@ import Testing
     func `a list of what waits goes on between the connectors of one event`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...4), to: ["a", "b"])
-        var (seen, place) = ([String](), RecordPlace?.none)
+        var (seen, place) = ([String](), RecordCursor?.none)
         repeat {
             let records = try await engine.records(RecordSelection(states: [.queued], limit: 3, after: place))
             seen += records.map { "\($0.event.id) \($0.target)" }
@@ -367,10 +369,10 @@ import Testing
         #expect(try await batch(engine).isEmpty)
         let second = try await batch(engine, "b")
         #expect(second.entries.map(\.event) == events(1...1))
-        #expect(try await engine.standings()["b"]?.queued == 1)
+        #expect(try await engine.statistics()["b"]?.queued == 1)
         try await settle(engine, second, .delivered)
         try await append(engine, events(1...1), to: ["b"])
-        #expect(try await engine.standings()["b"]?.queued == 0)
+        #expect(try await engine.statistics()["b"]?.queued == 0)
         await engine.close()
     }
 

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
 
 #if canImport(Glibc)
     import Glibc
@@ -69,17 +70,18 @@ import Testing
         let first = try await engine()
         for number in 1...2000 { _ = try await first.append([.numbered(number, bytes: 2000)], to: ["a"]) }
         let beside = try await engine()
-        #expect(try await beside.standings()["a"]?.queued == 2000)
+        #expect(try await beside.statistics()["a"]?.queued == 2000)
         write([UInt8](repeating: 0xA5, count: bytes(path).count - 4096), to: path, at: 4096)
         // Reads pages that are not in SQLite's memory any more.
-        #expect(try await ids(first) == [])
+        let salvaged = try await ids(first)
+        #expect(salvaged.count < 2000, "the log holds the last ones alone")
         #expect(try await first.append([.numbered(5001)], to: ["a"]).isApplied == [true])
         #expect(try await beside.append([.numbered(5002)], to: ["a"]).isApplied == [true])
         // A process that has the damaged file open ends: it must not take the new file's log with it.
         await beside.close()
         #expect(folder.names.contains("outbox.sqlite-wal"))
         let after = try await engine()
-        #expect(try await ids(after) == ["event-5001", "event-5002"])
+        #expect(Set(try await ids(after)) == Set(salvaged + ["event-5001", "event-5002"]))
         await after.close()
         await first.close()
         #expect(aside.paths.count == 1)
@@ -100,10 +102,10 @@ import Testing
         _ = try await engine.append([.numbered(3)], to: ["a"])
         let beside = try await self.engine()
         #expect(try await ids(beside).count == 6 - 1)
-        #expect(try await beside.standings()["a"]?.queued == 3)
-        #expect(try await beside.standings()["b"]?.dead == 1)
+        #expect(try await beside.statistics()["a"]?.queued == 3)
+        #expect(try await beside.statistics()["b"]?.dead == 1)
         _ = try await beside.append([.numbered(4)], to: ["a"])
-        #expect(try await engine.standings()["a"]?.queued == 4)
+        #expect(try await engine.statistics()["a"]?.queued == 4)
         await beside.close()
         await engine.close()
         var status = stat()
@@ -127,6 +129,23 @@ import Testing
         await second.close()
     }
 
+    /// Sizes in bytes, and what stands there instead of the log.
+    @Test(arguments: [0, 32, 4000, 12000], ["", "no log "])
+    func `a log that is cut short while hosts use it stops neither of them`(_ size: Int, _ text: String) async throws {
+        let first = try await engine()
+        for number in 1...20 { _ = try await first.append([.numbered(number)], to: ["a"]) }
+        let beside = try await engine()
+        let garbage = Array(String(repeating: text, count: size).utf8.prefix(size))
+        unsafe truncate("\(path)-wal", off_t(size))
+        if !garbage.isEmpty { write(garbage, to: "\(path)-wal") }
+        for (number, engine) in [(21, beside), (22, first)] {
+            _ = try await engine.append([.numbered(number)], to: ["a"])
+            #expect(try await ids(engine).contains("event-\(number)"))
+        }
+        await beside.close()
+        await first.close()
+    }
+
     @Test func `a log that ends within a record loses that record alone`() async throws {
         let engine = try await engine()
         var sizes: [Int] = []
@@ -144,7 +163,7 @@ import Testing
             let whole = sizes.prefix { $0 <= length }.count
             #expect(try await ids(torn) == (0..<whole).map { "event-\($0 + 1)" })
             _ = try await torn.append([.numbered(100)], to: ["a"])
-            #expect(try await torn.standings()["a"]?.queued == whole + 1)
+            #expect(try await torn.statistics()["a"]?.queued == whole + 1)
             await torn.close()
         }
         #expect(aside.paths.isEmpty)
@@ -184,7 +203,7 @@ import Testing
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map { $0.position & 0xFF } == [7, 8, 9])
         #expect(batch.entries.map(\.event.id) == ["event-7", "event-8", "event-9"])
-        #expect(try await engine.standings()["a"]?.queued == 3)
+        #expect(try await engine.statistics()["a"]?.queued == 3)
         await engine.close()
     }
 }

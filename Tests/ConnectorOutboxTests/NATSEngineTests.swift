@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
 
 /// What NATS adds to what every engine promises: other hosts, and servers that die.
 @Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSEngineTests {
@@ -23,8 +24,8 @@ import Testing
         let deadline = engine.jetStream.clock.now() + 120_000_000_000
         while Set(ids).count < count {
             guard engine.jetStream.clock.now() < deadline, !Task.isCancelled else {
-                let consumer = try await engine.jetStream.must("CONSUMER.INFO.OUTBOX.\(NATSLayout.token(target))")
-                let stream = try await engine.jetStream.must("STREAM.INFO.OUTBOX")
+                let consumer = try await engine.jetStream.request("CONSUMER.INFO.OUTBOX.\(NATSLayout.token(target))")
+                let stream = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
                 Issue.record("only \(ids): \(consumer): \(stream)")
                 return ids
             }
@@ -42,7 +43,7 @@ import Testing
         let engine = try await engine(servers, ["a", "b", "c"])
         func stored() async throws -> Int64? {
             await engine.state.withLock(\.trimming)?.value
-            return try await engine.jetStream.must("STREAM.INFO.OUTBOX")["state"]?["messages"]?.integer
+            return try await engine.jetStream.request("STREAM.INFO.OUTBOX")["state"]?["messages"]?.integer
         }
         // Connector c never had an event, and holds nothing up.
         _ = try await engine.append((1...3000).map { .numbered($0) }, to: ["a", "b"])

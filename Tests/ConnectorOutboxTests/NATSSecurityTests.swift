@@ -1,14 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
-import ConnectorOneShot
 import ConnectorPlatform
 import ConnectorTestSupport
 import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
 
 #if canImport(Glibc)
     import Glibc

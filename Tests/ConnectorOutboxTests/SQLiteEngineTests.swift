@@ -5,6 +5,7 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
 
 #if canImport(Glibc)
     import Glibc
@@ -127,10 +128,10 @@ import Testing
         }
         #expect(failure?.code == .storage)
         #expect(failure?.fix?.contains("make room") == true)
-        #expect(try await engine.standings()["a"]?.queued == stored)
+        #expect(try await engine.statistics()["a"]?.queued == stored)
         try await engine.limit(pages: 10_000)
         _ = try await engine.append([.numbered(2000)], to: ["a"])
-        #expect(try await engine.standings()["a"]?.queued == stored + 1)
+        #expect(try await engine.statistics()["a"]?.queued == stored + 1)
         await engine.close()
     }
 
@@ -154,7 +155,7 @@ import Testing
                 }
             }
             let engine = try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { _, _ in }
-            #expect(try await engine.standings()["a"]?.queued == 8)
+            #expect(try await engine.statistics()["a"]?.queued == 8)
             await engine.close()
         }
     }

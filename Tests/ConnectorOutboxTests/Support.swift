@@ -1,12 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import ConnectorPlatform
 import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
 
 #if canImport(Glibc)
     import Glibc
@@ -55,7 +57,12 @@ extension OutboxEvent {
         let text = "{\"n\":\(number)"
         let filling = max(0, bytes - text.utf8.count - 8)
         let payload = Array("\(text),\"f\":\"\(String(repeating: "x", count: filling))\"}".utf8)
-        return OutboxEvent(id: "event-\(number)", lane: Lane(capability, "track"), createdAt: time, payload: payload)
+        return OutboxEvent(
+            id: "event-\(number)",
+            kind: EventKind(capability, "track"),
+            createdAt: time,
+            payload: payload
+        )
     }
 
     /// The time of day at which tests begin.
@@ -70,6 +77,10 @@ final class Vendor: Sendable {
         var batches: [[String]] = []
         var answer: Answer
         var isOpen = true
+        /// Holds the answers back; nil while nothing does.
+        var stall: OneShot<Void>?
+        /// Holds the answers back even from callers that give up.
+        var block: OneShot<Void>?
     }
 
     private let state: Mutex<State>
@@ -90,10 +101,29 @@ final class Vendor: Sendable {
         state.withLock { $0.answer = answer }
     }
 
-    func take(_ events: [OutboxEvent]) -> Result<[DeliveryAnswer], ConnectorError> {
-        let answer = state.withLock { state in
+    /// Answers nothing from now on, until ``resume()``, or until its caller gives up.
+    func stall() {
+        state.withLock { $0.stall = OneShot() }
+    }
+
+    /// Answers nothing from now on, even when its caller gives up.
+    func ignoresCancellation(until end: OneShot<Void>) {
+        state.withLock { $0.block = end }
+    }
+
+    /// Answers again.
+    func resume() {
+        state.withLock { $0.stall.take() }?.send()
+    }
+
+    func take(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
+        let (answer, stall, block) = state.withLock { state in
             state.batches.append(events.map(\.id))
-            return state.answer
+            return (state.answer, state.stall, state.block)
+        }
+        await block?.wait()
+        if let stall, await stall.waitUnlessCancelled() == nil {
+            return .failure(ConnectorError(.cancelled, "the delivery was abandoned"))
         }
         return answer(events)
     }
@@ -124,7 +154,8 @@ final class Bench: Sendable {
         _ paths: [String] = ["a"],
         policy: DeliveryPolicy = DeliveryPolicy(),
         limits: BatchLimits = BatchLimits(),
-        folder: Folder? = nil
+        folder: Folder? = nil,
+        engine: (@Sendable () async throws(ConnectorError) -> any OutboxEngine)? = nil
     ) {
         let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
         (self.vendors, self.policy) = (vendors, policy)
@@ -136,11 +167,12 @@ final class Bench: Sendable {
                     policy: policy,
                     limits: limits,
                     isUsable: { vendor.isOpen },
-                    send: { vendor.take($0) }
+                    send: { await vendor.take($0) }
                 )
             },
             Outbox.Environment(
                 open: { () throws(ConnectorError) in
+                    if let engine { return try await engine() }
                     guard let folder else { return try await SQLiteEngine(now: { clock.wallTime() }) }
                     return try await SQLiteEngine(directory: folder.path, now: { clock.wallTime() }) { _, _ in }
                 },
@@ -167,12 +199,12 @@ final class Bench: Sendable {
         for await _ in changes.stream where isTrue() { return }
     }
 
-    func standing(_ path: String = "a") -> Standing { outbox.standing(of: path) ?? Standing() }
+    func statistics(_ path: String = "a") -> QueueStatistics { outbox.statistics(of: path) ?? QueueStatistics() }
 
     /// Waits until nothing waits.
     func drained(_ path: String = "a") async {
-        if standing(path).queued == 0 { return }
-        await until { standing(path).queued == 0 }
+        if statistics(path).queued == 0 { return }
+        await until { statistics(path).queued == 0 }
     }
 
     /// Waits until the delivery pauses.
@@ -211,6 +243,6 @@ final class Bench: Sendable {
 
     /// Waits until the outbox has done what is due: its look for other processes waits again, and its delivery.
     func looked() async {
-        while standing().queued > 0, clock.timerCount < 2 { await Task.yield() }
+        while statistics().queued > 0, clock.timerCount < 2 { await Task.yield() }
     }
 }

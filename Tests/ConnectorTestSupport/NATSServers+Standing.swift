@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 
 #if canImport(Glibc)

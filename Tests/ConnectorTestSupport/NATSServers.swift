@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorManifest
-internal import ConnectorOneShot
-package import ConnectorOutbox
+package import ConnectorOutboxNATS
 internal import ConnectorPlatform
 internal import Synchronization
 

@@ -49,7 +49,7 @@ private struct Names: Model, Equatable {
 
     @Test func `the module's name tells its types from others of the same name`() async throws {
         struct DeferredCall {}
-        let call: Integrator.DeferredCall<Void, Int> = Integrator.CallFlow { 42 }.prepare()
+        let call: Integrator::DeferredCall<Void, Int> = Integrator::CallFlow { 42 }.prepare()
         #expect(try await call.value() == 42)
     }
 }

@@ -1,51 +1,54 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 
-/// The door of a gate without a gate: what is left of a typed call where metrics could cost something while no application wants any.
+/// The rundown guard of a gate without a gate: what is left of a typed call where metrics could cost something while no application wants any.
 ///
-/// A typed call counts as it enters, and nowhere else. The same door also lets calls by name in, which it does not count.
+/// A typed call counts as it enters, and nowhere else. The same rundown guard also lets calls by name in, which it does not count.
 struct CountedEntrance {
-    private let door = Door(
+    private let rundown = RundownGuard(
         CallEnvironment(
             operations: .shared,
             workers: WorkerThreads(),
             gateThreads: WorkerThreads(isLean: true),
+            cancelThreads: WorkerThreads(isLean: true),
             clock: SystemHostClock()
         )
     )
 
-    /// Opens the door.
+    /// Opens the rundown guard.
     init() {
-        _ = door.lead(to: Nowhere())
+        _ = rundown.lead(to: Nowhere())
     }
 
     /// Enters and leaves.
     ///
     /// - Returns: The nanoseconds of each time.
-    func pass(_ passage: Door.Passage, _ count: Int) throws -> Double {
-        let before = door.typedCalls
+    func pass(_ passage: RundownGuard.Passage, _ count: Int) throws -> Double {
+        let before = rundown.typedCalls
         let start = ContinuousClock.now
         for _ in 0..<count {
-            guard case .some = door.admitNow(passage) else { throw Failure("the door is shut") }
+            guard case .some = rundown.admitNow(passage) else { throw Failure("the rundown guard is shut") }
         }
         let duration = ContinuousClock.now - start
-        let counted = door.typedCalls - before
-        guard counted == (passage == .typed ? UInt64(count) : 0) else { throw Failure("the door counts \(counted)") }
+        let counted = rundown.typedCalls - before
+        guard counted == (passage == .typed ? UInt64(count) : 0) else {
+            throw Failure("the rundown guard counts \(counted)")
+        }
         return Double(duration.nanoseconds) / Double(count)
     }
 
-    /// Where the door leads: to no instance.
+    /// Where the rundown guard leads: to no instance.
     private final class Nowhere: Channel {
         var instance: PluginInstance? { nil }
         var isForeign: Bool { false }
         var canProbe: Bool { false }
         var canClose: Bool { false }
-        var functionsInside: [String] { [] }
+        var functionsInside: [PluginFunction] { [] }
 
         func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {}
 
@@ -59,7 +62,7 @@ struct CountedEntrance {
             throw ConnectorError(.unsupported, "nothing is called here")
         }
 
-        func cancel(_ operation: UInt64) {}
+        func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) { next() }
 
         func dispose() -> OneShot<Void> { OneShot() }
     }

@@ -19,6 +19,7 @@ extension Suite {
             Measurement("call/lease", "typed call, with its own lease", beside: "C pointer"),
             Measurement("call/inline", "typed call, completes inline", goal: .value(150)),
             Measurement("call/prepared", "described call, prepared slots", beside: "C libffi", goal: .ratio(1.5)),
+            Measurement("call/prompt", "described call, by name, prompt", beside: "C libffi", goal: .ratio(4)),
             Measurement("call/named", "described call, by name with values"),
             Measurement("call/json", "  the same, with JSON by parameter"),
         ]
@@ -70,6 +71,13 @@ extension Suite {
                 return sum == 0 ? 0 : duration.nanoseconds
             }
             return (Double(host) / Double(count), Double(reference) / Double(count))
+        case "call/prompt":
+            let reference = unsafe benchmark_add_ffi(target.functions.add, UInt64(count))
+            let start = ContinuousClock.now
+            for number in 0..<Int64(count) { _ = try await target.gate.call("sum", number, 1) }
+            return (
+                Double((ContinuousClock.now - start).nanoseconds) / Double(count), Double(reference) / Double(count)
+            )
         case "call/named":
             let start = ContinuousClock.now
             for number in 0..<Int64(count / 10) { _ = try await target.gate.call("add", number, 1) }

@@ -3,11 +3,14 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Asks the Geocoding API of Google Maps Platform (developers.google.com/maps/documentation/geocoding).
-struct Google: GeocoderPlugin {
+final class Google: GeocoderPlugin {
     private let host: Host
     private let requests: GoogleRequests
+    /// Whether the API refuses wrong keys, so that a key that it does not refuse is proof.
+    private let isKeyChecked = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -17,20 +20,34 @@ struct Google: GeocoderPlugin {
         )
     }
 
-    /// Geocodes a fixed address, which Google bills as one request and answers only for an accepted key.
+    /// A request without an address is free. If the API refuses the same request with a wrong key, the real key is
+    /// proved.
     func open() async throws -> [Evidence] {
-        _ = try await places(requests.geocode(GeocodeRequest(.text("1600 Amphitheatre Parkway, Mountain View, CA"))))
-        return [.authenticated("the key was accepted for a geocoding request")]
+        try await reach()
+        let wrong = requests.nothing(key: String(repeating: "0", count: 39))
+        let refusal = try? await GoogleAnswer.read(host.http.send(wrong), now: host.clock.now)
+        isKeyChecked.store(refusal?["status"] == "REQUEST_DENIED", ordering: .relaxed)
+        return evidence
     }
 
-    /// Sends a request without an address, which is free: Google refuses a wrong key, and tells any other that the
-    /// address is missing.
+    /// Sends only the real key: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
+        try await reach()
+        return evidence
+    }
+
+    /// Throws if the API refuses the key. It tells any other that the address is missing.
+    private func reach() async throws(PluginError) {
         let response = try await host.http.send(requests.nothing)
         if try GoogleAnswer.read(response, now: host.clock.now)["status"] != "INVALID_REQUEST" {
             _ = try GoogleAnswer.places(response, now: host.clock.now)
         }
-        return [.reachable("the API answers, and did not refuse the key")]
+    }
+
+    private var evidence: [Evidence] {
+        let reachable = Evidence.reachable("the API answers, and did not refuse the key")
+        guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
+        return [reachable, .authenticated("the same with another key is refused")]
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

@@ -9,8 +9,11 @@ struct GoogleRequests {
     let endpoint: HTTPURL
     let key: SecretPlaceholder
 
-    /// A request with neither an address nor a point.
+    /// A request with neither an address nor a point, which Google does not bill.
     var nothing: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
+
+    /// The same with another key.
+    func nothing(key: String) -> HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     func geocode(_ question: GeocodeRequest) -> HTTPRequest {
         var url = url

@@ -19,7 +19,7 @@ struct PointTimes {
     /// The first time after a slot that may be free, so that many simultaneous events need one pass.
     private var next: [Slot: UInt64] = [:]
 
-    /// Takes the time for events without a timestamp.
+    /// Creates the times of one delivery; `now` is for events without a timestamp.
     init(now: Timestamp) {
         self.now = now
     }
@@ -37,7 +37,7 @@ struct PointTimes {
         return slot.time
     }
 
-    /// Takes the digits below a millisecond from the event's identifier, so that the time is the same in every attempt
+    /// Derives the digits below a millisecond from the event's identifier, so that the time is the same in every attempt
     /// and differs from that of its neighbours.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000

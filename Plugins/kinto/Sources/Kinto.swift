@@ -77,7 +77,12 @@ struct Kinto: DatabasePlugin {
                 guard error.status == .conflict else { throw error }
             }
         }
-        throw PluginError(.conflict, "the record changed three times meanwhile", isRetryable: true, domain: "kinto")
+        throw PluginError(
+            .conflict,
+            "the record changed during each of three attempts",
+            isRetryable: true,
+            domain: "kinto"
+        )
     }
 
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws

@@ -16,7 +16,7 @@ final class RequestPace: Sendable {
         self.clock = clock
     }
 
-    /// Waits for this request's turn. A cancelled turn goes unused: the next request would come too early.
+    /// Waits for this request's turn. A cancelled turn stays unused: the next request would come too early.
     func wait() async throws(PluginError) {
         let now = clock.monotonic
         let turn = next.withLock { next -> UInt64 in

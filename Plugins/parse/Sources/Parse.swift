@@ -10,9 +10,16 @@ struct Parse: DatabasePlugin {
     private let requests: ParseRequests
     /// The launch information of the application; nil if the server does not count launches.
     private let launch: JSONValue?
+    private let launches: ParseLaunches
 
     init(configuration: PluginConfiguration, host: Host) throws {
+        try self.init(configuration: configuration, host: host, launches: .ofThisProcess)
+    }
+
+    /// - Parameter launches: Remembers which launches were reported.
+    init(configuration: PluginConfiguration, host: Host, launches: ParseLaunches) throws {
         self.host = host
+        self.launches = launches
         requests = ParseRequests(
             endpoint: try configuration.url("endpoint"),
             applicationId: try configuration.string("applicationId"),
@@ -29,19 +36,9 @@ struct Parse: DatabasePlugin {
         }
     }
 
-    /// Only the application's credentials can read its configuration, and reading it changes nothing. With launch
-    /// information, `open` also reports that the application was opened.
+    /// Only the application's credentials can read its configuration, and reading it changes nothing.
     func open() async throws -> [Evidence] {
-        let evidence = try await probe()
-        if let launch {
-            let pushHash = launch["pushHash"]?.string
-            _ = try await send(requests.appOpened(at: host.clock.now, pushHash: pushHash), for: ParseAnswer.noted)
-        }
-        return evidence
-    }
-
-    func probe() async throws -> [Evidence] {
-        _ = try await send(requests.configuration, for: ParseAnswer.configuration)
+        _ = try await exchange(requests.configuration, for: ParseAnswer.configuration)
         return [.authenticated("the server accepted the application's id and key")]
     }
 
@@ -108,7 +105,29 @@ struct Parse: DatabasePlugin {
         throw PluginError(.unsupported, "Parse has no versions to check", domain: "parse")
     }
 
+    /// Sends a request of an operation. The first one in the process also reports the launch.
     private func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
+        await reportLaunch()
+        return try await exchange(request, for: answer)
+    }
+
+    /// Reports once that the application was opened. Commands and proofs only open the gate, so `open` does not.
+    ///
+    /// A report that fails is logged and harms no operation. It is sent again only if the server was unavailable.
+    private func reportLaunch() async {
+        let application = "\(requests.applicationId) \(requests.endpoint)"
+        guard let launch, launches.claim(application) else { return }
+        var request = requests.appOpened(at: host.clock.now, pushHash: launch["pushHash"]?.string)
+        request.timeout = .seconds(5)
+        do throws(PluginError) {
+            _ = try await exchange(request, for: ParseAnswer.noted)
+        } catch {
+            if error.status == .unavailable { launches.release(application) }
+            host.log.log(.warning, "cannot report the launch", ["error": .string(error.message)])
+        }
+    }
+
+    private func exchange(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
         try answer.body(of: await host.http.send(request)) { ParseFailure.failure($0, now: host.clock.now) }
     }
 }

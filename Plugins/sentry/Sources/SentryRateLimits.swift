@@ -34,7 +34,7 @@ final class SentryRateLimits: Sendable {
         )
     }
 
-    /// Takes the limit from an answer of any status; keeps the longer of two limits.
+    /// Reads the limit from an answer of any status; keeps the longer of two limits.
     func learn(from response: HTTPResponse) {
         guard let seconds = Self.seconds(of: response, now: clock.now), seconds > 0 else { return }
         let until = clock.monotonic &+ min(seconds, 31_536_000) &* 1_000_000_000

@@ -5,8 +5,9 @@
  *
  * In C, because a signal handler may call async-signal-safe functions alone (signal-safety(7)), and Swift promises none.
  * What the handler needs is prepared before: images and their names in static tables, texts escaped for JSON by the
- * caller, descriptors, alternate stacks. Calls into plugins pay nothing: the handler looks for addresses of images on the
- * stack, from the top, and the first one that follows a call instruction names the plugin.
+ * caller, descriptors, alternate stacks. The handler looks for addresses of images on the stack, from the top, and the first one
+ * that follows a call instruction names the plugin. A function that ends in a jump to another one leaves no address there: then
+ * the mark of the call counts, where the host has set one.
  */
 #ifndef FATAL_SIGNAL_H
 #define FATAL_SIGNAL_H
@@ -29,11 +30,23 @@ int32_t fatal_signal_install(const char *_Nullable path);
 /** Gives the calling thread an alternate stack, without which an overflow of its stack leaves no note. */
 void fatal_signal_enter_thread(void);
 
+/**
+ * Marks the plugin's function that the calling thread runs from now on; 0 for none. Gives the thread an alternate stack. Returns
+ * the mark from before, to be set again.
+ */
+uintptr_t fatal_signal_set_calling(uintptr_t function);
+
+/**
+ * Says whether `exit` and `quick_exit` are a mistake from now on, whoever calls them. A process that makes it ends with the status
+ * FATAL_SIGNAL_EXIT_STATUS instead of 0.
+ */
+void fatal_signal_guard_exit(int32_t is_guarded);
+
 /** Takes the calling thread's alternate stack away again. */
 void fatal_signal_leave_thread(void);
 
 /**
- * Names the code of an image, by its handle of dlopen. `plugin` and `path` are kept, and must stay valid for ever; they are
+ * Names the code of an image, by its handle of dlopen, and notices its own calls of `_exit` from now on. `plugin` and `path` are kept, and must stay valid for ever; they are
  * escaped for JSON. Returns the image's index, or -1 if the table is full, and on systems other than Linux.
  */
 int32_t fatal_signal_add_image(void *_Nonnull handle, const char *_Nonnull plugin, const char *_Nonnull path);

@@ -30,6 +30,9 @@ struct cnats_options {
     /** The path of a file with the user's JWT and seed. */
     const char *_Nullable credentials;
     const char *_Nullable token;
+    /** A name and its password; both or neither. */
+    const char *_Nullable user;
+    const char *_Nullable password;
     /** The path of a file with the authorities' certificates. */
     const char *_Nullable authorities;
     /** Whether the connection must be encrypted. */

@@ -1,27 +1,27 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One difference between two scenes, for a platform that updates what changed instead of everything.
+/// One difference between two scenes, so that a platform can update only what changed.
 package enum SceneChange: Sendable, Hashable {
-    /// Another scene, or one with other components: everything is new.
+    /// The scene, or its list of components, was replaced: draw everything.
     case everything(Scene)
-    /// What can be done, or what does the same on the command line, is another.
+    /// The scene's acts or its command line changed.
     case acts([ConsoleAct], commandLine: String?)
-    /// A component's heading, columns or numbers are others; its rows are told apart.
+    /// A component's title, columns or numbers changed. Changes of its rows follow.
     case frame(component: Int, title: String, columns: [Component.Column], series: [Component.Series])
-    /// A row says something else.
+    /// A row's contents changed.
     case update(component: Int, row: Int, Row)
-    /// Rows were removed; the numbers are those before this change.
+    /// Rows were removed; the indices are those before this change.
     case remove(component: Int, rows: Range<Int>)
-    /// Rows are new, the first of them at that place.
+    /// Rows were inserted, the first of them at this index.
     case insert(component: Int, at: Int, [Row])
 }
 
 extension Scene {
-    /// What turns another scene into this one; nothing if both are the same.
+    /// The changes that turn another scene into this one; none if the two are equal.
     ///
-    /// Takes time in proportion to the rows: rows of one id are compared, and between the first and the last row that came or
-    /// went everything is replaced.
+    /// Takes time in proportion to the rows. Rows with the same id are compared; from the first to the last row that was added or
+    /// removed, all rows are replaced.
     package func changes(from old: Scene) -> [SceneChange] {
         let isComparable =
             route == old.route && title == old.title && components.count == old.components.count
@@ -57,7 +57,7 @@ extension Scene {
         }
         let removed = first..<(old.count - last)
         let inserted = first..<(new.count - last)
-        // Lines that scroll by: the oldest go, newer ones come, and those between stay.
+        // A log that scrolls: the oldest lines are removed and new ones appended; those in between stay.
         if last == 0, first == 0, let kept = old.firstIndex(where: { $0.id == new.first?.id }), kept > 0 {
             return [.remove(component: component, rows: 0..<kept)]
                 + Self.changes(to: new, from: Array(old[kept...]), of: component)
@@ -72,7 +72,7 @@ extension Scene {
         return changes
     }
 
-    /// Takes on a change.
+    /// Applies a change.
     package mutating func apply(_ change: SceneChange) {
         switch change {
         case .everything(let scene): self = scene

@@ -3,31 +3,31 @@
 
 /// A part of a scene: a tree, a table, a chart, or what an application registered.
 ///
-/// Every component is rows of cells, and perhaps series of numbers. So each platform draws all of them, also those that it
-/// has never heard of, and what changed between two of them is rows.
+/// Every component consists of rows of cells, and perhaps series of numbers. So each platform can draw all of them, even kinds
+/// that it does not know, and the difference between two of them is a list of rows.
 public struct Component: Sendable, Hashable, Identifiable {
-    /// Unique in the scene, and the same as long as it is the same component.
+    /// Unique in the scene, and stable for as long as the component is shown.
     public let id: String
-    /// What it is, for platforms that draw this kind in a way of their own.
+    /// The kind, for platforms that draw it in a special way.
     public let kind: ComponentKind
-    /// How the others draw it.
+    /// How all other platforms draw it.
     public let shape: Shape
-    /// What stands above it; empty for nothing.
+    /// The title above it; empty for none.
     public var title: String
     /// The headings of the cells; none for components without.
     public var columns: [Column] = []
-    /// What it shows, from the top.
+    /// The rows, from the top.
     public var rows: [Row] = []
     /// The numbers of a chart, oldest first.
     public var series: [Series] = []
-    /// The time between two numbers of a chart; nil if they are not so far apart each.
+    /// The time between two numbers of a chart; nil unless all are the same time apart.
     public var interval: Duration?
     /// The unit of a chart's numbers; empty for counts.
     public var unit = ""
-    /// What a form asks for, and the act that it is for; the rows say the same.
+    /// The form's fields and the act that it performs; the rows show the same.
     public var form: OperationForm?
 
-    /// An empty component, to be filled by a ``ComponentDescriptor``.
+    /// Creates an empty component, which a ``ComponentDescriptor`` fills.
     public init(id: String, kind: ComponentKind, shape: Shape, title: String = "") {
         self.id = id
         self.kind = kind
@@ -35,14 +35,27 @@ public struct Component: Sendable, Hashable, Identifiable {
         self.title = title
     }
 
+    /// How far back the numbers reach, such as `12 min`; nil unless they are the same time apart.
+    package var span: String? {
+        let count = series.map(\.values.count).max() ?? 0
+        guard let interval, count > 0 else { return nil }
+        let seconds = Int(clamping: (interval * count).components.seconds)
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(minutes) min"
+        default: return minutes == 0 ? "\(hours) h" : "\(hours) h \(minutes) min"
+        }
+    }
+
     /// The heading of a column.
     public struct Column: Sendable, Hashable {
         /// The heading.
         public var title: String
-        /// Whether its cells are numbers, which end at the same place.
+        /// Whether its cells are numbers, which are aligned on the right.
         public var isNumber: Bool
 
-        /// A column by its heading.
+        /// Creates a column.
         public init(_ title: String, isNumber: Bool = false) {
             self.title = title
             self.isNumber = isNumber
@@ -53,12 +66,12 @@ public struct Component: Sendable, Hashable, Identifiable {
     public struct Series: Sendable, Hashable {
         /// What they count.
         public var name: String
-        /// What they mean.
+        /// The style that says what they mean.
         public var style: StyleName
         /// The numbers, oldest first.
         public var values: [Double]
 
-        /// Takes its parts.
+        /// Creates a series.
         public init(_ name: String, _ style: StyleName = .text, _ values: [Double]) {
             self.name = name
             self.style = style
@@ -66,7 +79,7 @@ public struct Component: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// One of the ways to draw rows.
+    /// A way to draw rows.
     public struct Shape: Sendable, Hashable {
         /// The name, also as the class of a page's element.
         public let name: String
@@ -79,9 +92,9 @@ public struct Component: Sendable, Hashable, Identifiable {
         public static let details = Shape(name: "details")
         /// A time and what happened in each row, oldest first.
         public static let timeline = Shape(name: "timeline")
-        /// Lines, of which the last are the newest and kept in sight.
+        /// Lines, newest last, scrolled so that the last stays visible.
         public static let log = Shape(name: "log")
-        /// A field in each row: its name, its value, and what it takes.
+        /// A field in each row: its name, its value, and what it accepts.
         public static let form = Shape(name: "form")
         /// Sentences.
         public static let notice = Shape(name: "notice")
@@ -90,14 +103,14 @@ public struct Component: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What a component is.
+/// The kind of a component.
 public struct ComponentKind: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name, such as `table` or an application's `calculator.history`.
     public let name: String
 
-    /// A kind by its name.
+    /// Creates a kind by its name.
     public init(_ name: String) { self.name = name }
 
-    /// A kind by its name.
+    /// Creates a kind by its name.
     public init(stringLiteral name: String) { self.name = name }
 }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a component is made from a model of its own: see ``ConsoleRegistry``.
+/// Makes components from models of one type: see ``ConsoleRegistry``.
 ///
 /// ```swift
 /// registry.register(
@@ -11,17 +11,17 @@
 /// )
 /// ```
 public struct ComponentDescriptor<Model: Sendable>: Sendable {
-    /// What it makes.
+    /// The kind of component that it makes.
     public let kind: ComponentKind
     private let shape: Component.Shape
     private let fill: @Sendable (Model, inout Component) -> Void
 
-    /// Describes a component.
+    /// Creates a descriptor.
     ///
     /// - Parameters:
-    ///   - kind: Its name.
-    ///   - shape: How platforms draw it that have no way of their own.
-    ///   - fill: Puts a model into the empty component.
+    ///   - kind: The component's kind.
+    ///   - shape: How platforms that do not know the kind draw it.
+    ///   - fill: Fills the empty component from a model.
     public init(
         _ kind: ComponentKind,
         as shape: Component.Shape,
@@ -32,7 +32,7 @@ public struct ComponentDescriptor<Model: Sendable>: Sendable {
         self.fill = fill
     }
 
-    /// The component of a model.
+    /// Makes the component of a model.
     func component(_ id: String, title: String, _ model: Model) -> Component {
         var component = Component(id: id, kind: kind, shape: shape, title: title)
         fill(model, &component)

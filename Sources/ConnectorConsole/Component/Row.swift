@@ -3,20 +3,20 @@
 
 /// A row of a component.
 public struct Row: Sendable, Hashable, Identifiable {
-    /// Unique in the component, and the same as long as it is about the same thing.
+    /// Unique in the component, and stable for as long as the row describes the same thing.
     public let id: String
     /// The cells, from left to right.
     public var cells: [StyledText]
-    /// How many rows of a tree it is below, at most 64.
+    /// The row's depth in a tree, at most 64.
     public let depth: Int
-    /// Where it leads; nil for nowhere.
+    /// The route that it opens; nil for none.
     public var link: Route?
-    /// What can be done to what it is about.
+    /// What an operator can do to the thing that the row describes.
     public var acts: [ConsoleAct] = []
-    /// What does the same on the command line; nil where its scene says it, or nothing does.
+    /// The command line that shows the same; nil if the scene has it, or there is none.
     public var commandLine: String?
 
-    /// Takes its parts.
+    /// Creates a row.
     public init(_ id: String, _ cells: [StyledText], depth: Int = 0, link: Route? = nil) {
         self.id = id
         self.cells = cells
@@ -24,13 +24,13 @@ public struct Row: Sendable, Hashable, Identifiable {
         self.link = link
     }
 
-    /// Whether the row says a text, in capitals or not.
+    /// Whether a cell contains a text, regardless of case.
     func contains(_ text: String) -> Bool {
         cells.contains { $0.text.range(ofLowercased: text) }
     }
 }
 
 extension String {
-    /// Whether the text has another in it that is in lower case already.
+    /// Whether the text contains another one, which is in lower case already.
     fileprivate func range(ofLowercased text: String) -> Bool { lowercased().contains(text) }
 }

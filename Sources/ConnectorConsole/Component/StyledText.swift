@@ -1,36 +1,36 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text in pieces, each with the style of its meaning.
+/// A text in spans, each with a style that says what it means.
 ///
-/// What plugins and vendors say may hold any character: it is text, never markup. A platform escapes it when it draws.
+/// Text from plugins and vendors may contain any character. It is never markup: a platform escapes it when it draws.
 public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
-    /// The pieces, from left to right.
+    /// The spans, from left to right.
     public var spans: [Span]
 
-    /// A piece of a text.
+    /// A part of the text with one style.
     public struct Span: Sendable, Hashable {
-        /// What it says.
+        /// The characters.
         public var text: String
-        /// What it means.
+        /// The style.
         public var style: StyleName
     }
 
-    /// A text of one style.
+    /// Creates a text of one style.
     public init(_ text: String, _ style: StyleName = .text) {
         spans = text.isEmpty ? [] : [Span(text: text, style: style)]
     }
 
-    /// A text without a meaning of its own.
+    /// Creates a text of the plain style.
     public init(stringLiteral text: String) { self.init(text) }
 
     /// The text without its styles.
     public var text: String { spans.map(\.text).joined() }
 
-    /// Whether there is nothing to read.
+    /// Whether the text has no characters.
     public var isEmpty: Bool { spans.isEmpty }
 
-    /// One text after another.
+    /// Concatenates two texts.
     public static func + (left: StyledText, right: StyledText) -> StyledText {
         var sum = left
         sum.spans += right.spans

@@ -1,23 +1,17 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts together what a person can paste into a shell.
+internal import ConnectorBase
+
+/// Quotes command lines for a shell.
 package enum CommandLineText {
-    /// The command, with words quoted where a shell would read them otherwise.
+    /// The command, with each word quoted that a shell would not read literally.
     package static func command(_ words: [String]) -> String {
         words.map(quoted).joined(separator: " ")
     }
 
     private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "@"), UInt8(ascii: "%"):
-                true
-            default: false
-            }
-        }
+        let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%".utf8.contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where somebody is in the console: tabs, each with a stack of routes, and at most one dialog in front.
+/// The operator's position in the console: tabs, each with a stack of routes, and at most one dialog in front.
 ///
-/// A state machine without I/O: a platform hands it what happened, and does what it answers.
+/// A state machine without I/O: a platform passes in events and performs the actions that it returns.
 ///
 /// ```
 /// key, click, URL ──► event ──► Coordinator ──► actions ──► platform ──► slots, host
@@ -11,38 +11,38 @@
 package struct Coordinator: Sendable {
     /// The tabs, by the roots of their routes.
     package let tabs: [String]
-    /// The tab that is shown.
+    /// The selected tab.
     package private(set) var tab: String
-    /// What is in front; nil for nothing.
+    /// The dialog in front; nil for none.
     package private(set) var dialog: Dialog?
-    /// What the host is doing; nil for nothing.
+    /// The action that the host is performing; nil for none.
     package private(set) var pending: ConsoleAct?
     private var stacks: [String: [Route]]
 
-    /// The deepest stack; the oldest routes above its root are forgotten.
+    /// The deepest stack; beyond it the oldest routes above the root are dropped.
     private static let depth = 32
 
-    /// Something that happened.
+    /// Input to the coordinator.
     package enum Event: Sendable, Hashable {
-        /// Somebody asks for a route.
+        /// The operator opens a route.
         case move(Route)
-        /// Somebody asks for the tab that is so many places to the right.
+        /// The operator moves this many tabs to the right.
         case turn(Int)
-        /// Somebody goes back, or closes the dialog.
+        /// The operator goes back, or closes the dialog.
         case back
-        /// Somebody asks what the keys do.
+        /// The operator asks for the list of keys.
         case help
-        /// Somebody asks for an act.
+        /// The operator requests an action.
         case act(ConsoleAct)
-        /// Somebody answered the dialog's question.
+        /// The operator answered the dialog's question.
         case answer(Bool)
-        /// The host has done what it was told; it says so in a sentence.
+        /// The host has finished an action, and describes the result in a sentence.
         case done(String)
-        /// Somebody leaves.
+        /// The operator quits.
         case quit
     }
 
-    /// Something to do.
+    /// Output for the platform to perform.
     package enum Action: Sendable, Hashable {
         /// Mount the scene of a route.
         case show(Route)
@@ -50,15 +50,15 @@ package struct Coordinator: Sendable {
         case present(Dialog)
         /// Remove the dialog.
         case dismiss
-        /// Tell the host.
+        /// Pass the action to the host.
         case perform(ConsoleAct)
-        /// Say a sentence.
+        /// Show a message.
         case tell(String)
-        /// End.
+        /// Quit.
         case quit
     }
 
-    /// Begins at a route; at the first tab if no tab has it.
+    /// Starts at a route, or at the first tab if no tab has the route.
     package init(tabs: [String], at route: Route) {
         self.tabs = tabs
         let first = tabs.first ?? route.root
@@ -68,15 +68,15 @@ package struct Coordinator: Sendable {
         if tab == route.root, route != Route([tab]) { stacks[tab]?.append(route) }
     }
 
-    /// The route that is shown.
+    /// The current route.
     package var route: Route { stacks[tab]?.last ?? Route([tab]) }
 
-    /// The routes that going back leads through, the root first.
+    /// The routes to go back through, root first.
     package var stack: [Route] { stacks[tab] ?? [] }
 
-    /// Takes note of what happened.
+    /// Handles an event.
     ///
-    /// - Returns: What to do about it, in order.
+    /// - Returns: The actions to perform, in order.
     package mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .quit: return [.quit]
@@ -118,7 +118,7 @@ package struct Coordinator: Sendable {
         return [.perform(act), .tell("\(act.title) …")]
     }
 
-    /// Turns to the tab of a root, and goes anywhere else from where somebody is, so that going back leads there again.
+    /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns.
     private mutating func move(to route: Route) -> [Action] {
         guard tabs.contains(route.root) else { return [.tell("there is nothing at \(route)")] }
         if route == Route([route.root]) { tab = route.root }

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is in front of the scene, and has every key until it is answered.
+/// A dialog in front of the scene, which takes every key until it is answered.
 package enum Dialog: Sendable, Hashable {
-    /// What the keys do.
+    /// The list of keys.
     case help
-    /// Whether to do what cannot be undone.
+    /// A question before an action that cannot be undone.
     case confirmation(ConsoleAct)
 }

@@ -1,25 +1,25 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field of a form: what is asked for, as a text that somebody writes.
+/// A field of a form, whose value is entered as text.
 public struct FormField: Sendable, Hashable, Identifiable {
     /// Unique in the form, and safe as a name in HTML: `query.limit`.
     public let name: String
-    /// What stands beside it.
+    /// The label beside it.
     public let label: String
-    /// What it takes.
+    /// The kind of value that it accepts.
     public let kind: Kind
-    /// Whether it must not be empty.
+    /// Whether a value is required.
     public let isRequired: Bool
-    /// What it means, in a few words.
+    /// A short explanation.
     public let help: String
-    /// What it could hold; empty where the kind says enough.
+    /// An example; empty if the kind is explanation enough.
     public let example: String
 
     /// The name.
     public var id: String { name }
 
-    /// Takes its parts.
+    /// Creates a field.
     package init(
         _ name: String,
         label: String,
@@ -36,31 +36,31 @@ public struct FormField: Sendable, Hashable, Identifiable {
         self.example = example
     }
 
-    /// What a field takes.
+    /// The kind of value that a field accepts.
     public struct Kind: Sendable, Hashable {
         /// The name, also as the class of a page's element.
         public let name: String
-        /// The words to choose from; an empty field chooses none of them.
+        /// The choices; an empty field chooses none.
         public let choices: [String]
 
-        /// A text, taken as it is.
+        /// Text, taken literally.
         public static let text = Kind(name: "text", choices: [])
-        /// A number, as JSON writes it.
+        /// A number in JSON's notation.
         public static let number = Kind(name: "number", choices: [])
         /// True or false.
         public static let boolean = Kind(name: "boolean", choices: ["true", "false"])
-        /// JSON, over several lines if need be.
+        /// JSON, which may span several lines.
         public static let json = Kind(name: "json", choices: [])
-        /// One of some words.
+        /// One of several words.
         public static func choice(_ words: [String]) -> Kind { Kind(name: "choice", choices: words) }
     }
 }
 
-/// What is wrong with what a form holds.
+/// The faults in a form's values.
 public struct FormFault: Error, Sendable, Hashable {
-    /// A sentence for each field that is wrong, by its name.
+    /// A sentence for each faulty field, by the field's name.
     public let errors: [String: String]
 
-    /// Takes the sentences.
+    /// Creates an error from the sentences.
     package init(_ errors: [String: String]) { self.errors = errors }
 }

@@ -6,34 +6,34 @@ package import ConnectorManifest
 
 /// The form that calls an operation, made from its signature and its capability's model.
 ///
-/// A platform shows the ``fields``, collects a text for each, and asks for the ``act(_:)``. The texts are read as
-/// `connector-host call` reads its words.
+/// A platform shows the ``fields``, collects a text for each, and calls ``act(_:)``. The texts are parsed as
+/// `connector-host call` parses its arguments.
 public struct OperationForm: Sendable, Hashable {
     /// The connector to call.
     public let connector: String
     /// The operation.
     public let operation: String
-    /// What it asks for; none if the operation takes nothing.
+    /// The fields; none if the operation takes no arguments.
     public let fields: [FormField]
-    /// Whether the outbox delivers what is sent.
+    /// Whether the outbox delivers the event, instead of a call at once.
     public let isDelivered: Bool
     private let loss: String?
     private let reader: ArgumentReader
     private let commands: CommandLines
     private let inputs: [String: Input]
 
-    /// What a field stands for.
+    /// The argument that a field provides.
     private struct Input: Sendable, Hashable {
         var name: String
         var isMember: Bool
         var type: ValueType?
     }
 
-    /// Makes the form of an operation.
+    /// Creates the form of an operation.
     ///
     /// - Parameters:
-    ///   - name: What calls of the connector name it by.
-    ///   - commands: How the command line is made that does the same.
+    ///   - name: The operation's name in calls of this connector.
+    ///   - commands: Makes the command line that does the same.
     package init(
         _ operation: Operation,
         named name: String,
@@ -63,10 +63,10 @@ public struct OperationForm: Sendable, Hashable {
         (self.fields, self.inputs) = (fields, inputs)
     }
 
-    /// The call, with what somebody wrote.
+    /// The call with the entered values.
     ///
-    /// - Parameter texts: What is in the fields, by their names; an empty text is no value.
-    /// - Throws: What is wrong with which field.
+    /// - Parameter texts: The fields' texts, by name; an empty text is no value.
+    /// - Throws: A sentence for each faulty field.
     public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         var entries: [ArgumentReader.Entry] = []
         var errors: [String: String] = [:]
@@ -94,7 +94,7 @@ public struct OperationForm: Sendable, Hashable {
 
     private func arguments(_ entries: [ArgumentReader.Entry]) throws(ConnectorError) -> JSONObject {
         var arguments = try reader.arguments(entries)
-        // A model whose members are all left out is an empty one.
+        // A model with all members left out is an empty object.
         if let container = reader.container, !container.isOptional, arguments[container.name] == nil {
             arguments[container.name] = .object(JSONObject())
         }
@@ -113,7 +113,7 @@ public struct OperationForm: Sendable, Hashable {
         )
     }
 
-    /// What is wrong with a field that is not empty; nil if nothing is.
+    /// The fault in the text of a field that is not empty; nil if there is none.
     private func problem(of field: FormField, _ entry: ArgumentReader.Entry, _ type: ValueType?) -> String? {
         if !field.kind.choices.isEmpty, !field.kind.choices.contains(entry.text) {
             return "\(field.label) must be one of \(field.kind.choices.joined(separator: ", "))"
@@ -125,7 +125,7 @@ public struct OperationForm: Sendable, Hashable {
                     return "\(field.label) must be a number, not \(value.kind)"
                 }
             }
-            // Whether a handle is one of the gate's, its call tells.
+            // The call itself finds out whether a handle belongs to the gate.
             guard let type, type != .handle else { return nil }
             _ = try CallValue(try reader.value(of: entry), as: type, handles: nil)
             return nil

@@ -1,20 +1,20 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the command lines that do what the console does.
+/// Builds the command lines that do the same as the console.
 package struct CommandLines: Sendable, Hashable {
-    /// The file to name; nil for `connectors.json` in the working directory.
+    /// The file to pass; nil for `connectors.json` in the working directory.
     package var file: String?
     /// Whether the gates open against simulators.
     package var isSimulated: Bool
 
-    /// Takes the options that every command gets.
+    /// Creates a builder with the options that every command gets.
     package init(file: String? = nil, isSimulated: Bool = false) {
         self.file = file
         self.isSimulated = isSimulated
     }
 
-    /// A command, with the file it works on.
+    /// A command on the file.
     package func command(_ words: String..., takesSimulation: Bool = false) -> String {
         let file = file.map { ["--config", $0] } ?? []
         let simulation = takesSimulation && isSimulated ? ["--simulate"] : []
@@ -25,13 +25,12 @@ package struct CommandLines: Sendable, Hashable {
     ///
     /// - Parameter words: The arguments.
     package func call(_ path: String, _ operation: String, _ words: [String], isDelivered: Bool) -> String {
-        // A simulated outbox is in the memory of one process, so that the event is delivered at once.
-        let verb = isDelivered && !isSimulated ? "send" : "call"
+        let verb = isDelivered ? "send" : "call"
         let options = (file.map { ["--config", $0] } ?? []) + (isSimulated ? ["--simulate"] : [])
         return CommandLineText.command(["connector-host", verb, path, operation] + words + options)
     }
 
-    /// A command on the outbox; nil with simulators, whose outbox is in the memory of one process.
+    /// A command on the outbox; nil with simulators, whose outbox lives in the memory of one process.
     package func outbox(_ words: String..., connector: String? = nil) -> String? {
         guard !isSimulated else { return nil }
         let options = (connector.map { ["--gate", $0] } ?? []) + (file.map { ["--config", $0] } ?? [])

@@ -1,46 +1,46 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorOutbox
 
-/// A call that somebody made from the console, and what became of it: bounded, whatever the plugin answers.
+/// A call made from the console, and its result: bounded in size, whatever the plugin answers.
 package struct ConsoleCall: Sendable {
-    /// What was asked for.
+    /// The requested action.
     package let act: ConsoleAct
-    /// When.
+    /// When the call began.
     package let began: Timestamp
-    /// How long it took; nil while it goes on.
+    /// How long it took; nil while it runs.
     package private(set) var duration: Duration?
-    /// What became of it; nil while it goes on.
+    /// The result; nil while it runs.
     package private(set) var outcome: Outcome?
-    /// What the plugin said of its progress, the last lines alone.
+    /// The last lines of progress that the plugin reported.
     package private(set) var progress: [String] = []
-    /// How many lines came before those.
+    /// How many earlier lines of progress were dropped.
     package private(set) var forgottenProgress = 0
 
-    /// The most lines that are kept of an answer, and of the progress.
+    /// The most lines kept of an answer, and of the progress.
     package static let lineLimit = 400
-    /// The most characters that are kept of a line.
+    /// The most characters kept of a line.
     package static let lengthLimit = 2000
 
-    /// What became of a call.
+    /// The result of a call.
     package enum Outcome: Sendable {
-        /// The operation answered, in lines; some more were left out.
+        /// The operation's answer in lines, and how many lines were left out.
         case answer([String], omitted: Int)
-        /// The event is safe; the connectors get it from the outbox, or had it at once.
+        /// The event is stored for these connectors; those with direct delivery have had it.
         case stored(id: String, connectors: [String], outcomes: [CallOutcome])
-        /// It failed.
+        /// The call failed.
         case failure(ConnectorError)
     }
 
-    /// Begins.
+    /// Creates a call that has just begun.
     package init(_ act: ConsoleAct, at time: Timestamp) {
         self.act = act
         began = time
     }
 
-    /// Takes note of progress.
+    /// Adds a line of progress.
     package mutating func note(_ value: JSONValue) {
         if progress.count == Self.lineLimit {
             progress.removeFirst()
@@ -49,7 +49,7 @@ package struct ConsoleCall: Sendable {
         progress.append((value.string ?? value.serialized()).excerpt(of: Self.lengthLimit))
     }
 
-    /// Ends with an answer; null is none.
+    /// Ends with an answer; null is no answer.
     package mutating func end(_ answer: JSONValue, after duration: Duration) {
         let text = answer == .null ? "" : answer.string ?? answer.serialized(pretty: true)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ package struct ConsoleCall: Sendable {
         self.duration = duration
     }
 
-    /// Ends with an event that is safe.
+    /// Ends with the receipt of a stored event.
     package mutating func end(_ receipt: Receipt, after duration: Duration) {
         outcome = .stored(id: receipt.id, connectors: receipt.connectors, outcomes: receipt.outcomes)
         self.duration = duration
@@ -71,18 +71,18 @@ package struct ConsoleCall: Sendable {
     }
 }
 
-/// The last call of each operation that was called from the console.
-struct CallBook: Sendable {
+/// The last call of each operation, as far as the console made it.
+struct CallHistory: Sendable {
     private var calls: [Route: (number: Int, call: ConsoleCall)] = [:]
     private var next = 0
 
-    /// The most operations whose calls are kept.
+    /// The most operations whose last call is kept.
     static let limit = 64
 
-    /// The last call of the operation at a route; nil if it was not called, or others were since.
+    /// The last call of the operation at a route; nil if there was none, or it has been dropped since.
     subscript(route: Route) -> ConsoleCall? { calls[route]?.call }
 
-    /// Takes note of a call that begins.
+    /// Adds a call that begins.
     ///
     /// - Returns: The number of the call, for ``update(_:at:_:)``.
     mutating func begin(_ call: ConsoleCall, at route: Route) -> Int {
@@ -94,7 +94,7 @@ struct CallBook: Sendable {
         return next
     }
 
-    /// Changes a call, unless another one took its place.
+    /// Updates a call, unless a later one has replaced it.
     mutating func update(_ number: Int, at route: Route, _ body: (inout ConsoleCall) -> Void) {
         guard var found = calls[route], found.number == number else { return }
         body(&found.call)

@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console knows of a host, and does to it.
+/// A console's view of a host, and its way to act on it.
 package protocol ConsoleModel: Sendable {
-    /// Arrives whenever a snapshot may be another; changes that nobody awaits become one. For one consumer.
+    /// Yields whenever the snapshot may have changed; changes that are not awaited are merged into one. For one consumer.
     var changes: AsyncStream<Void> { get }
 
-    /// What the host says now.
+    /// The current state of the host.
     ///
-    /// - Parameter routes: What is shown: events of the outbox and plugins are looked up for those routes alone.
+    /// - Parameter routes: The visible routes. Events of the outbox and plugins are looked up only for these.
     func snapshot(for routes: [Route]) async -> ConsoleSnapshot
 
-    /// Does something to the host.
+    /// Performs an action on the host.
     ///
-    /// - Returns: What became of it, in a sentence.
+    /// - Returns: The result in a sentence.
     func perform(_ act: ConsoleAct) async -> String
 }

@@ -2,58 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorHost
-public import ConnectorManifest
+internal import ConnectorManifest
 package import ConnectorOutbox
 
-/// What a host says at one moment, for scenes to be made from.
+/// The state of a host at one moment, from which scenes are made.
 public struct ConsoleSnapshot: Sendable {
-    /// The time of the moment.
+    /// When the snapshot was taken.
     public var time: Timestamp
-    /// Every gate.
+    /// The report of every gate.
     public var report: Report
     /// The last events of plugins, oldest first.
     public var events: [ConnectorEvent] = []
-    /// How many events came before those.
+    /// How many earlier events were dropped.
     package var forgottenEvents = 0
-    /// What changed while the console looked on.
+    /// The changes of state since the console started.
     package var history = HostHistory()
-    /// How busy the gates that are shown were, by path.
+    /// The load of the visible gates, by path.
     package var load: [String: Load] = [:]
-    /// The capabilities of the gates that are shown, by path.
+    /// The capabilities of the visible gates, by path.
     package var capabilities: [String: [Capability]] = [:]
-    /// The last calls that were made from a console of the operations that are shown. They show what was asked and
-    /// answered: empty it for somebody who may not act.
+    /// The last calls of the visible operations. They show arguments and answers: leave them out for operators who may not
+    /// act.
     package var calls: [Route: ConsoleCall] = [:]
-    /// Events that wait, oldest first; the first ones alone.
+    /// The oldest waiting events, oldest first.
     package var waiting: [OutboxRecord] = []
-    /// Dead letters, oldest first; the first ones alone.
+    /// The oldest dead letters, oldest first.
     package var dead: [OutboxRecord] = []
-    /// Events that wait and dead letters after a place, by the routes that name it; the first ones there alone.
+    /// Later parts of these two lists, by the routes that name where they begin.
     package var later: [Route: [OutboxRecord]] = [:]
-    /// The event that is shown, at each connector that gets it.
+    /// The visible event, once for each connector that gets it.
     package var found: [OutboxRecord] = []
-    /// Every plugin, once one is shown.
+    /// Every plugin, if a route shows plugins.
     package var plugins: [PluginSummary] = []
-    /// What the host was made from; nil if that is unknown.
+    /// The host's configuration; nil if it is not known.
     package var configuration: Configuration?
-    /// How command lines are made that do the same.
+    /// The configuration of each leaf, if a route shows the configuration.
+    package var leaves: [ConfiguredLeaf] = []
+    /// Builds the command lines that do the same.
     package var commands = CommandLines()
-    /// What was looked up for it.
+    /// The routes that the snapshot was taken for.
     package var routes: Set<Route> = []
-    /// Why something could not be looked up.
+    /// Why a look-up failed; nil if none did.
     package var failure: ConnectorError?
 
-    /// A moment without anything but a report.
+    /// Creates a snapshot with nothing but a report.
     package init(time: Timestamp, report: Report) {
         self.time = time
         self.report = report
     }
 
-    /// Whether it knows what there is to be known of a route.
+    /// Whether the snapshot has what the scene of a route needs.
     package func isAbout(_ route: Route) -> Bool {
         switch route.root {
-        case Route.outbox.root, Route.dead.root, Route.plugins.root: routes.contains(route)
-        // The operations of a gate are looked up.
+        case Route.outbox.root, Route.dead.root, Route.plugins.root, Route.configuration.root: routes.contains(route)
+        // The operations of a gate need a look-up.
         case Route.gates.root: route.parts.count < 3 || routes.contains(route)
         default: true
         }

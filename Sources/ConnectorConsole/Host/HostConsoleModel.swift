@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorHost
 internal import ConnectorInvocation
-internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// What a console knows of a host in the same process.
+/// The model of a host in the same process.
 package final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
@@ -16,7 +16,8 @@ package final class HostConsoleModel: ConsoleModel {
         var events: [ConnectorEvent] = []
         var forgotten = 0
         var plugins: [PluginSummary]?
-        var calls = CallBook()
+        var leaves: [ConfiguredLeaf]?
+        var calls = CallHistory()
     }
 
     private let host: ConnectorHost
@@ -27,19 +28,19 @@ package final class HostConsoleModel: ConsoleModel {
     private let change: AsyncStream<Void>.Continuation
     package let changes: AsyncStream<Void>
 
-    /// The most events of plugins that are kept.
+    /// The most events of plugins kept.
     package static let eventLimit = 500
-    /// The shortest time between two looks at the states.
+    /// The shortest time between two looks at the gates' states.
     private static let interval: Duration = .milliseconds(100)
-    /// The most events of the outbox that are shown.
+    /// The most events of the outbox in one list.
     package static let recordLimit = 200
 
-    /// Looks at a host from ``run()`` on.
+    /// Creates a model, which follows the host once ``run()`` is called.
     ///
     /// - Parameters:
-    ///   - commands: How command lines are made that do the same.
+    ///   - commands: Builds the command lines that do the same.
     ///   - clock: The host's clock.
-    ///   - plugins: Finds every plugin; called at most once, on a thread that it may hold.
+    ///   - plugins: Finds every plugin; called at most once, on a thread that it may block.
     package init(
         _ host: ConnectorHost,
         commands: CommandLines = CommandLines(),
@@ -61,15 +62,20 @@ package final class HostConsoleModel: ConsoleModel {
                 for await report in host.reports {
                     state.withLock { [clock] in $0.history.note(report, at: clock.wallTime()) }
                     change.yield()
-                    // Of a thousand gates that change all the time, each state is seen that lasts a tenth of a second.
+                    // Even if a thousand gates change all the time, every state that lasts a tenth of a second is seen.
                     guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
                 }
             }
             group.addTask { [self] in for await event in events { note(event) } }
             group.addTask { [self] in
-                while (try? await Task.sleep(for: .seconds(1))) != nil {
+                // By the clock: a late sample neither delays the next one nor loses a second.
+                let clock = ContinuousClock()
+                var sampled = clock.now
+                while (try? await clock.sleep(until: sampled + .seconds(1))) != nil {
+                    let elapsed = Int(clamping: sampled.duration(to: clock.now).components.seconds)
+                    sampled += .seconds(elapsed)
                     let (report, durations) = (host.report, host.callDurations)
-                    state.withLock { $0.load.sample(report, durations) }
+                    state.withLock { $0.load.sample(report, durations, after: elapsed) }
                     change.yield()
                 }
             }
@@ -109,6 +115,7 @@ package final class HostConsoleModel: ConsoleModel {
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
+            case Route.configuration.root: snapshot.leaves = await leaves()
             default: break
             }
         }
@@ -134,9 +141,9 @@ package final class HostConsoleModel: ConsoleModel {
 
     private func records(
         _ state: OutboxRecord.State,
-        after place: RecordPlace? = nil
+        after cursor: RecordCursor? = nil
     ) async throws(ConnectorError) -> [OutboxRecord] {
-        try await host.outboxRecords(RecordSelection(states: [state], limit: Self.recordLimit, after: place))
+        try await host.outboxRecords(RecordSelection(states: [state], limit: Self.recordLimit, after: cursor))
     }
 
     private func plugins() async -> [PluginSummary] {
@@ -144,6 +151,13 @@ package final class HostConsoleModel: ConsoleModel {
         let plugins = await Task.detached { [findPlugins] in findPlugins() }.value
         state.withLock { $0.plugins = plugins }
         return plugins
+    }
+
+    private func leaves() async -> [ConfiguredLeaf] {
+        if let leaves = state.withLock(\.leaves) { return leaves }
+        let leaves = await Task.detached { [host] in host.resolved.configuredLeaves() }.value
+        state.withLock { $0.leaves = leaves }
+        return leaves
     }
 
     package func perform(_ act: ConsoleAct) async -> String {
@@ -155,31 +169,31 @@ package final class HostConsoleModel: ConsoleModel {
     }
 
     private func result(of act: ConsoleAct) async throws(ConnectorError) -> String {
-        switch (act.verb, act.subject) {
+        switch (act.verb, act.subject.kind) {
         case (.retry, .gate(let path)): return Self.state(of: path, in: try await host.retry(path))
         case (.open, .gate(let path)): return Self.state(of: path, in: try await host.open(path))
         case (.close, .gate(let path)):
             try await host.close(path)
             return Self.state(of: path, in: host.report)
-        case (.replay, let subject): return Self.count("replayed", try await host.replay(Self.selection(subject)))
-        case (.drop, let subject): return Self.count("dropped", try await host.drop(Self.selection(subject)))
+        case (.replay, _): return Self.count("replayed", try await host.replay(Self.selection(act.subject)))
+        case (.drop, _): return Self.count("dropped", try await host.drop(Self.selection(act.subject)))
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
             return try await noting(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
                 let gate = try host.gate(path)
                 if isDelivered { return .receipt(try await gate.send(name, arguments)) }
                 return .answer(try await gate.call(name, arguments, options: CallOptions(onProgress: progress)))
             }
-        case (.retry, _), (.open, _), (.close, _), (.call, _): return "nothing to do"
+        default: return "cannot \(act.verb.rawValue) this"
         }
     }
 
-    /// What a call returns.
+    /// The result of a call.
     private enum CallResult {
         case answer(JSONValue)
         case receipt(Receipt)
     }
 
-    /// Makes a call, and takes note of what becomes of it.
+    /// Makes a call, and records its progress and result.
     private func noting(
         _ act: ConsoleAct,
         at route: Route,
@@ -211,7 +225,7 @@ package final class HostConsoleModel: ConsoleModel {
     }
 
     private static func selection(_ subject: ConsoleAct.Subject) -> RecordSelection {
-        switch subject {
+        switch subject.kind {
         case .gate(let path), .operation(_, of: let path, _, isDelivered: _):
             RecordSelection(targets: [path], states: [.dead])
         case .letter(let id, let connector):

@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 package import ConnectorHost
-package import ConnectorManifest
 
-/// What changed in a host's reports while somebody looked on: bounded, however long that is.
+/// The changes of state in a host's reports, bounded however long it is watched.
 package struct HostHistory: Sendable {
-    /// The changes of states, oldest first.
+    /// The changes of state, oldest first.
     package private(set) var transitions: [Transition] = []
     private var states: [String: (state: GateState, since: Timestamp?)] = [:]
 
-    /// The most changes that are kept.
+    /// The most changes kept.
     package static let transitionLimit = 200
 
     /// A change of one connector's state.
@@ -19,19 +19,19 @@ package struct HostHistory: Sendable {
         package var time: Timestamp
         /// The connector.
         package var path: String
-        /// The state from then on.
+        /// The new state.
         package var state: GateState
         /// Why, in a sentence.
         package var reason: String?
     }
 
-    /// Nothing seen yet.
+    /// Creates an empty history.
     package init() {}
 
-    /// Since when a connector has its state; nil if it had it when the looking began.
+    /// Since when a connector has had its state; nil if it already had it when watching began.
     package func since(_ path: String) -> Timestamp? { states[path]?.since }
 
-    /// Takes note of a report.
+    /// Records the changes in a report.
     package mutating func note(_ report: Report, at time: Timestamp) {
         for gate in report.gates {
             guard let known = states[gate.path] else {
@@ -53,6 +53,6 @@ package struct HostHistory: Sendable {
 }
 
 extension Evidence {
-    /// The proof in a few words.
+    /// A short description of the proof.
     var summary: String { detail.isEmpty ? kind.rawValue : "\(kind.rawValue): \(detail)" }
 }

@@ -5,28 +5,45 @@ package import ConnectorHost
 
 /// How busy the connectors were: the last hour by seconds, and the last day by minutes.
 ///
-/// A connector that nobody calls and that has no outbox costs nothing. Any other costs at most 145 KB, less for every minute in
+/// A connector without calls and without an outbox costs nothing. Any other costs at most 145 KB, less for every minute in
 /// which nothing happened; at most 256 connectors are followed.
 package struct LoadHistory: Sendable {
     private var loads: [String: Load] = [:]
+    /// How many seconds have been sampled so far.
+    private var seconds = 0
 
-    /// The most connectors that are followed.
+    /// The most connectors followed.
     package static let connectorLimit = 256
 
-    /// Nothing seen yet.
+    /// Creates an empty history.
     package init() {}
 
-    /// How busy a connector was; nil if nobody called it and nothing waited for it.
+    /// How busy a connector was; nil if it was never called and never had an event.
     package subscript(path: String) -> Load? { loads[path] }
 
-    /// Takes the numbers of a second.
+    /// Adds the numbers of the time since the last sample.
     ///
-    /// - Parameter durations: How long the calls of each connector took so far.
-    package mutating func sample(_ report: Report, _ durations: [String: DurationHistogram]) {
+    /// A connector that is first called later begins with the idle time until then: its charts reach back as far as those of
+    /// the others.
+    ///
+    /// - Parameters:
+    ///   - durations: How long each connector's calls have taken so far.
+    ///   - elapsed: The seconds since the last sample, at least 1. A machine that slept or was busy takes fewer samples; each is
+    ///     then spread over the seconds that it covers, and the axis stays true.
+    package mutating func sample(
+        _ report: Report,
+        _ durations: [String: DurationHistogram],
+        after elapsed: Int = 1
+    ) {
+        let elapsed = min(max(1, elapsed), Load.longest)
         for gate in report.gates where gate.calls != nil || gate.outbox != nil || loads[gate.path] != nil {
             guard loads[gate.path] != nil || loads.count < Self.connectorLimit else { continue }
-            loads[gate.path, default: Load()].add(gate, durations[gate.path])
+            // Calls that were made before the first sample belong to no second.
+            let isNew = loads[gate.path] == nil
+            if isNew { loads[gate.path] = seconds == 0 ? Load(gate, durations[gate.path]) : Load(idleFor: seconds) }
+            loads[gate.path]?.add(gate, durations[gate.path], after: elapsed)
         }
+        seconds = min(seconds + elapsed, Load.longest)
     }
 }
 
@@ -41,28 +58,44 @@ package struct Load: Sendable {
 
     /// The numbers of one second or minute.
     package struct Sample: Sendable, Hashable {
-        /// How many calls began, each second.
+        /// Calls begun per second.
         package var calls: Float = 0
-        /// How many of them failed, each second.
+        /// Calls failed per second.
         package var failures: Float = 0
-        /// How long half of the calls took at most, in seconds; 0 if none ended.
+        /// The median duration of calls, in seconds; 0 if none ended.
         package var median: Float = 0
-        /// How long nine of ten calls took at most, in seconds.
-        package var most: Float = 0
-        /// How long 99 of 100 calls took at most, in seconds.
-        package var nearlyAll: Float = 0
-        /// How many events waited at the end.
+        /// The 90th percentile of the durations, in seconds.
+        package var p90: Float = 0
+        /// The 99th percentile of the durations, in seconds.
+        package var p99: Float = 0
+        /// Events waiting at the end of the time.
         package var waiting: Float = 0
     }
 
-    /// What had been counted when a second or a minute began.
+    /// The longest time kept, in seconds: a day.
+    static let longest = 86_400
+
+    /// Starts counting now: earlier calls belong to no second.
+    init(_ gate: GateReport, _ durations: DurationHistogram?) {
+        _ = second.take(gate, durations)
+        _ = minute.take(gate, durations)
+    }
+
+    /// Starts with this many idle seconds.
+    init(idleFor count: Int) {
+        for _ in 0..<min(count, 3600) { seconds.append(Sample()) }
+        for _ in 0..<(count / 60) { minutes.append(Sample()) }
+        minute.elapsed = count % 60
+    }
+
+    /// The counts at the start of a second or a minute.
     private struct Counter {
         var calls: UInt64 = 0
         var failures: UInt64 = 0
         var durations = DurationHistogram()
         var elapsed = 0
 
-        /// What happened since, and begins anew.
+        /// Returns what happened since then, and starts again.
         mutating func take(_ gate: GateReport, _ durations: DurationHistogram?) -> Sample {
             let (calls, failures) = (gate.calls?.total ?? 0, gate.calls?.failures ?? 0)
             let seconds = Float(max(1, elapsed))
@@ -73,8 +106,8 @@ package struct Load: Sendable {
             if let durations {
                 let ended = durations.since(self.durations)
                 sample.median = Float(ended.quantile(0.5) ?? 0)
-                sample.most = Float(ended.quantile(0.9) ?? 0)
-                sample.nearlyAll = Float(ended.quantile(0.99) ?? 0)
+                sample.p90 = Float(ended.quantile(0.9) ?? 0)
+                sample.p99 = Float(ended.quantile(0.99) ?? 0)
                 self.durations = durations
             }
             (self.calls, self.failures, elapsed) = (calls, failures, 0)
@@ -82,20 +115,20 @@ package struct Load: Sendable {
         }
     }
 
-    mutating func add(_ gate: GateReport, _ durations: DurationHistogram?) {
-        if seconds.isEmpty {
-            // What happened before somebody looked on belongs to no second.
-            _ = second.take(gate, durations)
-            _ = minute.take(gate, durations)
-        }
-        second.elapsed = 1
-        minute.elapsed += 1
-        seconds.append(second.take(gate, durations))
-        if minute.elapsed == 60 { minutes.append(minute.take(gate, durations)) }
+    mutating func add(_ gate: GateReport, _ durations: DurationHistogram?, after count: Int) {
+        second.elapsed = count
+        let sample = second.take(gate, durations)
+        for _ in 0..<min(count, 3600) { seconds.append(sample) }
+        minute.elapsed += count
+        guard minute.elapsed >= 60 else { return }
+        let (whole, rest) = minute.elapsed.quotientAndRemainder(dividingBy: 60)
+        let average = minute.take(gate, durations)
+        for _ in 0..<whole { minutes.append(average) }
+        minute.elapsed = rest
     }
 }
 
-/// The last numbers, in pieces of a minute or an hour each; a piece in which nothing happened is not there.
+/// The most recent samples, in chunks of 60; a chunk in which nothing happened takes no memory.
 package struct Ring: Sendable {
     private let limit: Int
     private var chunks: [[Load.Sample]?] = []
@@ -103,18 +136,18 @@ package struct Ring: Sendable {
 
     private static let size = 60
 
-    /// Keeps at least so many numbers.
+    /// Keeps at least `limit` samples.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether there is none.
+    /// Whether there are no samples.
     package var isEmpty: Bool { chunks.isEmpty && last.isEmpty }
 
-    /// How many numbers are held in memory.
+    /// How many samples are held in memory.
     package var held: Int { chunks.reduce(last.count) { $0 + ($1?.count ?? 0) } }
 
-    /// The numbers, oldest first.
+    /// The samples, oldest first.
     package var samples: [Load.Sample] {
         let idle = [Load.Sample](repeating: Load.Sample(), count: Self.size)
         return (chunks.flatMap { $0 ?? idle } + last).suffix(limit)
@@ -125,7 +158,7 @@ package struct Ring: Sendable {
         guard last.count == Self.size else { return }
         chunks.append(last.allSatisfy { $0 == Load.Sample() } ? nil : last)
         last = []
-        // The oldest piece is used up bit by bit, so there is one more.
+        // Samples leave the oldest chunk one by one, so one more chunk is kept.
         if chunks.count > limit / Self.size { chunks.removeFirst() }
     }
 }

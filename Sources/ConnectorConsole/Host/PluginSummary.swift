@@ -5,20 +5,20 @@ package import ConnectorManifest
 
 /// A plugin in one of the host's directories.
 package struct PluginSummary: Sendable, Hashable {
-    /// Its file.
+    /// The plugin's file.
     package var path: String
-    /// What it says of itself; nil if that cannot be read.
+    /// The manifest; nil if it cannot be read.
     package var manifest: Manifest?
-    /// Why it cannot be used; nil if it can.
+    /// Why the plugin cannot be used; nil if it can.
     package var problem: String?
 
-    /// Takes its parts.
+    /// Creates a summary.
     package init(path: String, manifest: Manifest?, problem: String?) {
         self.path = path
         self.manifest = manifest
         self.problem = problem
     }
 
-    /// What it is called in the console: its id, or the file if it has none.
+    /// The plugin's name in the console: its id, or the file if it has none.
     package var name: String { manifest?.id ?? path }
 }

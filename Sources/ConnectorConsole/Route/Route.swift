@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
-/// A place in the console: a path that a browser has as its URL and `--route` takes.
+/// A page of the console: a path, which is the URL in a browser and the argument of `--route`.
 ///
 /// ```swift
 /// Route.gate("analytics/segment").description         // "/gates/analytics/segment"
@@ -15,7 +15,7 @@ public struct Route: Sendable, Hashable {
     /// The parts of the path, decoded. The path of a gate is one part, and so is the name below it.
     public let parts: [String]
 
-    /// A route by its parts; empty ones are left out.
+    /// Creates a route from its parts; empty ones are dropped.
     public init(_ parts: [String]) {
         self.parts = parts.filter { !$0.isEmpty }
     }
@@ -25,15 +25,15 @@ public struct Route: Sendable, Hashable {
 
     /// Every gate.
     public static let gates = Route(["gates"])
-    /// What waits for the vendors.
+    /// The outbox: what waits for the vendors.
     public static let outbox = Route(["outbox"])
-    /// What the vendors refuse for good.
+    /// The dead letters: what the vendors refuse for good.
     public static let dead = Route(["dead"])
-    /// What plugins report of their own accord.
+    /// The events that plugins emit.
     public static let events = Route(["events"])
     /// Every plugin.
     public static let plugins = Route(["plugins"])
-    /// What the host was made from.
+    /// The configuration of the host.
     public static let configuration = Route(["configuration"])
 
     /// A connector.
@@ -47,22 +47,20 @@ public struct Route: Sendable, Hashable {
 }
 
 extension Route: LosslessStringConvertible {
-    /// What stands between the path of a gate and the name of an operation.
+    /// The word between the path of a gate and the name of an operation.
     private static let operations = "operations"
 
-    /// Reads a path; nil for a text that is none.
+    /// Parses a path; nil if the text is not one.
     public init?(_ text: String) {
         guard text.hasPrefix("/"), text != "/" else { return nil }
         let words = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        let parts = words.compactMap { word in
-            PercentCoding.bytes(word).flatMap { String(validating: $0, as: UTF8.self) }
-        }.filter { !$0.isEmpty }
+        let parts = words.compactMap { PercentCoding.text($0) }.filter { !$0.isEmpty }
         guard parts.count == words.count else { return nil }
         guard parts[0] == "gates", parts.count > 1 else {
             self.init(parts)
             return
         }
-        // Only as written is it the word between: in the path of a connector its first letter is encoded.
+        // Only the literal word separates: in the path of a connector its first letter is encoded.
         let middle = words.count - 2
         let hasOperation = middle > 1 && words[middle] == Self.operations
         let path = 1..<(hasOperation ? middle : words.count)
@@ -70,7 +68,7 @@ extension Route: LosslessStringConvertible {
         self.init(["gates", parts[path].joined(separator: "/")] + (hasOperation ? [parts[middle + 1]] : []))
     }
 
-    /// The path, with every character encoded that has a meaning in a URL.
+    /// The path, with every character encoded that is special in a URL.
     public var description: String {
         guard root == "gates", parts.count > 1 else { return parts.map { "/" + PercentCoding.encode($0) }.joined() }
         let path = parts[1].split(separator: "/").map { name in

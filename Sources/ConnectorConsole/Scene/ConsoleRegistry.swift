@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console can show: how components are made from models, and which scenes there are.
+/// What a console can show: the scenes, and how components are made from models.
 ///
 /// An application adds its own, or replaces those of the host:
 ///
@@ -16,15 +16,15 @@ public struct ConsoleRegistry: Sendable {
     /// The scenes, in the order of their tabs.
     public private(set) var scenes: [SceneDescriptor] = []
 
-    /// Nothing registered.
+    /// Creates an empty registry.
     public init() {}
 
-    /// Registers how the component of a type of models is made, in place of an earlier one.
+    /// Registers the descriptor for models of a type, replacing an earlier one.
     public mutating func register<Model>(_ descriptor: ComponentDescriptor<Model>) {
         components[ObjectIdentifier(Model.self)] = descriptor
     }
 
-    /// Registers a scene, in place of an earlier one of the same root.
+    /// Registers a scene, replacing an earlier one with the same root.
     public mutating func register(_ scene: SceneDescriptor) {
         if let index = scenes.firstIndex(where: { $0.root == scene.root }) {
             scenes[index] = scene
@@ -37,7 +37,7 @@ public struct ConsoleRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - id: Unique in the scene.
-    ///   - title: What stands above it; empty for nothing.
+    ///   - title: The title above it; empty for none.
     public func component<Model: Sendable>(_ id: String, title: String = "", _ model: Model) -> Component {
         if let descriptor = components[ObjectIdentifier(Model.self)] as? ComponentDescriptor<Model> {
             return descriptor.component(id, title: title, model)
@@ -47,7 +47,7 @@ public struct ConsoleRegistry: Sendable {
         return component
     }
 
-    /// The scene of a route; one that says so if there is nothing.
+    /// The scene of a route; a scene that says so if the route leads nowhere.
     public func scene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene {
         guard snapshot.isAbout(route) else {
             return Scene(route, "…", [component("waiting", NoticeModel(StyledText("looking it up …", .muted)))])
@@ -57,13 +57,13 @@ public struct ConsoleRegistry: Sendable {
         return Scene(route, "Not found", [component("missing", notice)])
     }
 
-    /// The scene of a route; nil if there is nothing.
+    /// The scene of a route; nil if the route leads nowhere.
     package func knownScene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene? {
         let context = SceneContext(route: route, snapshot: snapshot, registry: self)
         return scenes.first { $0.root == route.root }?.build(context)
     }
 
-    /// The components without any scene.
+    /// The standard components, without any scene.
     public static let componentsAlone: ConsoleRegistry = {
         var registry = ConsoleRegistry()
         registry.register(
@@ -97,7 +97,7 @@ public struct ConsoleRegistry: Sendable {
 }
 
 extension FormField {
-    /// The field as a row: its name, and what it takes.
+    /// The field as a row: its name, and what it accepts.
     fileprivate var row: Row {
         let kind = kind.choices.isEmpty ? kind.name : kind.choices.joined(separator: ", ")
         let hints = [

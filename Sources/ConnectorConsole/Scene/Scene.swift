@@ -1,29 +1,29 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console shows at a route, as a value that knows no platform.
+/// What a console shows at a route, independent of any platform.
 public struct Scene: Sendable, Hashable {
-    /// Where it is.
+    /// The route.
     public let route: Route
-    /// What it is called.
+    /// The title.
     public let title: String
-    /// Its parts, from the top.
+    /// The components, from the top.
     public var components: [Component]
-    /// What can be done to what it is about.
+    /// What an operator can do to the thing that the scene describes.
     public var acts: [ConsoleAct] = []
-    /// What shows or does the same on the command line; nil if nothing does.
+    /// The command line that shows or does the same; nil if there is none.
     public var commandLine: String?
 
-    /// Takes its parts.
+    /// Creates a scene.
     public init(_ route: Route, _ title: String, _ components: [Component]) {
         self.route = route
         self.title = title
         self.components = components
     }
 
-    /// The scene with those rows alone that say a text, in capitals or not; in a tree, also the rows above them.
+    /// The scene with only those rows that contain a text, regardless of case; in a tree, also the rows above them.
     ///
-    /// - Parameter text: What is searched for; empty for everything.
+    /// - Parameter text: The text to search for; empty keeps everything.
     public func filtered(by text: String) -> Scene {
         let text = text.lowercased()
         guard !text.isEmpty else { return self }
@@ -36,12 +36,12 @@ public struct Scene: Sendable, Hashable {
 }
 
 extension Component {
-    /// Whether a search leaves rows out of it.
+    /// Whether a search filters its rows.
     fileprivate var isList: Bool { [.tree, .table, .timeline, .log].contains(shape) }
 
     fileprivate func matches(_ text: String) -> [Row] {
         guard shape == .tree else { return rows.filter { $0.contains(text) } }
-        // Backwards, a row is kept if the last one kept is below it.
+        // Going backwards, a row is kept if it matches, or if it is the parent of the row kept last.
         var kept: [Row] = []
         var needed = -1
         for row in rows.reversed() {

@@ -1,22 +1,22 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is shown at the routes below one root, and the tab that leads there.
+/// The scenes below one root, and the tab that leads there.
 public struct SceneDescriptor: Sendable {
-    /// The first part of its routes.
+    /// The first part of the scenes' routes.
     public let root: String
-    /// What the tab says.
+    /// The title of the tab.
     public let title: String
-    /// The scene of a moment; nil if there is nothing at the route.
+    /// Makes the scene of a snapshot; returns nil if the route leads nowhere.
     let build: @Sendable (SceneContext) -> Scene?
 
-    /// Describes a scene.
+    /// Creates a descriptor.
     ///
     /// - Parameters:
-    ///   - root: The first part of its routes.
-    ///   - title: What the tab says.
-    ///   - build: Makes the scene of a moment, at least once a second while it is shown; it must not wait. Nil if there is
-    ///     nothing at the route.
+    ///   - root: The first part of the scenes' routes.
+    ///   - title: The title of the tab.
+    ///   - build: Makes the scene of a snapshot, at least once a second while it is visible; it must not block. Returns nil if the
+    ///     route leads nowhere.
     public init(_ root: String, title: String, _ build: @escaping @Sendable (SceneContext) -> Scene?) {
         self.root = root
         self.title = title
@@ -24,15 +24,15 @@ public struct SceneDescriptor: Sendable {
     }
 }
 
-/// What a scene is made from.
+/// The input from which a scene is made.
 public struct SceneContext: Sendable {
-    /// What is to be shown.
+    /// The route to show.
     public let route: Route
-    /// What the host says.
+    /// The state of the host.
     public let snapshot: ConsoleSnapshot
     let registry: ConsoleRegistry
 
-    /// The component of a model: see ``ConsoleRegistry/component(_:title:_:)``.
+    /// Makes the component of a model: see ``ConsoleRegistry/component(_:title:_:)``.
     public func component<Model: Sendable>(_ id: String, title: String = "", _ model: Model) -> Component {
         registry.component(id, title: title, model)
     }

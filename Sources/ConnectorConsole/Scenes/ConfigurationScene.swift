@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
-/// What the host was made from, without the plugins' own fields, which may hold what nobody is to read.
+/// What the host was made from: the connectors, and each field of their plugins with its source. Secrets are references.
 enum ConfigurationScene {
     static let descriptor = SceneDescriptor("configuration", title: "Config") { context in
         guard context.route.parts.count == 1 else { return nil }
@@ -18,41 +18,106 @@ enum ConfigurationScene {
         details.add("plugins", StyledText(configuration.pluginDirectories.joined(separator: ", ")))
         details.add("state", configuration.stateDirectory.map { StyledText($0) })
         details.add("trust", configuration.requiresTrust ? "strict" : "warn")
-        let rows = configuration.connectors.flatMap { Self.rows($0, depth: 0) }
+        let leaves = context.snapshot.leaves
+        let known = Dictionary(leaves.map { ($0.path, $0) }) { first, _ in first }
+        let rows = configuration.connectors.flatMap { Self.rows($0, depth: 0, known) }
         let columns = ["connector", "uses", "timeout", "proved every", "after", "events"].map { Component.Column($0) }
-        var scene = Scene(
-            context.route,
-            "Configuration",
-            [
-                context.component("file", details),
-                context.component("connectors", title: "Connectors", TreeModel(columns, rows)),
-            ]
-        )
+        var components = [
+            context.component("file", details),
+            context.component("connectors", title: "Connectors", TreeModel(columns, rows)),
+        ]
+        let fields = leaves.flatMap(Self.fields)
+        if !fields.isEmpty {
+            let columns =
+                ["connector", "field", "value", "from"].map { Component.Column($0) }
+                + [Component.Column("line", isNumber: true)]
+            components.append(context.component("fields", title: "Fields", TableModel(columns, fields)))
+        }
+        var scene = Scene(context.route, "Configuration", components)
         scene.commandLine = context.snapshot.commands.command("validate")
         return scene
     }
 
-    private static func rows(_ connector: Connector, depth: Int) -> [Row] {
+    /// The rows of a connector and everything below it.
+    ///
+    /// - Parameter leaves: What the enabled leaves are configured with, by path.
+    private static func rows(_ connector: Connector, depth: Int, _ leaves: [String: ConfiguredLeaf]) -> [Row] {
         let uses: String =
             switch connector.kind {
             case .leaf(let leaf): leaf.plugin.name
             case .composite(let policy, _): "\(policy)"
             }
         let isLeaf = connector.children.isEmpty
+        let leaf = leaves[connector.path]
+        let probeInterval = leaf.map(\.probeInterval) ?? connector.probeInterval
         let row = Row(
             connector.path,
             [
                 StyledText(connector.name, isLeaf ? .text : .strong)
                     + StyledText(connector.isEnabled ? "" : " (disabled)", .muted),
                 StyledText(uses, isLeaf ? .text : .muted),
-                StyledText(connector.timeout?.brief ?? ""),
-                StyledText(isLeaf ? connector.probeInterval?.brief ?? "never" : ""),
+                StyledText((leaf?.timeout ?? connector.timeout)?.brief ?? ""),
+                StyledText(isLeaf ? probeInterval?.brief ?? "never" : ""),
                 StyledText(connector.after.joined(separator: ", ")),
-                StyledText(isLeaf ? (connector.delivery == nil ? "direct" : "queued") : "", .muted),
+                StyledText(delivery(of: connector, leaves), .muted),
             ],
             depth: depth,
             link: connector.isEnabled ? .gate(connector.path) : nil
         )
-        return [row] + connector.children.flatMap { Self.rows($0, depth: depth + 1) }
+        return [row] + connector.children.flatMap { Self.rows($0, depth: depth + 1, leaves) }
+    }
+
+    /// How a connector's events travel; `none` for one whose operations are all calls, such as a database's.
+    private static func delivery(of connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> String {
+        // Below the policy all, each child has its own.
+        if case .all? = connector.policy { return "" }
+        switch sendsEvents(connector, leaves) {
+        case true?: return connector.delivery == nil ? "direct" : "queued"
+        case false?: return "none"
+        case nil: return ""
+        }
+    }
+
+    /// Whether a leaf, or one below a composite, sends events; nil if that is not known, because a plugin was not found or the
+    /// connector is disabled.
+    private static func sendsEvents(_ connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> Bool? {
+        guard !connector.children.isEmpty else { return leaves[connector.path]?.sendsEvents }
+        let answers = connector.children.map { sendsEvents($0, leaves) }
+        return answers.contains(true) ? true : answers.contains(nil) ? nil : false
+    }
+
+    // MARK: Fields
+
+    private static func fields(of leaf: ConfiguredLeaf) -> [Row] {
+        leaf.fields.map { field in
+            Row(
+                "\(leaf.path) \(field.name)",
+                [
+                    StyledText(leaf.path), StyledText(field.name, .strong), value(of: field),
+                    StyledText(source(of: field), .muted),
+                    StyledText(field.position.map { "\($0.line)" } ?? "", .muted),
+                ],
+                link: .gate(leaf.path)
+            )
+        }
+    }
+
+    private static func value(of field: ConfiguredField) -> StyledText {
+        switch field.value {
+        case .shown(let text): StyledText(text)
+        case .secret(let reference): StyledText("secret", .muted) + StyledText(reference.map { " \($0)" } ?? "")
+        case .unknown: StyledText("not shown: the plugin's manifest is not known", .muted)
+        }
+    }
+
+    private static func source(of field: ConfiguredField) -> String {
+        switch field.source {
+        case .file: field.position == nil ? "application" : "file"
+        case .environment(let names): "environment \(names.joined(separator: ", "))"
+        case .fallback(let names): "default: \(names.joined(separator: ", ")) unset"
+        case .secretFile: "secret's file"
+        case .manifest: "plugin's default"
+        case .simulator: "simulator"
+        }
     }
 }

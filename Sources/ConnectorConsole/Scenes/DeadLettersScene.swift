@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// The dead letters: what vendors refuse for good, and why.
+/// The dead letters: the events that vendors refuse for good, and why.
 enum DeadLettersScene {
     static let descriptor = SceneDescriptor("dead", title: "Dead") { context in
         if context.route == .dead { return list(context, context.snapshot.dead) }
@@ -28,7 +28,7 @@ enum DeadLettersScene {
         let more = total > letters.count ? " of \(total)" : ""
         let title = "\(letters.count)\(more) dead letter\(letters.count == 1 ? "" : "s"), oldest first"
         var scene = Scene(context.route, "Dead letters", [context.component("dead", title: title, table.model)])
-        if let link = LaterRecords.link(after: letters, in: .dead, context) { scene.components.append(link) }
+        if let link = context.moreRecords(after: letters, in: .dead) { scene.components.append(link) }
         scene.commandLine =
             if let place = LaterRecords(context.route)?.place {
                 snapshot.commands.outbox("dead", "--after", place.description)

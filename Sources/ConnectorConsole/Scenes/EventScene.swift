@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// One event of the outbox: what the vendors get, and every attempt at each connector.
@@ -14,7 +14,7 @@ struct EventScene {
         guard let first = records.first else { return missing }
         var details = DetailsModel()
         details.add("event", StyledText(id, .strong))
-        details.add("operation", "\(first.event.lane.description)")
+        details.add("operation", "\(first.event.kind.description)")
         details.add(
             "sent",
             "\("\(first.event.createdAt)"), \(context.snapshot.time.age(of: first.event.createdAt)) ago"
@@ -39,7 +39,7 @@ struct EventScene {
         return Scene(context.route, id, [context.component("missing", NoticeModel(StyledText(reason, .warning)))])
     }
 
-    /// What can be done to an event at a connector: nothing, unless it is a dead letter.
+    /// The actions on an event at a connector: none, unless it is a dead letter.
     static func acts(on record: OutboxRecord, commands: CommandLines) -> [ConsoleAct] {
         guard record.state == .dead else { return [] }
         let (id, target) = (record.event.id, record.target)

@@ -3,7 +3,7 @@
 
 internal import ConnectorHost
 
-/// What plugins report of their own accord, as it comes.
+/// The events that plugins emit, as they arrive.
 enum EventsScene {
     static let descriptor = SceneDescriptor("events", title: "Events") { context in
         guard context.route.parts.count == 1 else { return nil }

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
-/// One gate: how it stands, why, what proves it, and what it can do.
+/// One gate: its state, the reason, the proof, and its operations.
 struct GateScene {
     let gate: GateReport
     let context: SceneContext
@@ -30,11 +30,12 @@ struct GateScene {
         return scene
     }
 
-    /// What can be done to a gate.
+    /// The actions on a gate.
     static func acts(on gate: GateReport) -> [ConsoleAct] {
         let subject = ConsoleAct.Subject.gate(gate.path)
         guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }
-        let question = "Close \(gate.path)? Its calls fail until it is opened again; its events wait in the outbox."
+        let events = gate.outbox == nil ? "" : "; its events wait in the outbox"
+        let question = "Close \(gate.path)? Its calls fail until it is opened again\(events)."
         return [
             ConsoleAct(.retry, subject, title: "retry \(gate.path)"),
             ConsoleAct(.close, subject, title: "close \(gate.path)", question: question),
@@ -121,7 +122,7 @@ struct GateScene {
         var (seen, names): (Set<String>, Set<String>) = ([], [])
         let rows = capabilities.flatMap { capability in
             capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
-                // A second operation of the same name is called by its capability, too.
+                // A second operation of the same name needs its capability in the call.
                 let isFirst = names.insert(operation.name).inserted
                 let name = isFirst ? operation.name : "\(capability.id.name)/\(operation.name)"
                 return Row(

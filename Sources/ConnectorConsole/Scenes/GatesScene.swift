@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The gates: all of them as a tree, one of them, and one of its operations.
 enum GatesScene {

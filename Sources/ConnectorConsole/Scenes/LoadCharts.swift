@@ -3,20 +3,23 @@
 
 internal import ConnectorHost
 
-/// How busy a gate was, as charts: calls, how long they took, and what waits.
+/// The load of a gate as charts: calls, latencies, and waiting events.
 struct LoadCharts {
     let gate: GateReport
     let load: Load
 
-    /// The charts of the last hour by seconds, and those of the last day by minutes once there is a quarter of an hour of them.
+    /// The charts by seconds, and, once there are fifteen minutes of samples, those by minutes.
+    ///
+    /// A chart's axis says how far back it reaches: an hour and a day, once the console has run for that long.
     func components(_ context: SceneContext) -> [Component] {
-        let hour = charts("hour", load.seconds.samples, every: .seconds(1), context)
+        let seconds = charts("", load.seconds.samples, every: .seconds(1), context)
         let minutes = load.minutes.samples
-        return minutes.count < 15 ? hour : hour + charts("day", minutes, every: .seconds(60), context)
+        guard minutes.count >= 15 else { return seconds }
+        return seconds + charts(" by minutes", minutes, every: .seconds(60), context)
     }
 
     private func charts(
-        _ name: String,
+        _ suffix: String,
         _ samples: [Load.Sample],
         every interval: Duration,
         _ context: SceneContext
@@ -24,7 +27,7 @@ struct LoadCharts {
         var charts: [Component] = []
         func add(_ id: String, _ title: String, unit: String = "", _ series: Component.Series...) {
             let model = ChartModel(series, every: interval, unit: unit)
-            charts.append(context.component("\(id) \(name)", title: "\(title), last \(name)", model))
+            charts.append(context.component(id + suffix, title: title + suffix, model))
         }
         func numbers(_ path: KeyPath<Load.Sample, Float>, times factor: Double = 1) -> [Double] {
             samples.map { Double($0[keyPath: path]) * factor }
@@ -41,8 +44,8 @@ struct LoadCharts {
                 "Latency",
                 unit: "ms",
                 .init("p50", .good, numbers(\.median, times: 1000)),
-                .init("p90", .warning, numbers(\.most, times: 1000)),
-                .init("p99", .bad, numbers(\.nearlyAll, times: 1000))
+                .init("p90", .warning, numbers(\.p90, times: 1000)),
+                .init("p99", .bad, numbers(\.p99, times: 1000))
             )
         }
         if gate.outbox != nil { add("waiting", "Waiting events", .init("waiting", .warning, numbers(\.waiting))) }

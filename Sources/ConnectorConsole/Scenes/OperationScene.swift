@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
-/// One operation of a gate: what it does, the form that calls it, and what the last call came to.
+/// One operation of a gate: what it does, the form that calls it, and the result of the last call.
 enum OperationScene {
     static func scene(_ context: SceneContext) -> Scene? {
         let (path, name) = (context.route.parts[1], context.route.parts[2])
@@ -35,7 +35,7 @@ enum OperationScene {
         return scene
     }
 
-    // MARK: What a call came to
+    // MARK: The last call
 
     private static func components(of call: ConsoleCall, _ context: SceneContext) -> [Component] {
         var components: [Component] = []
@@ -73,7 +73,7 @@ enum OperationScene {
 }
 
 extension DetailsModel {
-    /// Adds what became of a call at one connector.
+    /// Adds the result of a call at one connector.
     fileprivate mutating func add(_ outcome: CallOutcome) {
         let text = outcome.error?.line ?? StyledText("done", .good)
         rows.append(

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// The outbox: how much waits for each connector, what waits, and one event.
+/// The outbox: how many events wait for each connector, which ones, and one event.
 enum OutboxScene {
     static let descriptor = SceneDescriptor("outbox", title: "Outbox") { context in
         switch context.route.parts.count {
@@ -15,7 +15,7 @@ enum OutboxScene {
         }
     }
 
-    /// Events that wait, after those of another list.
+    /// A later part of the list of waiting events.
     private static func waiting(_ context: SceneContext) -> Scene {
         let snapshot = context.snapshot
         let records = snapshot.later[context.route] ?? []
@@ -25,12 +25,12 @@ enum OutboxScene {
         return Scene(context.route, "Outbox", table.isEmpty ? [notice] : table)
     }
 
-    /// Some events that wait, and the link to more; nothing without any.
+    /// A list of waiting events and the link to more; none if no events wait.
     private static func waiting(_ records: [OutboxRecord], _ context: SceneContext) -> [Component] {
         guard !records.isEmpty else { return [] }
         let table = EventTable(records, at: context.snapshot.time, commands: context.snapshot.commands)
         let list = context.component("waiting", title: "Waiting, oldest first", table.model)
-        return [list, LaterRecords.link(after: records, in: .outbox, context)].compactMap(\.self)
+        return [list, context.moreRecords(after: records, in: .outbox)].compactMap(\.self)
     }
 
     private static func queues(_ context: SceneContext) -> Scene {
@@ -87,7 +87,7 @@ struct EventTable {
                 "\(record.event.id) \(record.target)",
                 [
                     StyledText(record.event.id, .link), StyledText(record.target),
-                    StyledText(record.event.lane.operation),
+                    StyledText(record.event.kind.operation),
                     StyledText("\(time.age(of: record.event.createdAt)) ago", .muted),
                     failure.map { StyledText("\($0.code.rawValue): ", .bad) + StyledText($0.reason) } ?? "",
                 ],

@@ -1,11 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorOutbox
 
 extension GateReport {
-    /// What the state means; an optional gate is never broken.
+    /// The style of the state; an optional gate is never shown as broken.
     var style: StyleName {
         switch state {
         case .open: .good
@@ -15,7 +17,7 @@ extension GateReport {
         }
     }
 
-    /// The state at a glance.
+    /// A mark for the state.
     var mark: StyledText {
         switch state {
         case .open: StyledText("✓ ", .good)
@@ -50,7 +52,7 @@ extension ConnectorError {
 }
 
 extension DetailsModel {
-    /// Adds what is known of an error: the message, where, and what to do.
+    /// Adds an error: the message, where it happened, and what to do.
     mutating func add(_ error: ConnectorError, _ style: StyleName) {
         add("error", StyledText(error.message, style) + StyledText(" [\(error.code.rawValue)]", .muted))
         add("cause", error.cause.map { StyledText($0) })
@@ -60,6 +62,16 @@ extension DetailsModel {
 }
 
 extension Int {
-    /// A number that means something unless it is zero.
+    /// The number, muted if it is zero.
     func text(_ style: StyleName) -> StyledText { StyledText("\(self)", self == 0 ? .muted : style) }
+}
+
+extension SceneContext {
+    /// The link below a full list of events to the next list; nil if there is none.
+    func moreRecords(after records: [OutboxRecord], in root: Route) -> Component? {
+        guard let next = LaterRecords.route(after: records, in: root) else { return nil }
+        var details = DetailsModel()
+        details.add("more", StyledText("those after these", .link), link: next)
+        return component("more", details)
+    }
 }

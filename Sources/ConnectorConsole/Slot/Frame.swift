@@ -3,16 +3,16 @@
 
 /// A rectangle of characters.
 package struct Frame: Sendable, Hashable {
-    /// The column of its left side, from 0.
+    /// The leftmost column, from 0.
     package var column: Int
-    /// The line of its upper side, from 0.
+    /// The top line, from 0.
     package var line: Int
-    /// How many characters it is wide.
+    /// The width in characters.
     package var width: Int
-    /// How many lines it has.
+    /// The height in lines.
     package var height: Int
 
-    /// Takes its parts.
+    /// Creates a frame.
     package init(column: Int, line: Int, width: Int, height: Int) {
         self.column = column
         self.line = line
@@ -20,7 +20,7 @@ package struct Frame: Sendable, Hashable {
         self.height = max(0, height)
     }
 
-    /// Whether a character is in it.
+    /// Whether a position lies in the frame.
     package func contains(column: Int, line: Int) -> Bool {
         (self.column..<self.column + width).contains(column) && (self.line..<self.line + height).contains(line)
     }

@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place that a platform offers for a scene.
+/// A part of the screen in which a platform mounts a scene.
 package enum Slot: String, Sendable, Hashable, CaseIterable {
     /// The tabs.
     case navigation
-    /// What the route leads to.
+    /// The scene of the current route.
     case main
-    /// What the selected row leads to, where there is room.
+    /// The scene that the selected row links to, where there is room.
     case side
-    /// The last line: messages, and what keys do.
+    /// The last line: messages and keys.
     case status
-    /// In front of everything else.
+    /// A dialog in front of everything else.
     case overlay
 }

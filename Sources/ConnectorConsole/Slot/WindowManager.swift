@@ -3,38 +3,38 @@
 
 /// Mounts scenes into the slots of a platform, and lays the slots out for its size.
 ///
-/// A size is in characters: a terminal's own, and a page's width in `ch`.
+/// Sizes are in characters: a terminal's cells, or `ch` in a page.
 package struct WindowManager: Sendable {
-    /// How many characters the platform is wide.
+    /// The platform's width in characters.
     package private(set) var width: Int
-    /// How many lines it has.
+    /// The platform's height in lines.
     package private(set) var height: Int
-    /// How many lines the overlay takes with its frame, which the platform knows that draws it.
+    /// The height of the overlay with its frame, which only the platform knows.
     package var overlayHeight = 0
     private var scenes: [Slot: Scene] = [:]
 
-    /// From this width on there is room for a side.
+    /// The least width that has room for a side slot.
     package static let wide = 120
 
-    /// Begins with nothing mounted.
+    /// Creates a window manager with nothing mounted.
     package init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// Whether a platform of this size has a side.
+    /// Whether a platform of this size has room for the side slot.
     package var hasSide: Bool { width >= Self.wide }
 
-    /// How many characters an overlay is wide.
+    /// The width of an overlay in characters.
     package var overlayWidth: Int { min(width, 72) }
 
-    /// What is mounted in a slot.
+    /// The scene mounted in a slot.
     package subscript(slot: Slot) -> Scene? { scenes[slot] }
 
-    /// Mounts a scene in place of the one that was there.
+    /// Mounts a scene, replacing the one in the slot.
     ///
     /// - Parameter scene: Nil to leave the slot empty.
-    /// - Returns: What the platform has to update in the slot; empty if nothing.
+    /// - Returns: The changes for the platform to draw; empty if there are none.
     package mutating func mount(_ scene: Scene?, in slot: Slot) -> [SceneChange] {
         let old = scenes[slot]
         scenes[slot] = scene
@@ -42,15 +42,15 @@ package struct WindowManager: Sendable {
         return old.map { scene.changes(from: $0) } ?? [.everything(scene)]
     }
 
-    /// Takes on another size.
+    /// Changes the size.
     ///
-    /// - Returns: Whether it is another one, so that everything must be drawn anew.
+    /// - Returns: Whether the size changed, so that everything must be redrawn.
     package mutating func resize(width: Int, height: Int) -> Bool {
         defer { (self.width, self.height) = (width, height) }
         return (self.width, self.height) != (width, height)
     }
 
-    /// Where the slots are, those that have no room left out.
+    /// The frames of the slots; those without room are left out.
     package var frames: [Slot: Frame] {
         var frames: [Slot: Frame] = [:]
         let isLow = height < 3
@@ -60,7 +60,7 @@ package struct WindowManager: Sendable {
         let half = hasSide && scenes[.side] != nil ? width * 11 / 20 : width
         frames[.main] = Frame(column: 0, line: lines.lowerBound, width: half, height: lines.count)
         if half < width {
-            // A line of its own stands between the two.
+            // One column separates the two.
             let column = half + 2
             frames[.side] = Frame(
                 column: column,

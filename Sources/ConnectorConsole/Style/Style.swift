@@ -1,26 +1,26 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a text looks, as far as a style says it; what it leaves open comes from its parent.
+/// The look of a text; what a style leaves open comes from its parent.
 public struct Style: Sendable, Hashable {
     /// The style that this one inherits from; nil for none.
     public var parent: StyleName?
-    /// The colour of the letters.
+    /// The foreground colour.
     public var colour: Colour?
-    /// The colour behind them.
+    /// The background colour.
     public var background: Colour?
-    /// Whether the letters are heavier.
+    /// Whether the text is bold.
     public var isBold: Bool?
-    /// Whether the letters are paler.
+    /// Whether the text is dimmed.
     public var isFaint: Bool?
-    /// Whether the letters are underlined.
+    /// Whether the text is underlined.
     public var isUnderlined: Bool?
-    /// Whether letters and background change their colours.
+    /// Whether foreground and background are swapped.
     public var isReversed: Bool?
-    /// How many character widths there are between columns.
+    /// The gap between columns, in characters.
     public var gap: Int?
 
-    /// A style that says nothing but what is given.
+    /// Creates a style with only the given attributes.
     public init(
         parent: StyleName? = nil,
         colour: Colour? = nil,
@@ -41,7 +41,7 @@ public struct Style: Sendable, Hashable {
         self.gap = gap
     }
 
-    /// This style, with what it leaves open taken from another one.
+    /// This style, with missing attributes taken from another one.
     public func filled(from other: Style) -> Style {
         Style(
             parent: parent,
@@ -55,7 +55,7 @@ public struct Style: Sendable, Hashable {
         )
     }
 
-    /// A colour by its name; each platform has its own shade of it, for light and for dark.
+    /// A named colour; each platform has its own shade of it, for light and dark backgrounds.
     public struct Colour: Sendable, Hashable {
         /// The name.
         public let name: String

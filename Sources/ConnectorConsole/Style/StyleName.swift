@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a style, by which texts refer to it: what they mean, not how they look.
+/// The name of a style. It says what a text means, not how it looks.
 public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name, also as the class of a page's element.
     public let name: String
 
-    /// A name; an application's own needs a ``Style`` in the ``StyleSheet`` to look like anything.
+    /// Creates a name; an application's own name needs a ``Style`` in the ``StyleSheet``.
     public init(_ name: String) { self.name = name }
 
-    /// The name as a literal.
+    /// Creates a name from a literal.
     public init(stringLiteral name: String) { self.name = name }
 
-    /// Text without a meaning of its own.
+    /// Plain text.
     public static let text: StyleName = "text"
     /// What stands out.
     public static let strong: StyleName = "strong"
@@ -32,10 +32,10 @@ public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
     public static let bad: StyleName = "bad"
     /// The bar with the tabs.
     public static let bar: StyleName = "bar"
-    /// The tab that is shown.
+    /// The selected tab.
     public static let current: StyleName = "current"
-    /// The row that keys act on.
+    /// The selected row.
     public static let selected: StyleName = "selected"
-    /// What is in front of everything else.
+    /// A dialog in front of everything else.
     public static let overlay: StyleName = "overlay"
 }

@@ -5,19 +5,19 @@
 public struct StyleSheet: Sendable, Hashable {
     private var styles: [StyleName: Style]
 
-    /// Takes styles by name.
+    /// Creates a style sheet from named styles.
     public init(_ styles: [StyleName: Style]) { self.styles = styles }
 
-    /// A style as it was given; set one to change the look of everything that inherits from it.
+    /// The style of a name, as given. Setting one changes everything that inherits from it.
     public subscript(name: StyleName) -> Style? {
         get { styles[name] }
         set { styles[name] = newValue }
     }
 
-    /// The names of the styles that there are.
+    /// The names of all styles.
     package var names: [StyleName] { Array(styles.keys) }
 
-    /// A style with everything that it inherits. An unknown name, or a circle of parents, adds nothing.
+    /// A style with everything that it inherits. An unknown name, or a cycle of parents, adds nothing.
     public func resolved(_ name: StyleName) -> Style {
         var style = Style()
         var seen: Set<StyleName> = []

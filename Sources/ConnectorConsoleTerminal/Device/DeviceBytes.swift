@@ -9,9 +9,9 @@
     internal import Darwin
 #endif
 
-/// Reads and writes descriptors, whatever interrupts it.
+/// Reads and writes descriptors, retrying after interruptions.
 enum DeviceBytes {
-    /// What is there, waiting for it if there is nothing; nil at the end.
+    /// Reads the available bytes, waiting until there are some; nil at the end.
     static func read(_ descriptor: Int32) -> [UInt8]? {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
             var result = 0
@@ -25,7 +25,7 @@ enum DeviceBytes {
 
     /// Writes everything.
     ///
-    /// - Returns: Whether the other side still takes it.
+    /// - Returns: Whether the other side is still there.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -43,12 +43,12 @@ enum DeviceBytes {
     }
 }
 
-/// The system's function, apart from the method of the same name.
+/// The system's function, which the method of the same name would hide.
 private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(descriptor, start, count)
 }
 
-/// The system's function, apart from the method of the same name.
+/// The system's function, which the method of the same name would hide.
 private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(descriptor, start, count)
 }

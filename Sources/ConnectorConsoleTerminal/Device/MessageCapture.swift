@@ -12,7 +12,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// What the process writes to standard output and standard error while its terminal shows something else: logs, and what
+/// Captures what the process writes to standard output and standard error while the console has the terminal: logs, and what
 /// plugins print.
 final class MessageCapture: Sendable {
     private struct State {
@@ -21,17 +21,17 @@ final class MessageCapture: Sendable {
         var partial: [UInt8] = []
     }
 
-    /// Where the streams lead.
+    /// The pipe's end that the streams write to.
     let writing: Int32
     private let reading: Int32
     private let state = Mutex(State())
 
-    /// The most lines that are kept.
+    /// The most lines kept.
     static let limit = 500
-    /// The most bytes of a line.
+    /// The most bytes kept of a line.
     private static let lineLimit = 4096
 
-    /// Makes the pipe; nil if the process can have no more descriptors.
+    /// Creates the pipe; nil if the process has no free file descriptors.
     init?() {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -39,10 +39,10 @@ final class MessageCapture: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Reads on a thread of its own until ``stop()``.
+    /// Reads on a separate thread until ``stop()``.
     ///
     /// - Parameter onChange: Called when there are new lines.
-    /// - Returns: Whether the system had a thread to give.
+    /// - Returns: Whether the thread could be created.
     func start(_ onChange: @escaping @Sendable () -> Void) -> Bool {
         HostThread.start("connector-lines") { [self] in
             while let bytes = DeviceBytes.read(reading) {
@@ -53,10 +53,10 @@ final class MessageCapture: Sendable {
         }
     }
 
-    /// Ends the reading; nobody may write any more.
+    /// Stops reading. Nothing may write to the pipe any more.
     func stop() { close(writing) }
 
-    /// The last lines, and how many came before.
+    /// The last lines, and how many earlier ones were dropped.
     var lines: (lines: [String], forgotten: Int) { state.withLock { ($0.lines, $0.forgotten) } }
 
     private func note(_ bytes: [UInt8]) {

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorPlatform
-// Dispatch documents that its sources may be used from any thread, and does not say so to the compiler.
+// Dispatch documents that its sources may be used from any thread, but does not tell the compiler.
 @unsafe @preconcurrency internal import Dispatch
 
 #if canImport(Glibc)
@@ -14,18 +14,18 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The terminal of the process, taken for a full screen.
+/// The terminal of the process, in full-screen mode.
 final class TerminalDevice: Sendable {
-    /// What comes from the terminal.
-    enum Occasion: Sendable {
-        /// Somebody did something.
+    /// An event of the terminal.
+    enum Event: Sendable {
+        /// Keys, the mouse, or pasted text.
         case inputs([TerminalInput])
-        /// The terminal has another size.
+        /// The terminal changed its size.
         case resized
-        /// The process stops, or goes on after it was stopped.
+        /// The process is being stopped, or continues after it was stopped.
         case stopping
         case continued
-        /// The terminal has gone.
+        /// The terminal is gone.
         case gone
     }
 
@@ -35,16 +35,16 @@ final class TerminalDevice: Sendable {
     private let writing = DispatchQueue(label: "connector-screen")
     private let sources: [any DispatchSourceSignal]
 
-    /// How long Escape waits for the rest of a sequence, in milliseconds.
+    /// How long an Escape waits for the rest of a sequence, in milliseconds.
     private static let patience: Int32 = 50
 
     /// Takes the controlling terminal.
     ///
     /// - Parameters:
-    ///   - messages: Where standard output and standard error lead meanwhile.
-    ///   - onOccasion: Called from several threads.
-    /// - Throws: `unsupported` if there is no terminal, or one that has no cursor.
-    init(messages: Int32, _ onOccasion: @escaping @Sendable (Occasion) -> Void) throws(ConnectorError) {
+    ///   - messages: Receives standard output and standard error meanwhile.
+    ///   - onEvent: Called from several threads.
+    /// - Throws: `unsupported` if there is no terminal, or one without a cursor.
+    init(messages: Int32, _ onEvent: @escaping @Sendable (Event) -> Void) throws(ConnectorError) {
         terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw Self.noTerminal(unsafe String(cString: strerror(errno))) }
         var ends: [Int32] = [0, 0]
@@ -56,10 +56,10 @@ final class TerminalDevice: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wake = (ends[0], ends[1])
         self.messages = messages
-        // Received before the terminal is taken, so that none of them leaves it taken.
-        sources = [(SIGWINCH, Occasion.resized), (SIGTSTP, .stopping), (SIGCONT, .continued)].map { number, occasion in
+        // Installed before the terminal is taken, so that no signal leaves it in full-screen mode.
+        sources = [(SIGWINCH, Event.resized), (SIGTSTP, .stopping), (SIGCONT, .continued)].map { number, event in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { onOccasion(occasion) }
+            source.setEventHandler { onEvent(event) }
             source.activate()
             return source
         }
@@ -70,24 +70,24 @@ final class TerminalDevice: Sendable {
             throw Self.noTerminal(reason)
         }
         let (terminal, stop) = (terminal, wake.reading)
-        let isReading = HostThread.start("connector-keys") { Self.read(terminal, until: stop, onOccasion) }
-        if !isReading { onOccasion(.gone) }
+        let isReading = HostThread.start("connector-keys") { Self.read(terminal, until: stop, onEvent) }
+        if !isReading { onEvent(.gone) }
     }
 
     private static func noTerminal(_ cause: String) -> ConnectorError {
         ConnectorError(.unsupported, "there is no terminal to show the console in", cause: cause)
     }
 
-    /// Gives the terminal back, and ends the reading of keys. Nothing may be called afterwards.
+    /// Restores the terminal, and stops reading keys. No method may be called afterwards.
     func stop() async {
         await withCheckedContinuation { continuation in writing.async { continuation.resume() } }
         TerminalGuard.leave()
         for source in sources { source.cancel() }
-        // The thread that reads closes the others.
+        // The reading thread closes the other descriptors.
         close(wake.writing)
     }
 
-    /// How many columns and lines there are.
+    /// The size in columns and lines.
     var size: (width: Int, height: Int) {
         var size = winsize()
         guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -96,7 +96,7 @@ final class TerminalDevice: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Sends bytes, on a thread that a slow terminal may hold.
+    /// Sends bytes, on a thread that a slow terminal may block.
     ///
     /// - Returns: Whether the terminal is still there.
     func write(_ bytes: [UInt8]) async -> Bool {
@@ -106,19 +106,19 @@ final class TerminalDevice: Sendable {
         }
     }
 
-    /// Gives the terminal back, and stops the process until the shell lets it go on.
+    /// Restores the terminal, and stops the process until the shell continues it.
     func suspend() {
         TerminalGuard.leave()
         kill(getpid(), SIGSTOP)
     }
 
-    /// Takes the terminal anew: another program may have changed it.
+    /// Takes the terminal again, since another program may have changed it.
     func takeAgain() {
         TerminalGuard.leave()
         _ = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
     }
 
-    private static func read(_ terminal: Int32, until stop: Int32, _ onOccasion: @Sendable (Occasion) -> Void) {
+    private static func read(_ terminal: Int32, until stop: Int32, _ onEvent: @Sendable (Event) -> Void) {
         var parser = InputParser()
         var waiting = [
             pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
@@ -132,13 +132,13 @@ final class TerminalDevice: Sendable {
             let count = unsafe poll(&waiting, 2, parser.isPending ? patience : -1)
             if waiting[1].revents != 0 && count > 0 { return }
             if count == 0 {
-                onOccasion(.inputs(parser.flush()))
+                onEvent(.inputs(parser.flush()))
             } else if count > 0 {
-                guard let bytes = DeviceBytes.read(terminal) else { return onOccasion(.gone) }
+                guard let bytes = DeviceBytes.read(terminal) else { return onEvent(.gone) }
                 let inputs = parser.feed(bytes)
-                if !inputs.isEmpty { onOccasion(.inputs(inputs)) }
+                if !inputs.isEmpty { onEvent(.inputs(inputs)) }
             } else if errno != EINTR {
-                return onOccasion(.gone)
+                return onEvent(.gone)
             }
         }
     }

@@ -3,30 +3,30 @@
 
 internal import ConnectorConsole
 
-/// What somebody has written into a form so far.
+/// The values entered into a form so far.
 struct FormDraft: Sendable, Hashable {
     private var lines: [String: LineEditor] = [:]
-    /// What is wrong, by field.
+    /// The faults, by field.
     var errors: [String: String] = [:]
 
     /// The texts, by field.
     var texts: [String: String] { lines.mapValues(\.text) }
 
-    /// Takes what was pasted into a field.
+    /// Inserts pasted text into a field.
     mutating func paste(_ text: String, into field: FormField) {
         guard field.kind.choices.isEmpty else { return }
         lines[field.name, default: LineEditor()].insert(text)
     }
 
-    /// Does what a key means in a field.
+    /// Handles a key in a field.
     ///
-    /// - Returns: Whether it means anything there.
+    /// - Returns: Whether the key has a meaning there.
     mutating func handle(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         guard field.kind.choices.isEmpty else { return choose(key, in: field) }
         return lines[field.name, default: LineEditor()].handle(key)
     }
 
-    /// In a field with choices, keys go from one to the next; none is one of them.
+    /// In a field with choices, keys step through them; no choice is one of them.
     private mutating func choose(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         let choices = [""] + field.kind.choices
         let current = choices.firstIndex(of: lines[field.name]?.text ?? "") ?? 0
@@ -45,11 +45,11 @@ struct FormDraft: Sendable, Hashable {
         return true
     }
 
-    /// The rows of a form as they are now: a label, and the text or what is asked for.
+    /// The rows of the form: each a label, with the text or a hint.
     ///
     /// - Parameters:
-    ///   - edited: The field that is being written in; nil for none.
-    ///   - mark: What stands at the place in it.
+    ///   - edited: The field that has the cursor; nil for none.
+    ///   - mark: The character that shows the cursor.
     func rows(of component: Component, edited: String?, mark: String) -> [Row] {
         zip(component.rows, component.form?.fields ?? []).map { row, field in
             let line = lines[field.name] ?? LineEditor()

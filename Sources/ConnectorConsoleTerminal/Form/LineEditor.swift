@@ -1,38 +1,38 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that is being written on one line, and the place in it.
+/// A line of text being edited, with a cursor.
 struct LineEditor: Sendable, Hashable {
     private var characters: [Character] = []
-    /// How many characters are before the place.
+    /// How many characters precede the cursor.
     private(set) var cursor = 0
 
-    /// The most characters; more are not taken.
+    /// The most characters; more are ignored.
     static let limit = 16_384
 
     /// The text.
     var text: String { String(characters) }
 
-    /// What is before the place, and what is after it.
+    /// The text before the cursor, and the text after it.
     var halves: (before: String, after: String) {
         (String(characters[..<cursor]), String(characters[cursor...]))
     }
 
-    /// Begins with a text, after its end.
+    /// Starts with a text and the cursor at its end.
     init(_ text: String = "") {
         insert(text)
     }
 
-    /// Puts a text in at the place; line breaks become blanks, as JSON allows.
+    /// Inserts a text at the cursor; line breaks become spaces, as JSON allows.
     mutating func insert(_ text: some StringProtocol) {
         let new = text.prefix(max(0, Self.limit - characters.count)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
     }
 
-    /// Does what a key means.
+    /// Handles a key.
     ///
-    /// - Returns: Whether it means anything here.
+    /// - Returns: Whether the key has a meaning here.
     mutating func handle(_ key: TerminalInput.Key) -> Bool {
         switch key {
         case .character(let character): insert(String(character))

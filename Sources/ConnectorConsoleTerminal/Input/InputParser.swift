@@ -1,28 +1,28 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the bytes that a terminal sends: keys, the mouse, and pasted text. Whatever it does not know it skips.
+/// Parses the bytes that a terminal sends: keys, the mouse, and pasted text. Unknown sequences are skipped.
 package struct InputParser: Sendable {
     private var bytes: [UInt8] = []
-    /// What is being pasted; nil if nothing is.
+    /// The text being pasted; nil if none is.
     private var pasted: [UInt8]?
 
-    /// The most bytes of a sequence; a longer one is none.
+    /// The most bytes of a sequence; longer ones are not sequences.
     private static let sequenceLimit = 64
-    /// The most bytes of pasted text that are kept.
+    /// The most bytes kept of pasted text.
     private static let pasteLimit = 4096
     private static let escape: UInt8 = 0x1B
     private static let endOfPaste: [UInt8] = Array("\u{1B}[201~".utf8)
 
-    /// Nothing read yet.
+    /// Creates a parser.
     package init() {}
 
-    /// Whether a sequence has begun, which may be the key Escape alone.
+    /// Whether a sequence has begun; it may be the Escape key alone.
     package var isPending: Bool { !bytes.isEmpty && pasted == nil }
 
-    /// Takes bytes.
+    /// Parses bytes.
     ///
-    /// - Returns: What was done, as far as it is complete.
+    /// - Returns: The inputs that are complete.
     package mutating func feed(_ new: some Sequence<UInt8>) -> [TerminalInput] {
         bytes += new
         var inputs: [TerminalInput] = []
@@ -39,14 +39,14 @@ package struct InputParser: Sendable {
         return inputs
     }
 
-    /// Takes what is pending for what it is: nothing more came for a while.
+    /// Completes pending input as it is, since no more bytes came for a while.
     package mutating func flush() -> [TerminalInput] {
         guard isPending else { return [] }
         defer { bytes = [] }
         return bytes == [Self.escape] ? [.key(.escape)] : []
     }
 
-    /// The next input and its length; an input of nil is unknown. Nil if more must come first.
+    /// The next input and its length; the input is nil if unknown. Returns nil if more bytes are needed.
     private mutating func next() -> (input: TerminalInput?, count: Int)? {
         switch bytes[0] {
         case Self.escape: return sequence()
@@ -69,7 +69,7 @@ package struct InputParser: Sendable {
         return (character.map { .key(.character($0)) }, length)
     }
 
-    /// What follows Escape (ECMA-48, 5.4).
+    /// Parses what follows Escape (ECMA-48, 5.4).
     private mutating func sequence() -> (input: TerminalInput?, count: Int)? {
         guard bytes.count > 1 else { return nil }
         switch bytes[1] {
@@ -77,7 +77,7 @@ package struct InputParser: Sendable {
         case UInt8(ascii: "O"):
             guard bytes.count > 2 else { return nil }
             return (Self.key(bytes[2]).map { .key($0) }, 3)
-        // Escape, and then another key.
+        // Escape, followed by another key.
         default: return (.key(.escape), 1)
         }
     }
@@ -88,7 +88,7 @@ package struct InputParser: Sendable {
         }
         let (text, count) = (bytes[2..<end], end + 1)
         if text.first == UInt8(ascii: "<") { return (Self.mouse(text.dropFirst(), bytes[end]), count) }
-        // The mouse of terminals that do not know mode 1006: three bytes follow, which are no keys.
+        // The mouse in terminals without mode 1006: the next three bytes are not keys.
         if text.isEmpty, bytes[end] == UInt8(ascii: "M") { return bytes.count < count + 3 ? nil : (nil, count + 3) }
         let numbers = Self.numbers(text)
         if bytes[end] == UInt8(ascii: "~") {
@@ -121,7 +121,7 @@ package struct InputParser: Sendable {
         }
     }
 
-    /// Reports of the mouse in mode 1006: the button, the column and the line, the last two from 1.
+    /// Parses a mouse report of mode 1006: the button, the column and the line, the last two counted from 1.
     private static func mouse(_ text: ArraySlice<UInt8>, _ final: UInt8) -> TerminalInput? {
         let numbers = numbers(text)
         guard final == UInt8(ascii: "M"), numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
@@ -137,10 +137,10 @@ package struct InputParser: Sendable {
         text.split(separator: UInt8(ascii: ";")).map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
     }
 
-    /// Collects pasted text; the text once it is whole.
+    /// Collects pasted text; returns it once it is complete.
     private mutating func paste() -> String? {
         let end = bytes.indices.first { bytes[$0...].starts(with: Self.endOfPaste) }
-        // What may be the beginning of the end stays.
+        // Keep what may be the start of the end marker.
         let upTo = end ?? max(0, bytes.count - Self.endOfPaste.count + 1)
         let room = Self.pasteLimit - (pasted?.count ?? 0)
         pasted? += bytes[..<upTo].prefix(max(0, room))

@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody did at a terminal.
+/// An input at a terminal.
 package enum TerminalInput: Sendable, Hashable {
-    /// Pressed a key.
+    /// A key was pressed.
     case key(Key)
-    /// Pressed a button of the mouse at a place, counted from 0.
+    /// A mouse button was pressed at a position, counted from 0.
     case click(column: Int, line: Int)
-    /// Turned the wheel: down if positive.
+    /// The wheel was turned: down if positive.
     case wheel(Int)
-    /// Pasted a text.
+    /// Text was pasted.
     case paste(String)
 
     /// A key.
@@ -28,9 +28,9 @@ package enum TerminalInput: Sendable, Hashable {
         case backTab
         case backspace
         case delete
-        /// A letter, while Control was held.
+        /// A letter with Control held.
         case control(Character)
-        /// Anything that prints.
+        /// A printable character.
         case character(Character)
     }
 }

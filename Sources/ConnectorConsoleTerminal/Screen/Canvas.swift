@@ -1,22 +1,22 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
-/// The cells of a screen. Text gets into it by ``write(_:_:line:column:width:)`` alone, which lets no control character pass.
+/// The cells of a screen. Only ``write(_:_:line:column:width:)`` puts text into it, and it lets no control character pass.
 package struct Canvas: Sendable, Equatable {
-    /// How many columns there are.
+    /// The width in columns.
     package let width: Int
-    /// How many lines there are.
+    /// The height in lines.
     package let height: Int
     private let isUnicode: Bool
     private var cells: [Cell]
 
-    /// The most code points of one character; the other marks of a pile are left out.
+    /// The most code points of one character; further combining marks are dropped.
     private static let scalarLimit = 8
 
-    /// An empty screen.
+    /// Creates an empty screen.
     package init(width: Int, height: Int, isUnicode: Bool) {
         self.width = max(0, width)
         self.height = max(0, height)
@@ -24,19 +24,19 @@ package struct Canvas: Sendable, Equatable {
         cells = Array(repeating: .blank, count: self.width * self.height)
     }
 
-    /// The cell of a line and a column.
+    /// The cell at a line and a column.
     subscript(line: Int, column: Int) -> Cell { cells[line * width + column] }
 
-    /// The characters of a line, without blanks at its end.
+    /// The characters of a line, without trailing spaces.
     package func text(ofLine line: Int) -> String {
         let text = (0..<width).map { self[line, $0].text }.joined()
         return String(text.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// Writes a text, and leaves out what has no room.
+    /// Writes a text, and drops what does not fit.
     ///
-    /// - Parameter width: How many columns it may take.
-    /// - Returns: How many it took.
+    /// - Parameter width: The most columns to use.
+    /// - Returns: How many columns were used.
     @discardableResult
     mutating func write(_ text: String, _ look: Look, line: Int, column: Int, width: Int) -> Int {
         guard (0..<height).contains(line), column >= 0 else { return 0 }
@@ -44,7 +44,7 @@ package struct Canvas: Sendable, Equatable {
         var place = column
         for character in text.displayed(isUnicode: isUnicode) {
             let columns = CharacterWidth.columns(of: character)
-            // What is invisible by itself may hide something.
+            // Characters that are invisible on their own may hide something.
             let shown = columns == 0 ? (isUnicode ? "\u{FFFD}" : "?") : Self.limited(character)
             guard place + max(1, columns) <= end else { break }
             let isCertain = columns == 0 || CharacterWidth.isCertain(character)
@@ -54,7 +54,7 @@ package struct Canvas: Sendable, Equatable {
         return place - column
     }
 
-    /// Gives columns of a line a look, with blanks in place of what is there.
+    /// Fills columns of a line with spaces of a look.
     mutating func fill(_ look: Look, line: Int, column: Int, width: Int) {
         for place in max(0, column)..<max(0, column, min(self.width, column + width)) where (0..<height).contains(line)
         {
@@ -70,7 +70,7 @@ package struct Canvas: Sendable, Equatable {
         cells[line * width + column + 1] = Cell(text: "", look: cell.look)
     }
 
-    /// Makes the other half of a wide character blank, before a half is overwritten.
+    /// Blanks the other half of a wide character before one half is overwritten.
     private mutating func halve(_ line: Int, _ column: Int) {
         let place = line * width + column
         if cells[place].text.isEmpty, column > 0 {

@@ -1,35 +1,35 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One column of one line.
+/// One cell of the screen.
 struct Cell: Hashable {
     /// The character; empty for the second column of a wide one.
     var text: String
-    /// How it looks.
+    /// The look of the character.
     var look: Look
-    /// Whether every terminal takes as many columns for it as ``Canvas`` does.
+    /// Whether every terminal gives it as many columns as ``Canvas`` does.
     var isCertain = true
 
-    /// Nothing.
+    /// An empty cell.
     static let blank = Cell(text: " ", look: Look())
 }
 
-/// How a cell looks, in what terminals have.
+/// The look of a cell, in the attributes that terminals have.
 struct Look: Hashable {
-    /// One of sixteen colours, as the parameter of SGR; nil for the terminal's own.
+    /// One of the sixteen colours, as a parameter of SGR; nil for the default.
     var colour: UInt8?
-    /// The colour behind, in the same way.
+    /// The background colour, likewise.
     var background: UInt8?
-    /// Heavier.
+    /// Bold.
     var isBold = false
-    /// Paler.
+    /// Dimmed.
     var isFaint = false
     /// Underlined.
     var isUnderlined = false
-    /// Letters and background change their colours.
+    /// Foreground and background are swapped.
     var isReversed = false
 
-    /// The parameters of SGR (ECMA-48, 8.3.117) that turn every other look into this one.
+    /// The parameters of SGR (ECMA-48, 8.3.117) that turn any look into this one.
     var parameters: String {
         var parameters = ["0"]
         if isBold { parameters.append("1") }

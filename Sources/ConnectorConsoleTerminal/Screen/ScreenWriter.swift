@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes what turns one screen into another, and nothing else.
+/// Writes the difference between two screens.
 ///
-/// Cells that stay as they are cost nothing. Terminals differ in how many columns some characters take, so after each that is not
-/// ASCII the next one is given its place. Where even that would leave traces, for sequences of emoji, the columns are made blank
-/// before, and those behind are written again.
+/// Unchanged cells cost nothing. Terminals differ in the width of some characters, so the cursor is positioned after each
+/// character that is not ASCII. For sequences of emoji even that would leave traces: their columns are blanked first, and those
+/// behind them are rewritten.
 package enum ScreenWriter {
-    /// How many columns behind an uncertain character are written again.
+    /// How many columns behind a character of uncertain width are rewritten.
     private static let shadow = 4
 
     /// The bytes to send.
     ///
-    /// - Parameter old: What is on the screen; nil if nobody knows.
+    /// - Parameter old: The contents of the screen; nil if unknown.
     package static func difference(from old: Canvas?, to new: Canvas) -> [UInt8] {
         let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
         guard old != new else { return [] }
@@ -31,7 +31,7 @@ package enum ScreenWriter {
         mutating func put(_ text: String) { bytes += Array(text.utf8) }
 
         mutating func write(_ line: Int, of new: Canvas, over old: Canvas?) {
-            /// The column where the terminal's cursor is for certain.
+            /// The column where the terminal's cursor is known to be.
             var cursor: Int?
             var isShaded = 0
             for column in 0..<new.width {

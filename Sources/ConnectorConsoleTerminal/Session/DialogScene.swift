@@ -3,7 +3,7 @@
 
 internal import ConnectorConsole
 
-/// What stands in front of everything else.
+/// Makes the scenes of dialogs.
 enum DialogScene {
     /// The scene of a dialog.
     static func scene(of dialog: Dialog, _ registry: ConsoleRegistry) -> Scene {

@@ -3,46 +3,46 @@
 
 internal import ConnectorConsole
 
-/// What a key does. One list serves the keyboard, the help and the last line.
+/// The binding of keys to a command. One list serves the keyboard, the help and the last line.
 struct KeyBinding {
-    /// The keys, any of which does it.
+    /// The keys, any of which triggers the command.
     let keys: [TerminalInput.Key]
-    /// How the keys are written; empty if the binding before says it.
+    /// The keys' names for the help; empty if the previous binding shows them.
     let name: String
-    /// What it does, in a few words.
+    /// A short description of the command.
     let meaning: String
-    /// What it does.
+    /// The command.
     let command: Command
 
-    /// What keys do.
+    /// A command that keys trigger.
     enum Command: Hashable {
-        /// Go some rows down, or up if negative.
+        /// Move down by some rows, or up if negative.
         case move(Int)
-        /// Go some pages down, or up if negative.
+        /// Move down by some pages, or up if negative.
         case page(Int)
-        /// Go to where the row leads.
+        /// Open what the row links to.
         case enter
-        /// Go back, or close what is in front.
+        /// Go back, or close the dialog.
         case back
-        /// Go to the tab so many places to the right.
+        /// Move by this many tabs to the right.
         case turn(Int)
         /// Search.
         case search
-        /// Do something to what the row is about.
+        /// Act on the thing that the row describes.
         case act(ConsoleAct.Verb)
-        /// Do something to everything that the scene shows.
+        /// Act on everything that the scene shows.
         case actOnAll(ConsoleAct.Verb)
-        /// Write in the form.
+        /// Fill in the form.
         case edit
         /// Copy the command line that does the same.
         case copy
-        /// Tell what the keys do.
+        /// Show the list of keys.
         case help
-        /// Draw everything anew.
+        /// Redraw everything.
         case redraw
-        /// Stop for the shell that started the program.
+        /// Suspend the program for its shell.
         case suspend
-        /// End.
+        /// Quit.
         case quit
     }
 
@@ -50,7 +50,7 @@ struct KeyBinding {
         (self.name, self.keys, self.meaning, self.command) = (name, keys, meaning, command)
     }
 
-    /// Every key but the digits, which lead to the tabs.
+    /// Every binding but the digits, which select tabs.
     static let all: [KeyBinding] = [
         KeyBinding("down, up, j, k", [.down, .character("j")], "next row, row before", .move(1)),
         KeyBinding("", [.up, .character("k")], "", .move(-1)),
@@ -59,11 +59,11 @@ struct KeyBinding {
         KeyBinding(
             "end, home, G, g",
             [.end, .character("G")],
-            "last row, which follows a log; first row",
+            "last row, and follow a log; first row",
             .move(.max)
         ),
         KeyBinding("", [.home, .character("g")], "", .move(-.max)),
-        KeyBinding("enter, right, l", [.enter, .right, .character("l")], "open what the row leads to", .enter),
+        KeyBinding("enter, right, l", [.enter, .right, .character("l")], "open what the row links to", .enter),
         KeyBinding("escape, left, h", [.escape, .left, .backspace, .character("h")], "back", .back),
         KeyBinding("tab, shift-tab, 1-9", [.tab], "next tab, tab before, a tab", .turn(1)),
         KeyBinding("", [.backTab], "", .turn(-1)),
@@ -75,20 +75,20 @@ struct KeyBinding {
         KeyBinding("P", [.character("P")], "replay every dead letter", .actOnAll(.replay)),
         KeyBinding("d", [.character("d")], "drop the dead letter", .act(.drop)),
         KeyBinding("D", [.character("D")], "drop every dead letter", .actOnAll(.drop)),
-        KeyBinding("e", [.character("e")], "fill in the form: tab leads on, enter sends, escape leaves", .edit),
+        KeyBinding("e", [.character("e")], "fill in the form: tab moves on, enter sends, escape leaves", .edit),
         KeyBinding("y", [.character("y")], "copy the command line that does the same", .copy),
-        KeyBinding("control-l", [.control("l")], "draw everything anew", .redraw),
-        KeyBinding("control-z", [.control("z")], "stop; fg goes on", .suspend),
+        KeyBinding("control-l", [.control("l")], "redraw everything", .redraw),
+        KeyBinding("control-z", [.control("z")], "suspend; fg continues", .suspend),
         KeyBinding("?", [.character("?")], "these keys", .help),
         KeyBinding("q, control-c", [.character("q"), .control("c")], "quit", .quit),
     ]
 
-    /// What a key does; nil for nothing.
+    /// The command of a key; nil for none.
     static func command(for key: TerminalInput.Key) -> Command? {
         all.first { $0.keys.contains(key) }?.command
     }
 
-    /// The keys of an act, for the last line.
+    /// The keys of an action, for the last line.
     static func name(of verb: ConsoleAct.Verb, onAll: Bool) -> String {
         all.first { $0.command == (onAll ? .actOnAll(verb) : .act(verb)) }?.name ?? ""
     }

@@ -4,7 +4,7 @@
 internal import ConnectorConsole
 
 extension TerminalSession {
-    /// The form of the scene that is shown, and the number of its component.
+    /// The form of the visible scene, and the index of its component.
     var form: (form: OperationForm, component: Int)? {
         guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
         return scene.components.enumerated().lazy.compactMap { item in
@@ -12,13 +12,13 @@ extension TerminalSession {
         }.first
     }
 
-    /// The field that is being written in.
+    /// The field being edited.
     var editedField: FormField? {
         guard let edited else { return nil }
         return form?.form.fields.first { $0.name == edited }
     }
 
-    /// The scene with what was written into its form.
+    /// The scene with the entered values in its form.
     func filled(_ scene: Scene) -> Scene {
         let draft = drafts[scene.route] ?? FormDraft()
         var scene = scene
@@ -33,7 +33,7 @@ extension TerminalSession {
         return scene
     }
 
-    /// Begins to write in the row that keys act on, or in the first field; sends a form without fields.
+    /// Starts to edit the selected field, or the first one; sends a form without fields.
     mutating func beginEditing() -> [Effect] {
         guard let (form, component) = form else {
             message = "there is no form here"
@@ -44,7 +44,7 @@ extension TerminalSession {
         return edit(form, component, row)
     }
 
-    /// Takes what somebody does while a form is written in.
+    /// Handles input while a form is edited.
     mutating func fill(_ input: TerminalInput) -> [Effect] {
         guard let (form, component) = form, let field = editedField,
             let row = form.fields.firstIndex(of: field)
@@ -79,7 +79,7 @@ extension TerminalSession {
         return []
     }
 
-    /// Changes what is written, which is no longer known to be wrong.
+    /// Changes the entered values, and clears their faults.
     private mutating func change(_ field: FormField, _ body: (inout FormDraft) -> Bool) -> Bool {
         var draft = drafts[coordinator.route] ?? FormDraft()
         guard body(&draft) else { return false }
@@ -90,7 +90,7 @@ extension TerminalSession {
 
     private mutating func edit(_ form: OperationForm, _ component: Int, _ row: Int) -> [Effect] {
         edited = form.fields[row].name
-        select(Page.RowPlace(component: component, row: row))
+        select(Page.RowIndex(component: component, row: row))
         mount()
         return []
     }
@@ -100,7 +100,7 @@ extension TerminalSession {
         mount()
     }
 
-    /// Asks for the call; what is wrong is shown in its field instead.
+    /// Requests the call, or shows the faults in their fields.
     private mutating func send(_ form: OperationForm) -> [Effect] {
         var draft = drafts[coordinator.route] ?? FormDraft()
         do throws(FormFault) {

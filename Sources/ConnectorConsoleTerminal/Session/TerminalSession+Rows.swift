@@ -4,24 +4,24 @@
 internal import ConnectorConsole
 
 extension TerminalSession {
-    /// The cursor of the scene that is shown.
+    /// The cursor of the visible scene.
     var cursor: SceneCursor { cursors[coordinator.route] ?? SceneCursor() }
 
-    /// The row that keys act on.
+    /// The selected row.
     var row: Row? {
         guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
         return cursor.place.map { scene.row(at: $0) }
     }
 
-    /// Goes some rows down, or up if negative.
+    /// Moves down by some rows, or up if negative.
     mutating func move(by rows: Int) -> [Effect] {
-        guard let scene = windows[.main], !scene.rowPlaces.isEmpty else { return [] }
-        let limit = scene.rowPlaces.count
+        guard let scene = windows[.main], !scene.rowIndices.isEmpty else { return [] }
+        let limit = scene.rowIndices.count
         cursors[coordinator.route]?.move(by: max(-limit, min(limit, rows)), in: scene)
         return mountSide()
     }
 
-    /// Selects what is clicked on, or opens what is selected already.
+    /// Selects the clicked row, or opens it if it is selected already.
     mutating func click(column: Int, line: Int) -> [Effect] {
         let frames = windows.frames
         if let frame = frames[.navigation], frame.contains(column: column, line: line) {
@@ -34,13 +34,13 @@ extension TerminalSession {
         let page = MainView.page(scene, in: frame, palette)
         let clicked = MainView.line(at: line, in: frame, cursor)
         guard let clicked, page.lines.indices.contains(clicked), let place = page.lines[clicked].row else { return [] }
-        // The first click selects, the second opens.
+        // The first click selects; the second opens.
         if place == cursor.place { return handle(.enter) }
         cursors[coordinator.route]?.select(place, in: scene)
         return mountSide()
     }
 
-    /// Does something to what the row, or the whole scene, is about.
+    /// Acts on the thing that the row, or the whole scene, describes.
     mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
         let scene = windows[.main]
         let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }

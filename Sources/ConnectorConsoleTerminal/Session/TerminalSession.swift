@@ -3,53 +3,53 @@
 
 package import ConnectorConsole
 
-/// A console in a terminal, as a value: keys and snapshots go in, and what to do comes out.
+/// A console in a terminal, as a value: keys and snapshots go in, and requests come out.
 ///
-/// It holds the coordinator, the slots, and what only a terminal has: cursors, searches and the last line.
+/// It holds the coordinator, the slots, and the parts that only a terminal has: cursors, searches and the last line.
 package struct TerminalSession: Sendable {
-    /// Where somebody is.
+    /// The operator's position.
     package private(set) var coordinator: Coordinator
-    /// What is mounted where.
+    /// The scenes in their slots.
     package private(set) var windows: WindowManager
-    /// What stands in the last line.
+    /// The message in the last line.
     package internal(set) var message = ""
-    /// What is being typed into a search; nil if nothing is.
+    /// The search being typed; nil for none.
     package private(set) var prompt: String?
     let registry: ConsoleRegistry
     let palette: TerminalPalette
     private(set) var searches: [Route: String] = [:]
-    /// What was written into forms.
+    /// The values entered into forms.
     var drafts: [Route: FormDraft] = [:]
-    /// The field of the form that is being written in; nil if none is.
+    /// The field being edited; nil for none.
     var edited: String?
-    /// The operation whose call was asked for last, until what it comes to is shown.
+    /// The operation called last, until its result is shown.
     private var awaited: Route?
-    /// The rows that keys act on.
+    /// The cursors of scenes, by route.
     var cursors: [Route: SceneCursor] = [:]
     private var snapshot: ConsoleSnapshot
-    /// What was last shown at routes, for the moment until a snapshot is about them again.
+    /// The last scene of each route, shown until a new snapshot covers the route.
     private var known: [Route: Scene] = [:]
 
-    /// The most scenes that are kept.
+    /// The most scenes kept.
     static let sceneLimit = 32
 
-    /// Something that the session cannot do itself.
+    /// A request that the session cannot perform itself.
     package enum Effect: Sendable, Hashable {
-        /// Get another snapshot: what is shown is another.
+        /// Take another snapshot: the visible routes changed.
         case refresh
-        /// Tell the host.
+        /// Pass an action to the host.
         case perform(ConsoleAct)
-        /// Put a text where the terminal keeps what was copied.
+        /// Copy a text to the terminal's clipboard.
         case copy(String)
-        /// Draw everything, whatever is on the screen.
+        /// Redraw everything.
         case redraw
-        /// Stop until the shell lets the program go on.
+        /// Suspend until the shell continues the program.
         case suspend
-        /// End.
+        /// Quit.
         case quit
     }
 
-    /// Begins at a route.
+    /// Starts at a route.
     package init(
         _ registry: ConsoleRegistry,
         _ snapshot: ConsoleSnapshot,
@@ -66,29 +66,29 @@ package struct TerminalSession: Sendable {
         mount()
     }
 
-    /// The routes that the snapshot must be about.
+    /// The routes that the snapshot must cover.
     package var routes: [Route] { [coordinator.route] + [sideRoute].compactMap(\.self) }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Takes another snapshot on.
+    /// Shows another snapshot.
     ///
-    /// - Returns: Whether the screen is another.
+    /// - Returns: Whether the screen changed.
     package mutating func update(_ snapshot: ConsoleSnapshot) -> Bool {
         self.snapshot = snapshot
         return mount()
     }
 
-    /// Takes another size on.
+    /// Changes the size.
     package mutating func resize(width: Int, height: Int) -> Bool {
         let isOther = windows.resize(width: width, height: height)
         return mount() || isOther
     }
 
-    /// Takes on that the host has done what it was told.
+    /// Handles the end of an action.
     package mutating func done(_ sentence: String) -> [Effect] { tell(.done(sentence)) }
 
-    /// Takes on what somebody did.
+    /// Handles input.
     package mutating func handle(_ input: TerminalInput) -> [Effect] {
         if prompt != nil { return type(input) }
         if coordinator.dialog != nil { return answer(input) }
@@ -108,7 +108,7 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    /// Does what a key means outside of forms and dialogs.
+    /// Handles a key outside forms and dialogs.
     mutating func handle(_ command: KeyBinding.Command) -> [Effect] {
         switch command {
         case .move(let rows): return move(by: rows)
@@ -138,7 +138,7 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    /// Tells the coordinator what happened, and does what it can of the answer.
+    /// Passes an event to the coordinator, and performs the actions that it can.
     mutating func tell(_ event: Coordinator.Event) -> [Effect] {
         let shown = coordinator.route
         var effects: [Effect] = []
@@ -153,7 +153,7 @@ package struct TerminalSession: Sendable {
             case .quit: effects.append(.quit)
             }
         }
-        // What is known already is shown at once; the snapshot for it follows.
+        // Show what is known already; the snapshot follows.
         if shown != coordinator.route { mount() } else { mountDialog() }
         return effects
     }
@@ -185,7 +185,7 @@ package struct TerminalSession: Sendable {
         case .key(.character("y")), .key(.character("Y")):
             if case .confirmation = coordinator.dialog { return tell(.answer(true)) }
             return tell(.back)
-        // What is lost is not lost by a key that was meant for something else.
+        // Only y confirms: no other key can lose anything by mistake.
         case .key(.enter) where coordinator.dialog != .help: return []
         case .key, .click: return tell(.back)
         case .wheel, .paste: return []
@@ -199,9 +199,9 @@ package struct TerminalSession: Sendable {
         return link == coordinator.route ? nil : link
     }
 
-    /// Mounts what the snapshot shows.
+    /// Mounts the scenes of the snapshot.
     ///
-    /// - Returns: Whether anything is another.
+    /// - Returns: Whether anything changed.
     @discardableResult
     mutating func mount() -> Bool {
         let route = coordinator.route
@@ -220,21 +220,21 @@ package struct TerminalSession: Sendable {
         return mountDialog() || isOther
     }
 
-    /// Goes to a row.
-    mutating func select(_ place: Page.RowPlace) {
+    /// Selects a row.
+    mutating func select(_ place: Page.RowIndex) {
         if let scene = windows[.main] { cursors[coordinator.route]?.select(place, in: scene) }
     }
 
-    /// Goes to what a call came to, once it is there and nobody does anything else.
+    /// Scrolls to the result of a call once it arrives, unless the operator has moved on.
     private mutating func reveal(_ scene: Scene) {
         guard awaited == scene.route, edited == nil, coordinator.pending == nil,
             let result = scene.components.indices.last(where: { scene.components[$0].id == "result" })
         else { return }
         awaited = nil
-        cursors[scene.route]?.select(Page.RowPlace(component: result, row: 0), in: scene)
+        cursors[scene.route]?.select(Page.RowIndex(component: result, row: 0), in: scene)
     }
 
-    /// Mounts what the row leads to beside it, after the row has changed.
+    /// Mounts what the selected row links to in the side slot, after the selection has changed.
     mutating func mountSide() -> [Effect] {
         let before = windows[.side]?.route
         _ = mountSideScene()
@@ -252,7 +252,7 @@ package struct TerminalSession: Sendable {
         return !windows.mount(scene(of: route), in: .side).isEmpty
     }
 
-    /// The scene of a route, or what it was when the host last said something about it.
+    /// The scene of a route, or its last known state.
     private mutating func scene(of route: Route) -> Scene {
         let isKnown = snapshot.isAbout(route)
         if !isKnown, let scene = known[route] { return scene }
@@ -272,7 +272,7 @@ package struct TerminalSession: Sendable {
 }
 
 extension Scene {
-    /// Whether a form of it asks for a field.
+    /// Whether one of its forms has a field.
     fileprivate func hasField(_ name: String?) -> Bool {
         components.contains { component in component.form?.fields.contains { $0.name == name } ?? false }
     }

@@ -3,12 +3,12 @@
 
 /// Divides the width of a terminal among the columns of a table.
 enum ColumnWidths {
-    /// The least that a column keeps while others are wider.
+    /// The width that a column keeps while others are wider.
     private static let least = 6
 
-    /// The widths of columns that would like to be as wide as their contents.
+    /// The widths of columns, given the natural widths of their contents.
     ///
-    /// The widest columns give first, so that short ones stay whole; the rightmost of equals gives.
+    /// The widest columns shrink first, so that short ones stay whole; of equals the rightmost shrinks.
     static func fitted(_ natural: [Int], into width: Int, gap: Int) -> [Int] {
         var widths = natural
         var excess = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
@@ -22,7 +22,7 @@ enum ColumnWidths {
                 excess -= less
             }
         }
-        // Even so too wide: what stands on the right has no room.
+        // Still too wide: drop columns from the right.
         var room = width
         for index in widths.indices where widths[index] > 0 {
             widths[index] = max(0, min(widths[index], room))

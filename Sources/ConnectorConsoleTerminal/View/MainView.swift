@@ -1,28 +1,28 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
-/// Draws a scene into the main slot or the side: its route, and below it the lines that are in sight.
+/// Draws a scene into the main or side slot: its route, and below it the visible lines.
 enum MainView {
     /// The lines of a scene in a slot.
     static func page(_ scene: Scene, in frame: Frame, _ palette: TerminalPalette) -> Page {
-        // A column on the left shows the row that keys act on without colours, too.
+        // A column on the left marks the selected row, also without colours.
         Page(scene, width: max(0, frame.width - 2), palette)
     }
 
     /// How many lines of a slot scroll.
     static func height(of frame: Frame) -> Int { max(0, frame.height - 1) }
 
-    /// The line of the page that is on a line of the screen.
+    /// The line of the page at a line of the screen.
     static func line(at line: Int, in frame: Frame, _ cursor: SceneCursor) -> Int? {
         line > frame.line ? cursor.top + line - frame.line - 1 : nil
     }
 
     /// Draws a scene.
     ///
-    /// - Parameter cursor: The row that keys act on; nil where none is.
+    /// - Parameter cursor: The selected row; nil for none.
     static func draw(
         _ scene: Scene,
         _ cursor: SceneCursor?,

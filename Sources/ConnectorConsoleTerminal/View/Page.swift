@@ -1,34 +1,34 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
-/// A scene in lines of a width, which a terminal scrolls through.
+/// A scene laid out in lines of a given width, which a terminal scrolls through.
 struct Page {
     /// The lines from the top.
     private(set) var lines: [Line] = []
     private let scene: Scene
     private let width: Int
     private let palette: TerminalPalette
-    /// The widths of the columns of each component; zero for those in which nothing stands.
+    /// The widths of each component's columns; zero for empty ones.
     private var widths: [[Int]] = []
-    /// What stands before the rows of each tree.
+    /// The guides before the rows of each tree.
     private var guides: [[String]] = []
 
     /// A line.
     struct Line {
         /// The row that it belongs to; nil for titles and blank lines.
-        var row: RowPlace?
-        /// What it says; nil for the cells of its row, which are put together when they are drawn.
+        var row: RowIndex?
+        /// The text; nil for the cells of its row, which are joined when they are drawn.
         var text: StyledText?
     }
 
     /// A row of a scene.
-    struct RowPlace: Hashable {
-        /// The number of its component.
+    struct RowIndex: Hashable {
+        /// The index of its component.
         var component: Int
-        /// Its number there.
+        /// Its index in the component.
         var row: Int
     }
 
@@ -40,7 +40,8 @@ struct Page {
         for (index, component) in scene.components.enumerated() {
             if index > 0 { lines.append(Line()) }
             if !component.title.isEmpty {
-                lines.append(Line(text: StyledText(component.title, .title).displayed(palette)))
+                let span = StyledText(component.span.map { ", the last \($0)" } ?? "", .muted)
+                lines.append(Line(text: (StyledText(component.title, .title) + span).displayed(palette)))
             }
             guides.append(component.shape == .tree ? Self.guides(of: component.rows) : [])
             widths.append(columnWidths(of: component))
@@ -48,7 +49,7 @@ struct Page {
         }
     }
 
-    /// What a line says.
+    /// The text of a line.
     func text(of line: Int) -> StyledText {
         if let text = lines[line].text { return text }
         guard let place = lines[line].row else { return "" }
@@ -58,7 +59,7 @@ struct Page {
     }
 
     /// The lines of a row.
-    func lines(of place: RowPlace) -> Range<Int>? {
+    func lines(of place: RowIndex) -> Range<Int>? {
         guard let first = lines.firstIndex(where: { $0.row == place }) else { return nil }
         return first..<(lines[first...].firstIndex { $0.row != place } ?? lines.count)
     }
@@ -70,7 +71,7 @@ struct Page {
         }
         if component.shape == .chart { lines += chart(component).map { Line(text: $0) } }
         for (index, row) in component.rows.enumerated() {
-            let place = RowPlace(component: number, row: index)
+            let place = RowIndex(component: number, row: index)
             switch component.shape {
             case .tree, .table: lines.append(Line(row: place))
             default:
@@ -93,7 +94,7 @@ struct Page {
         for (index, column) in component.columns.enumerated() where index < natural.count && natural[index] > 0 {
             natural[index] = max(natural[index], CharacterWidth.columns(of: column.title))
         }
-        // Where the last cell is wrapped, the others stay as they are.
+        // Where the last cell is wrapped, the others keep their natural width.
         guard [.tree, .table].contains(component.shape) else { return natural }
         return ColumnWidths.fitted(natural, into: width, gap: palette.gap)
     }
@@ -113,7 +114,7 @@ struct Page {
 
     /// The lines of a tree before each row.
     private static func guides(of rows: [Row]) -> [String] {
-        // Going backwards, a row is its parent's last one if no sibling was met since the parent's next sibling.
+        // Going backwards, a row is its parent's last child if no sibling came since the parent's next sibling.
         var seen: [Bool] = []
         var isLast = rows.reversed().map { row in
             seen = Array(seen.prefix(row.depth + 1))
@@ -132,14 +133,14 @@ struct Page {
         }
     }
 
-    /// All cells but the last beside each other, and the last one in as many lines as it needs.
+    /// All cells but the last side by side, and the last one in as many lines as it needs.
     private func wrapped(_ row: Row, _ widths: [Int]) -> [StyledText] {
         guard let last = row.cells.last else { return [""] }
         var head = StyledText("")
         for (cell, columns) in zip(row.cells.dropLast(), widths) {
             head = head + cell.displayed(palette).fitted(to: columns + palette.gap, isNumber: false, palette)
         }
-        // A label that leaves no room stands above.
+        // A label that leaves no room goes above.
         let indent = head.columns > width / 2 ? palette.gap : head.columns
         let texts = last.displayed(palette).wrapped(to: max(1, width - indent))
         let blanks = StyledText(String(repeating: " ", count: indent))

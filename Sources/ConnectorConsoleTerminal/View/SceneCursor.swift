@@ -3,19 +3,19 @@
 
 internal import ConnectorConsole
 
-/// The row of a scene that keys act on, and what of the scene is in sight.
+/// The selected row of a scene, and the visible part of the scene.
 struct SceneCursor {
-    /// The first line in sight.
+    /// The first visible line.
     private(set) var top = 0
     /// The row; nil in a scene without rows.
-    private(set) var place: Page.RowPlace?
+    private(set) var place: Page.RowIndex?
     private var identity: (component: String, row: String)?
-    /// Whether the last row of a log is kept in sight.
+    /// Whether the last row of a log stays visible.
     private var isFollowing: Bool?
 
-    /// Finds the row again in what the scene has become.
+    /// Finds the row again after the scene has changed.
     mutating func follow(_ scene: Scene) {
-        let rows = scene.rowPlaces
+        let rows = scene.rowIndices
         let endsWithLog = scene.components.last?.shape == .log && scene.components.count == 1
         if isFollowing ?? endsWithLog, endsWithLog {
             select(rows.last, in: scene)
@@ -24,10 +24,10 @@ struct SceneCursor {
         if let identity, let component = scene.components.firstIndex(where: { $0.id == identity.component }),
             let row = scene.components[component].rows.firstIndex(where: { $0.id == identity.row })
         {
-            place = Page.RowPlace(component: component, row: row)
+            place = Page.RowIndex(component: component, row: row)
             return
         }
-        // What was there is gone: its place is taken by what came after.
+        // The row is gone: select the one that took its place.
         let old = place
         let next = rows.first { row in
             old.map { ($0.component, $0.row) <= (row.component, row.row) } ?? scene.isList(row)
@@ -35,25 +35,25 @@ struct SceneCursor {
         select(next ?? rows.last, in: scene)
     }
 
-    /// Goes some rows down, or up if negative.
+    /// Moves down by some rows, or up if negative.
     mutating func move(by rows: Int, in scene: Scene) {
-        let places = scene.rowPlaces
+        let places = scene.rowIndices
         guard let place, let index = places.firstIndex(of: place) else { return select(places.first, in: scene) }
         select(places[min(places.count - 1, max(0, index + rows))], in: scene)
     }
 
-    /// Goes to a row.
-    mutating func select(_ place: Page.RowPlace?, in scene: Scene) {
+    /// Selects a row.
+    mutating func select(_ place: Page.RowIndex?, in scene: Scene) {
         self.place = place
         identity = place.map { (scene.components[$0.component].id, scene.components[$0.component].rows[$0.row].id) }
-        isFollowing = place == scene.rowPlaces.last
+        isFollowing = place == scene.rowIndices.last
     }
 
-    /// Scrolls as little as brings the row into sight.
+    /// Scrolls as little as makes the row visible.
     mutating func scroll(_ page: Page, height: Int) {
         if let lines = place.flatMap({ page.lines(of: $0) }) {
             if lines.upperBound > top + height { top = lines.upperBound - height }
-            // A title right above the first row is seen with it.
+            // Show a title right above the first row with it.
             let isFirst = page.lines[..<lines.lowerBound].allSatisfy { $0.row == nil }
             top = min(top, isFirst ? 0 : lines.lowerBound)
         }
@@ -63,17 +63,17 @@ struct SceneCursor {
 
 extension Scene {
     /// Every row, from the top.
-    var rowPlaces: [Page.RowPlace] {
+    var rowIndices: [Page.RowIndex] {
         components.enumerated().flatMap { component in
-            component.element.rows.indices.map { Page.RowPlace(component: component.offset, row: $0) }
+            component.element.rows.indices.map { Page.RowIndex(component: component.offset, row: $0) }
         }
     }
 
     /// A row.
-    func row(at place: Page.RowPlace) -> Row { components[place.component].rows[place.row] }
+    func row(at place: Page.RowIndex) -> Row { components[place.component].rows[place.row] }
 
-    /// Whether a row is one that somebody looks for: one of a tree or a table, unless there is none.
-    func isList(_ place: Page.RowPlace) -> Bool {
+    /// Whether the cursor stops at a row: at those of trees and tables, or at every row if there are none of these.
+    func isList(_ place: Page.RowIndex) -> Bool {
         let shapes = components.map(\.shape)
         guard shapes.first != .details, shapes.contains(where: { $0 == .tree || $0 == .table }) else { return true }
         return [.tree, .table].contains(shapes[place.component])

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
 extension StyledText {
     /// The text as the terminal shows it, without control characters.
@@ -14,10 +14,10 @@ extension StyledText {
         return text
     }
 
-    /// How many columns the text takes, once ``displayed(_:)``.
+    /// The width of the text in columns, once ``displayed(_:)``.
     var columns: Int { spans.reduce(0) { $0 + CharacterWidth.columns(of: $1.text) } }
 
-    /// The text in exactly so many columns: cut, or with blanks.
+    /// The text in exactly this many columns: cut, or padded with spaces.
     func fitted(to width: Int, isNumber: Bool, _ palette: TerminalPalette) -> StyledText {
         let own = columns
         guard own > width else {
@@ -31,7 +31,7 @@ extension StyledText {
         return sum + StyledText(String(repeating: " ", count: width - ellipsis.count - cut.columns))
     }
 
-    /// The beginning of the text that has room in some columns.
+    /// The beginning of the text that fits into some columns.
     private func prefix(columns limit: Int) -> (text: StyledText, columns: Int) {
         var (head, used) = (StyledText(""), 0)
         for span in spans {
@@ -47,7 +47,7 @@ extension StyledText {
         return (head, used)
     }
 
-    /// The text in lines of at most so many columns, broken between words where there are some.
+    /// The text in lines of at most this many columns, broken between words where possible.
     func wrapped(to width: Int) -> [StyledText] {
         guard columns > width, width > 0 else { return [self] }
         var lines: [StyledText] = []
@@ -58,7 +58,7 @@ extension StyledText {
                 if used > 0, used + rest.columns > width {
                     lines.append(line)
                     (line, used) = (StyledText(""), 0)
-                    // The blank that broke the line is not seen.
+                    // Drop the space at which the line was broken.
                     if word == " " { continue }
                 }
                 while rest.columns > width {
@@ -76,7 +76,7 @@ extension StyledText {
 }
 
 extension StyledText.Span {
-    /// Words and single blanks, which together are the text.
+    /// Words and single spaces, which together make up the text.
     fileprivate var words: [String] {
         var words: [String] = []
         var word = ""

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The tabs, in the first line.
 struct TabBar {
@@ -11,14 +11,14 @@ struct TabBar {
     private let registry: ConsoleRegistry
     private let palette: TerminalPalette
 
-    /// Takes where somebody is, and which scenes there are.
+    /// Creates the bar for a position and the scenes.
     init(_ coordinator: Coordinator, _ registry: ConsoleRegistry, _ palette: TerminalPalette) {
         self.coordinator = coordinator
         self.registry = registry
         self.palette = palette
     }
 
-    /// The tabs as a scene: a row for each, and what matters wherever somebody is.
+    /// The tabs as a scene: a row for each, and the verdict on all gates.
     func scene(_ snapshot: ConsoleSnapshot) -> Scene {
         let rows = registry.scenes.map { scene in
             let isCurrent = scene.root == coordinator.tab
@@ -36,7 +36,7 @@ struct TabBar {
         )
     }
 
-    /// The tab at a column.
+    /// The tab at a column of the screen.
     func tab(at column: Int) -> String? {
         var left = 0
         for (index, scene) in registry.scenes.enumerated() {

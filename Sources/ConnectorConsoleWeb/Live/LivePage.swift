@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
 /// The last versions of the page of one address, and what the consoles that look at it have to be told.
 ///
@@ -13,7 +13,7 @@ struct LivePage {
     private(set) var version = 0
     /// How many consoles look at it.
     var watchers = 0
-    /// When somebody last asked for it, in the ticks of ``LivePages``.
+    /// When a console last asked for it, in the ticks of ``LivePages``.
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
     private var frames: [Frame: [UInt8]] = [:]

@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 
 /// The pages that consoles look at, kept up to date.
 ///
-/// The host is asked for one snapshot for all of them, at most four times a second, and not at all while nobody looks.
+/// The host is asked for one snapshot for all of them, at most four times a second, and not at all while no console looks.
 actor LivePages {
     private let model: any ConsoleModel
     private let registry: ConsoleRegistry
@@ -19,7 +19,7 @@ actor LivePages {
 
     /// The shortest time between two versions.
     static let interval: Duration = .milliseconds(250)
-    /// The most pages that are remembered while nobody looks at them.
+    /// The most pages that are remembered while no console looks at them.
     private static let idleLimit = 64
     /// The most consoles at once.
     static let watcherLimit = 256
@@ -60,11 +60,14 @@ actor LivePages {
 
     // MARK: Watching
 
+    /// Whether another console may look.
+    var hasRoom: Bool { wakers.count < Self.watcherLimit }
+
     /// Begins to look at a page.
     ///
     /// - Returns: Something that arrives when there may be news, and the number to ``leave(_:_:)`` with; nil if too many look.
     func watch(_ address: PageAddress) async -> (news: AsyncStream<Void>, number: Int)? {
-        guard wakers.count < Self.watcherLimit else { return nil }
+        guard hasRoom else { return nil }
         nextWaker += 1
         let number = nextWaker
         let (stream, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// What turns one version of a page into another, as the script of the page reads it: a list of small operations, each with the
 /// markup that is new.
@@ -56,7 +56,7 @@ struct PageDifference: Sendable {
         }
     }
 
-    /// The components that are drawn anew as a whole: their frame is another, or there are buttons for the first or the last time.
+    /// The components that are redrawn as a whole: their frame is another, or there are buttons for the first or the last time.
     private static func redrawn(_ changes: [SceneChange], from old: Scene, to new: Scene) -> Set<Int> {
         var redrawn: Set<Int> = []
         for change in changes {

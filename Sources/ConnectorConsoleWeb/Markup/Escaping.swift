@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// Makes text of what could be markup, or could disturb what stands around it.
 enum Escaping {
     /// A text for the content of an element or the value of a quoted attribute.
@@ -47,11 +49,10 @@ enum Escaping {
     static func className(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            if byte.isLetterOrDigit || byte == UInt8(ascii: "-") {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
-            default: text += "_\(String(byte, radix: 16))"
+            } else {
+                text += "_\(String(byte, radix: 16))"
             }
         }
         return text

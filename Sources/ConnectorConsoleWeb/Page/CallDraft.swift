@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
 /// What somebody wrote into a form that was not right.
 struct CallDraft: Sendable {
@@ -15,9 +15,11 @@ struct CallDraft: Sendable {
     static let prefix = "f."
 
     /// What a posted form holds.
-    static func values(of fields: FormFields) -> [String: String] {
+    static func values(of fields: QueryItems) -> [String: String] {
         Dictionary(
-            fields.values(beginning: prefix).map { ($0.name, $0.value) },
+            fields.items.filter { $0.name.hasPrefix(prefix) }.map {
+                (String($0.name.dropFirst(prefix.count)), $0.value)
+            },
             uniquingKeysWith: { first, _ in first }
         )
     }

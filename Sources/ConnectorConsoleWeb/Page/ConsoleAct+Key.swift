@@ -6,7 +6,7 @@ internal import ConnectorConsole
 extension ConsoleAct {
     /// The text that a form names it by; the act itself is found again among those that a scene offers.
     var key: String {
-        switch subject {
+        switch subject.kind {
         case .gate(let path): "\(verb.rawValue) gate \(path)"
         case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
         case .letters: "\(verb.rawValue) letters"

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
-internal import ConnectorManifest
 
 /// Which part of which scene a page shows: a route, what is searched for in it, and which of its pages.
 struct PageAddress: Sendable, Hashable {
@@ -27,7 +27,7 @@ struct PageAddress: Sendable, Hashable {
     init?(_ target: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let route = Route(String(parts[0])) else { return nil }
-        let fields = FormFields(parts.count > 1 ? String(parts[1]) : "")
+        let fields = QueryItems(form: parts.count > 1 ? parts[1] : "")
         self.init(route, search: fields["q"] ?? "", page: fields["page"].flatMap { Int($0) } ?? 1)
     }
 

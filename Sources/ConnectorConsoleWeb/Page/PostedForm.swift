@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A form that a page posted: what to do, and the page to go back to.
 struct PostedForm: Sendable {
     /// Where it was posted.
@@ -8,7 +10,7 @@ struct PostedForm: Sendable {
     /// The page that it was on.
     let address: PageAddress
     /// What it holds.
-    let fields: FormFields
+    let fields: QueryItems
 
     /// Buttons of acts.
     static let act = "/-/act"
@@ -18,7 +20,7 @@ struct PostedForm: Sendable {
     static let sure = "sure"
 
     /// Reads a form; nil if it names no page.
-    init?(_ target: String, _ fields: FormFields) {
+    init?(_ target: String, _ fields: QueryItems) {
         guard let address = fields["at"].flatMap(PageAddress.init) else { return nil }
         self.target = target
         self.address = address

@@ -8,8 +8,27 @@ internal import Synchronization
 /// Who may enter the console, and with which right.
 ///
 /// A link holds a token that is good for one browser: it is exchanged for a session, and another link takes its place. Tokens that the
-/// operator set are good for any number of them.
+/// operator set are good for any number of them, for as long as the server runs.
 final class Keys: Sendable {
+    /// What let a client in.
+    enum Credential: Sendable, Hashable {
+        /// A session, by its id.
+        case session(String)
+        /// The token of a link that was not used.
+        case link(String)
+        /// A token of the operator.
+        case token(Right)
+
+        /// By what requests are counted.
+        var name: String {
+            switch self {
+            case .session(let id): "session \(id)"
+            case .link: "link"
+            case .token(let right): "token \(right.rawValue)"
+            }
+        }
+    }
+
     /// A browser that has entered.
     private struct Session {
         var id: String
@@ -24,6 +43,9 @@ final class Keys: Sendable {
         var link = Token()
         var sessions: [Session] = []
         var uses: UInt64 = 0
+        /// Answers that go on for as long as what let their readers in is good.
+        var leases: [UInt64: (credential: Credential, end: AsyncStream<Void>.Continuation)] = [:]
+        var nextLease: UInt64 = 0
     }
 
     private let tokens: [(secret: Secret, right: Right)]
@@ -47,7 +69,7 @@ final class Keys: Sendable {
     /// The token of the link that has not been used.
     var link: String { state.withLock(\.link.text) }
 
-    /// Whether somebody can enter by typing a token.
+    /// Whether a person can enter by typing a token.
     var hasTokens: Bool { !tokens.isEmpty }
 
     /// Exchanges the token of a link for a session; the link is used up by that.
@@ -56,6 +78,7 @@ final class Keys: Sendable {
     func exchange(_ token: String) -> String? {
         state.withLock { state in
             guard Token.areEqual(token, state.link.text) else { return nil }
+            Self.endLeases(of: .link(state.link.text), &state)
             state.link = Token()
             return Self.enter(linkRight, &state)
         }
@@ -73,15 +96,16 @@ final class Keys: Sendable {
         if state.sessions.count >= sessionLimit,
             let oldest = state.sessions.indices.min(by: { state.sessions[$0].used < state.sessions[$1].used })
         {
-            state.sessions.remove(at: oldest)
+            endLeases(of: .session(state.sessions.remove(at: oldest).id), &state)
         }
         state.sessions.append(Session(id: id, right: right, used: state.uses))
         return id
     }
 
     /// What a program may do that sends a token with every request; nil for an unknown one.
-    func right(ofBearer token: String) -> Right? {
-        right(ofToken: token) ?? (Token.areEqual(token, link) ? linkRight : nil)
+    func right(ofBearer token: String) -> (right: Right, credential: Credential)? {
+        if let right = right(ofToken: token) { return (right, .token(right)) }
+        return isLink(token) ? (linkRight, .link(token)) : nil
     }
 
     private func right(ofToken token: String) -> Right? {
@@ -113,10 +137,51 @@ final class Keys: Sendable {
         }
     }
 
-    /// Ends a session.
+    /// Ends a session, and every answer that goes on in it.
     func leave(_ id: String) {
         state.withLock { state in
             if let index = Self.index(of: id, in: state) { state.sessions.remove(at: index) }
+            Self.endLeases(of: .session(id), &state)
+        }
+    }
+
+    /// Whether a token is that of the link which was not used.
+    func isLink(_ token: String) -> Bool { Token.areEqual(token, link) }
+
+    /// Whether a credential is still good.
+    func isGood(_ credential: Credential) -> Bool { state.withLock { Self.isGood(credential, $0) } }
+
+    private static func isGood(_ credential: Credential, _ state: State) -> Bool {
+        switch credential {
+        case .session(let id): index(of: id, in: state) != nil
+        case .link(let token): Token.areEqual(token, state.link.text)
+        case .token: true
+        }
+    }
+
+    /// Something that ends when a credential is no longer good; nil if it is not now.
+    func lease(_ credential: Credential) -> AsyncStream<Void>? {
+        let (lease, end) = AsyncStream.makeStream(of: Void.self)
+        let number = state.withLock { state -> UInt64? in
+            guard Self.isGood(credential, state) else { return nil }
+            state.nextLease += 1
+            state.leases[state.nextLease] = (credential, end)
+            return state.nextLease
+        }
+        guard let number else { return nil }
+        end.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.leases.removeValue(forKey: number) } }
+        return lease
+    }
+
+    /// How many answers go on.
+    var leaseCount: Int { state.withLock(\.leases.count) }
+
+    private static func endLeases(of credential: Credential, _ state: inout State) {
+        for (number, lease) in state.leases where lease.credential == credential {
+            state.leases[number] = nil
+            // Ending a stream may call its termination handler, which takes the lock.
+            lease.end.onTermination = nil
+            lease.end.finish()
         }
     }
 

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A random text that opens the console to whoever has it.
+/// A random text that opens the console to its holder.
 struct Token: Sendable {
     /// The text.
     let text: String

@@ -1,6 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorHTTPServer
+
 /// A request, as far as the console reads it.
 struct WebRequest: Sendable {
     /// The method.
@@ -11,8 +14,10 @@ struct WebRequest: Sendable {
     var authority: String?
     /// The header fields that are read, by their names in lower case.
     var fields: [String: String] = [:]
-    /// Reads the body; nil if it has more bytes than those.
-    var body: @Sendable (_ limit: Int) async -> [UInt8]? = { _ in [] }
+    /// Who sent it, for counting.
+    var peer = ""
+    /// The body; empty until it was read.
+    var body: [UInt8] = []
 
     /// The header fields that are read.
     static let fieldNames = [
@@ -20,11 +25,20 @@ struct WebRequest: Sendable {
         "sec-fetch-mode", "sec-fetch-site", "sec-purpose",
     ]
 
+    /// Takes what the console reads of a request.
+    init(_ request: ServerRequest) {
+        method = request.method
+        target = request.target
+        authority = request.fields["Host"]
+        peer = request.peer
+        for name in Self.fieldNames { fields[name] = request.fields[name] }
+    }
+
     /// The path without the query.
     var path: Substring { target.prefix { $0 != "?" } }
 
     /// The fields of the query.
-    var query: FormFields { FormFields(String(target.dropFirst(path.count + 1))) }
+    var query: QueryItems { QueryItems(form: target.dropFirst(path.count + 1)) }
 
     /// Whether a person reads the answer.
     var wantsPage: Bool { fields["accept"]?.contains("text/html") ?? false }

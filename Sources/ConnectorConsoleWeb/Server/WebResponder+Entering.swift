@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
-internal import ConnectorManifest
 internal import ConnectorPlatform
 
 /// Who gets in, and how.
@@ -24,30 +24,50 @@ extension WebResponder {
         return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
     }
 
-    /// What somebody may do, by the token of the request or the cookie; nil for a stranger.
-    func right(of request: WebRequest) -> (Right, session: String?)? {
-        if let bearer = request.bearer {
-            guard let right = keys.right(ofBearer: bearer) else { return nil }
-            return (right, nil)
+    /// Who sends a request.
+    enum Visitor: Sendable {
+        /// Somebody who has entered.
+        case known(Right, Keys.Credential)
+        /// Somebody whose credential is wrong, and of which kind it is.
+        case guess(String)
+        /// Somebody without a credential.
+        case stranger
+    }
+
+    /// Who sends a request, by its token or its cookie. A right one counts, whatever else is wrong.
+    func visitor(of request: WebRequest) -> Visitor {
+        if let (right, credential) = request.bearer.flatMap({ keys.right(ofBearer: $0) }) {
+            return .known(right, credential)
         }
-        guard let id = request.cookie(cookie), let right = keys.right(ofSession: id) else { return nil }
-        return (right, id)
+        let session = request.cookie(cookie)
+        if let session, let right = keys.right(ofSession: session) { return .known(right, .session(session)) }
+        if request.bearer != nil { return .guess("bearer") }
+        if request.fields["authorization"] != nil { return .guess("authorization") }
+        return session == nil ? .stranger : .guess("cookie")
+    }
+
+    /// Counts a wrong credential.
+    ///
+    /// - Parameter kind: How it was given; each way has a count of its own.
+    /// - Returns: Whether it is answered as such.
+    func isFree(_ kind: String, _ request: WebRequest) -> Bool {
+        guesses.take("\(kind) \(request.peer)", at: clock.now())
     }
 
     /// Lets the browser in that follows the link, and takes the token out of the URL.
     func exchange(_ token: String, _ request: WebRequest) -> WebResponse {
-        // A browser that looks ahead is not somebody who follows the link.
+        // A browser that prefetches does not follow the link.
         let isAhead = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
-        guard !isAhead else { return refusal(403, .denied, "the link is not for looking ahead", request) }
+        guard !isAhead else { return rejection(403, .denied, "the link is not for looking ahead", request) }
         let target = PageAddress(String(request.path))?.url ?? "/"
         if let session = keys.exchange(token) {
             renewLink()
             return entered(session, target)
         }
         // Somebody who is in already follows the link again.
-        if right(of: request) != nil { return WebResponse(to: target) }
-        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
-        return refusal(
+        if case .known = visitor(of: request) { return WebResponse(to: target) }
+        guard isFree("link", request) else { return tooMany("too many attempts", request) }
+        return rejection(
             403,
             .unauthorized,
             "The link was used already, or is of an earlier run. The program has printed another one.",
@@ -55,15 +75,11 @@ extension WebResponder {
         )
     }
 
-    /// Lets somebody in who typed a token.
-    func enter(_ request: WebRequest) async -> WebResponse {
-        guard request.method == "POST" else { return WebResponse(to: "/") }
-        guard attempts.take(at: clock.now()) else { return refusal(429, .rateLimited, "too many attempts", request) }
-        guard let fields = await form(request) else { return tooLarge(request) }
-        guard let session = keys.enter(fields["token"] ?? "") else {
-            return refusal(403, .unauthorized, "That is not the token.", request)
-        }
-        return entered(session, "/")
+    /// Lets a person in who typed a token.
+    func enter(_ request: WebRequest) -> WebResponse {
+        if let session = keys.enter(form(request)["token"] ?? "") { return entered(session, "/") }
+        guard isFree("form", request) else { return tooMany("too many attempts", request) }
+        return rejection(403, .unauthorized, "That is not the token.", request)
     }
 
     private func entered(_ session: String, _ target: String) -> WebResponse {
@@ -86,7 +102,7 @@ extension WebResponder {
         let sentence =
             keys.hasTokens
             ? "Enter the console with its token." : "Follow the link that the program printed when it started."
-        var response = refusal(401, .unauthorized, sentence, request)
+        var response = rejection(401, .unauthorized, sentence, request)
         response.fields.append(("WWW-Authenticate", "Bearer realm=\"connector-host\""))
         return response
     }

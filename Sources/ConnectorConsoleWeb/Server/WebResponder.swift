@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
-internal import ConnectorManifest
 internal import ConnectorPlatform
 
 /// Answers the requests of browsers and programs. It knows no connections.
 ///
-/// A request passes four gates, in this order: it names this server; it is not one too many; it does not come from a page of another
-/// site; and who sends it has the right to.
+/// A request passes four gates, in this order: it names this server; it does not come from a page of another site; who sends it has
+/// the right to; and it is not one too many. What does not pass costs neither a task nor the reading of a body.
 struct WebResponder: Sendable {
     /// What this server is called.
     let origins: Origins
@@ -35,50 +35,24 @@ struct WebResponder: Sendable {
     let isSecure: Bool
     /// Called with a new link after each use of one.
     let renewLink: @Sendable () -> Void
-    /// How many requests are answered.
+    /// How many requests of each session or token are answered.
     let requests = RateLimit(perSecond: 200, burst: 600)
-    /// How many wrong tokens are looked at.
-    let attempts = RateLimit(perSecond: 1, burst: 20)
+    /// How many requests of each stranger's address are answered. A count of its own: strangers may be many.
+    let strangers = RateLimit(perSecond: 200, burst: 600)
+    /// How many wrong credentials of each kind and address are answered as such.
+    let guesses = RateLimit(perSecond: 1, burst: 20)
     /// Measures the rates.
     let clock: any HostClock
 
     /// The most bytes of a form.
     static let bodyLimit = 64 << 10
+    /// The most bytes of the form that a token is typed into, which strangers send.
+    static let entryLimit = 4 << 10
 
-    /// Answers a request.
-    func respond(_ request: WebRequest) async -> WebResponse {
-        guard origins.isHost(request.authority) else {
-            return refusal(
-                421,
-                .denied,
-                "this server is not called that; ask for it by the address in its link",
-                request
-            )
-        }
-        guard requests.take(at: clock.now()) else {
-            var response = refusal(429, .rateLimited, "too many requests", request)
-            response.fields.append(("Retry-After", "1"))
-            return response
-        }
-        guard ["GET", "HEAD", "POST"].contains(request.method) else {
-            var response = refusal(405, .unsupported, "only GET, HEAD and POST are answered", request)
-            response.fields.append(("Allow", "GET, HEAD, POST"))
-            return response
-        }
-        guard !isForeign(request) else {
-            return refusal(403, .denied, "the request comes from a page of another site", request)
-        }
-        if let response = open(request) { return response }
-        if request.path == "/-/enter" { return await enter(request) }
-        if request.method == "GET", let token = request.query["token"] { return exchange(token, request) }
-        guard let (right, session) = right(of: request) else { return stranger(request) }
-        return await respond(request, right, session)
-    }
-
-    /// Answers somebody who has entered.
-    private func respond(_ request: WebRequest, _ right: Right, _ session: String?) async -> WebResponse {
+    /// Answers a client that has entered.
+    func respond(_ request: WebRequest, _ right: Right, _ credential: Keys.Credential) async -> WebResponse {
         let path = request.path
-        if isAPI(path) { return await answer(request, right) }
+        let session: String? = if case .session(let id) = credential { id } else { nil }
         if request.method == "POST" {
             if path == "/-/leave" { return leave(session) }
             guard [PostedForm.act, PostedForm.call].contains(String(path)) else {
@@ -106,25 +80,24 @@ struct WebResponder: Sendable {
         return WebResponse(page, status: content.isFound ? 200 : 404)
     }
 
-    /// Draws pages for somebody with a right.
+    /// Draws pages for a client with a right.
     func view(_ right: Right) -> PageView {
         PageView(tabs: registry.scenes, title: title, canAct: right == .act)
     }
 
     private func events(_ request: WebRequest, _ right: Right) -> WebResponse {
         let query = request.query
-        guard request.method == "GET", let address = query["at"].flatMap(PageAddress.init) else {
+        guard let address = query["at"].flatMap(PageAddress.init) else {
             return refusal(400, .invalid, "at is not a route", request)
         }
         let version = request.fields["last-event-id"] ?? query["version"] ?? ""
         return WebResponse(status: 200, .events(address, version: version, right))
     }
 
-    /// What everybody may have: it says nothing of the host, but that it is there.
-    private func open(_ request: WebRequest) -> WebResponse? {
+    /// What everybody may have: it says nothing of the host, except that it is there.
+    func open(_ request: WebRequest) -> WebResponse? {
         guard request.method != "POST" else { return nil }
         switch request.path {
-        case "/livez": return WebResponse(text: "ok\n")
         case "/-/console.css": return WebResponse(status: 200, .bytes(styles, type: "text/css; charset=utf-8"))
         case "/-/console.js":
             return WebResponse(
@@ -140,7 +113,7 @@ struct WebResponder: Sendable {
     // MARK: Acting
 
     private func act(_ request: WebRequest, _ session: String?) async -> WebResponse {
-        guard let fields = await form(request) else { return tooLarge(request) }
+        let fields = form(request)
         guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
             return refusal(400, .invalid, "the form has no act, or no page to go back to", request)
         }
@@ -151,7 +124,7 @@ struct WebResponder: Sendable {
     }
 
     private func call(_ request: WebRequest, _ session: String?) async -> WebResponse {
-        guard let fields = await form(request) else { return tooLarge(request) }
+        let fields = form(request)
         guard let form = PostedForm(String(request.path), fields) else {
             return refusal(400, .invalid, "the form names no page to go back to", request)
         }
@@ -188,37 +161,38 @@ struct WebResponder: Sendable {
         return WebResponse(to: form.address.url)
     }
 
-    /// The fields of a form that was posted; nil if it is too large.
-    func form(_ request: WebRequest) async -> FormFields? {
-        guard let bytes = await request.body(Self.bodyLimit) else { return nil }
-        return FormFields(String(decoding: bytes, as: UTF8.self))
+    /// The fields of a form that was posted.
+    func form(_ request: WebRequest) -> QueryItems {
+        QueryItems(form: String(decoding: request.body, as: UTF8.self))
     }
 
-    private func isAPI(_ path: Substring) -> Bool {
+    /// Whether the API answers.
+    func isAPI(_ path: Substring) -> Bool {
         path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)
-    }
-
-    private func answer(_ request: WebRequest, _ right: Right) async -> WebResponse {
-        guard let api else { return refusal(404, .missing, "there is no host", request) }
-        var asked = ControlRequest(
-            request.method,
-            request.target,
-            contentType: request.fields["content-type"],
-            accept: request.fields["accept"]
-        )
-        if let endpoint = api.endpoint(for: asked), endpoint.right == .act, right != .act {
-            return refusal(403, .denied, "whoever may only read may not do that", request)
-        }
-        guard let body = await request.body(ControlAPI.bodyLimit) else { return tooLarge(request) }
-        asked.body = body
-        return WebResponse(await api.respond(asked))
     }
 
     // MARK: Refusals
 
     /// Refuses a body that is not read to its end.
     func tooLarge(_ request: WebRequest) -> WebResponse {
-        var response = refusal(413, .tooLarge, "the body is larger than it may be", request)
+        rejection(413, .tooLarge, "the body is larger than it may be", request)
+    }
+
+    /// Refuses what comes too often.
+    func tooMany(_ sentence: String, _ request: WebRequest) -> WebResponse {
+        var response = rejection(429, .rateLimited, sentence, request)
+        response.fields.append(("Retry-After", "1"))
+        return response
+    }
+
+    /// Refuses a request, and ends the connection: what follows on it is not worth reading.
+    func rejection(
+        _ status: Int,
+        _ code: ConnectorError.Code,
+        _ sentence: String,
+        _ request: WebRequest
+    ) -> WebResponse {
+        var response = refusal(status, code, sentence, request)
         response.isLast = true
         return response
     }

@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
-internal import ConnectorManifest
+internal import ConnectorHTTPServer
 
 /// An answer of the console.
 struct WebResponse: Sendable {
@@ -12,8 +13,10 @@ struct WebResponse: Sendable {
     var fields: [(name: String, value: String)] = []
     /// What is sent.
     var body: Body
-    /// Whether the connection ends with it, since the request was not read to its end.
+    /// Whether the connection ends with it.
     var isLast = false
+    /// What let the reader in: a part after the other is sent for as long as it is good.
+    var credential: Keys.Credential?
 
     /// What is sent.
     enum Body: Sendable {
@@ -21,7 +24,7 @@ struct WebResponse: Sendable {
         case bytes([UInt8], type: String)
         /// A part after the other, for as long as they come.
         case parts(AsyncStream<[UInt8]>, after: [UInt8], type: String)
-        /// Events, for as long as somebody looks at a page.
+        /// Events, for as long as a page is watched.
         case events(PageAddress, version: String, Right)
     }
 
@@ -29,21 +32,18 @@ struct WebResponse: Sendable {
     static let html = "text/html; charset=utf-8"
 
     /// The fields of every answer: nothing runs that is not ours, nothing is framed, nothing is kept, nothing is told to others.
-    static let common: [(name: String, value: String)] = [
-        (
-            "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-                + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-        ),
-        ("X-Frame-Options", "DENY"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-        ("Cache-Control", "no-store"),
+    static let common: HTTPFields = [
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+            + "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
     ]
 
-    /// Takes its parts.
+    /// An answer with a status of its own.
     init(status: Int, _ body: Body) {
         self.status = status
         self.body = body

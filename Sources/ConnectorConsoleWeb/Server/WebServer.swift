@@ -1,42 +1,31 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
+internal import ConnectorHTTPServer
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorPlatform
-internal import HTTPTypes
-internal import HummingbirdCore
-internal import HummingbirdTLS
-internal import Logging
 internal import NIOCore
-internal import NIOPosix
 internal import NIOSSL
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Serves the console over HTTP/1.1, on Hummingbird.
+/// Serves the console over HTTP/1.1, encrypted if there is a certificate.
 final class WebServer: Sendable {
-    /// What the server bears.
-    struct Limits: Sendable {
-        /// The most connections at once.
-        var connections = 512
-        /// The longest wait for a whole request, and for a client to take an event.
-        var patience = TimeAmount.seconds(10)
-        /// The most bytes of all header fields.
-        var header = 16 << 10
-    }
-
     private let options: WebConsole.Options
     private let model: any ConsoleModel
     private let host: ConnectorHost?
     private let pages: LivePages
-    private let keys: Keys
-    private let limits: Limits
-    private let tls: TLSConfiguration?
+    /// Who may enter.
+    let keys: Keys
+    private let limits: ServerLimits
+    private let clock: any HostClock
+    private let tls: NIOSSLContext?
     private let announce: @Sendable (String) -> Void
-    let table: ConnectionTable
+    private let responder = Mutex<WebResponder?>(nil)
+    private let server = Mutex<HTTPServer?>(nil)
 
     /// Prepares to serve; listens to nothing yet.
     ///
@@ -46,7 +35,8 @@ final class WebServer: Sendable {
         _ model: any ConsoleModel,
         _ host: ConnectorHost?,
         _ options: WebConsole.Options,
-        limits: Limits = Limits(),
+        limits: ServerLimits = ServerLimits(),
+        clock: any HostClock = SystemHostClock(),
         _ announce: @escaping @Sendable (String) -> Void
     ) throws(ConnectorError) {
         try options.check()
@@ -54,50 +44,42 @@ final class WebServer: Sendable {
         self.model = model
         self.host = host
         self.limits = limits
+        self.clock = clock
         self.announce = announce
-        tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.configuration(certificate) }
+        tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
         pages = LivePages(model, options.registry)
         keys = Keys(act: options.token, read: options.readToken, linkRight: options.isReadOnly ? .read : .act)
-        table = ConnectionTable(limit: limits.connections)
     }
 
-    /// Serves until the task is cancelled.
+    /// The connections; nil before the server runs.
+    var table: ConnectionTable? { server.withLock { $0?.table } }
+
+    /// Serves until the task is cancelled, or a graceful shutdown.
     ///
     /// - Throws: `unavailable` if the address cannot be listened on.
     @concurrent
     func run() async throws(ConnectorError) {
         let following = Task { [pages] in await pages.run() }
         defer { following.cancel() }
-        let listening = Mutex<WebResponder?>(nil)
-        let responder: HTTPChannelHandler.Responder = { [limits, pages] request, writer, channel in
-            guard let responder = listening.withLock(\.self) else { return }
-            try await Self.answer(request, writer, channel, responder, pages, limits)
-        }
-        let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ConnectionGuard(self.table, patience: self.limits.patience)],
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: limits.header,
-                maxHeaderListSize: limits.header,
-                maxHeaderFieldCount: 100
-            )
+        let server = HTTPServer(
+            .address(options.address.host, port: options.address.port),
+            limits: limits,
+            common: WebResponse.common,
+            prepare: { [self] channel in try encrypt(channel) },
+            admit: { [self] request in admit(request) }
         )
+        self.server.withLock { $0 = server }
+        // The server holds this object.
+        defer { self.server.withLock { $0 = nil } }
         do {
-            let builder: HTTPServerBuilder = .http1(configuration: channel)
-            let server = try (tls.map { try .tls(builder, tlsConfiguration: $0) } ?? builder).buildServer(
-                configuration: ServerConfiguration(
-                    address: .hostname(options.address.host, port: options.address.port)
-                ),
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                // Hummingbird's lines are for those who write servers.
-                logger: Logger(label: "connector-host.console") { _ in SwiftLogNoOpLogHandler() },
-                responder: responder
-            ) { [self] channel in
-                let port = channel.localAddress?.port ?? options.address.port
-                let responder = makeResponder(port)
-                listening.withLock { $0 = responder }
-                announceLink(port)
+            try await withGracefulShutdownHandler {
+                try await server.run { port in
+                    responder.withLock { $0 = makeResponder(port) }
+                    announceLink(port)
+                }
+            } onGracefulShutdown: {
+                server.stop()
             }
-            try await server.run()
         } catch {
             throw ConnectorError(
                 .unavailable,
@@ -122,107 +104,119 @@ final class WebServer: Sendable {
             cookie: tls == nil ? "console-\(port)" : "__Host-console-\(port)",
             isSecure: tls != nil,
             renewLink: { [weak self] in self?.announceLink(port) },
-            clock: SystemHostClock()
+            clock: clock
         )
     }
 
     private func announceLink(_ port: Int) {
         let scheme = tls == nil ? "http" : "https"
         let host = options.names.first.map { "\($0):\(port)" } ?? options.address.authority(port: port)
-        // Where others listen, too, nobody gets in but by a token that the operator keeps.
+        // Where others can connect, too, only the operator's tokens let anyone in.
         announce("\(scheme)://\(host)/" + (options.address.isLoopback ? "?token=\(keys.link)" : ""))
     }
 
     // MARK: Answering
 
-    @concurrent
-    private static func answer(
-        _ request: Request,
-        _ writer: consuming ResponseWriter,
-        _ channel: any NIOCore.Channel,
-        _ responder: WebResponder,
-        _ pages: LivePages,
-        _ limits: Limits
-    ) async throws {
-        let response = await responder.respond(WebRequest(request))
-        var head = HTTPResponse(status: .init(code: response.status))
-        for (name, value) in WebResponse.common + response.fields {
-            if let name = HTTPField.Name(name) { head.headerFields.append(HTTPField(name: name, value: value)) }
+    private func admit(_ request: ServerRequest) -> RequestAdmission {
+        // The first client may be faster than the announcement.
+        guard let responder = responder.withLock(\.self) else {
+            return .answer(ServerResponse(status: 503, isLast: true))
         }
-        switch response.body {
-        case .bytes(let bytes, let type):
-            head.headerFields[.contentType] = type
-            head.headerFields[.contentLength] = "\(bytes.count)"
-            if response.isLast { head.headerFields[.connection] = "close" }
-            let isBare = request.method == .head || response.status == 304
-            try await writer.write(response: head, body: isBare ? .init() : .init(byteBuffer: ByteBuffer(bytes: bytes)))
-            // What is left of the request is not read.
-            if response.isLast { throw ConnectionEnd() }
-        case .parts(let parts, let first, let type):
-            head.headerFields[.contentType] = type
-            var body: any ResponseBodyWriter = try await writer.writeHead(head)
-            try await body.write(ByteBuffer(bytes: first))
-            for await part in parts {
-                let deadline = channel.eventLoop.scheduleTask(in: limits.patience) { channel.close(promise: nil) }
-                defer { deadline.cancel() }
-                try await body.write(ByteBuffer(bytes: part))
-            }
-            try await body.finish(nil)
-        case .events(let address, let version, let right):
-            head.headerFields[.contentType] = "text/event-stream"
-            guard let watch = await pages.watch(address) else {
-                head.status = .serviceUnavailable
-                return try await writer.writeResponse(head)
-            }
-            var body: any ResponseBodyWriter
-            do {
-                body = try await writer.writeHead(head)
-                try await send(address, version, right, watch.news, pages, to: &body, channel, limits)
-            } catch {
-                await pages.leave(address, watch.number)
-                throw error
-            }
-            await pages.leave(address, watch.number)
-            try await body.finish(nil)
+        let asked = WebRequest(request)
+        switch responder.admit(asked) {
+        case .answer(let response): return .answer(makeResponse(response))
+        case .read(let limit, let answer):
+            return .read(
+                limit: limit,
+                tooLarge: { [self] in makeResponse(responder.tooLarge(asked)) },
+                answer: { [self] body in
+                    var asked = asked
+                    asked.body = body
+                    let response = await answer(asked)
+                    guard case .events = response.body, await !pages.hasRoom else { return makeResponse(response) }
+                    return ServerResponse(status: 503)
+                }
+            )
         }
     }
 
-    /// Sends what changed until nobody looks any more. A console that takes no event in time is let go.
-    @concurrent
+    private func makeResponse(_ response: WebResponse) -> ServerResponse {
+        var made = ServerResponse(status: response.status, isLast: response.isLast)
+        for (name, value) in response.fields { made.fields.append(name, value) }
+        switch response.body {
+        case .bytes(let bytes, let type):
+            made.fields.append("Content-Type", type)
+            made.body = .bytes(bytes)
+        case .parts(let parts, let first, let type):
+            made.fields.append("Content-Type", type)
+            made.body = stream(for: response.credential) { writer in
+                try await writer.write(first)
+                for await part in parts { try await writer.write(part) }
+            }
+        case .events(let address, let version, let right):
+            made.fields.append("Content-Type", "text/event-stream")
+            made.body = stream(for: response.credential) { [pages] writer in
+                guard let watch = await pages.watch(address) else { return }
+                do {
+                    try await Self.send(address, version, right, watch.news, pages, to: writer)
+                } catch {
+                    await pages.leave(address, watch.number)
+                    throw error
+                }
+                await pages.leave(address, watch.number)
+            }
+        }
+        return made
+    }
+
+    /// A stream that ends, at the latest, with what let its reader in.
+    private func stream(
+        for credential: Keys.Credential?,
+        _ write: @escaping @Sendable (BodyWriter) async throws -> Void
+    ) -> ServerResponse.Body {
+        .stream { [keys] writer in
+            guard let lease = credential.flatMap({ keys.lease($0) }) else { return }
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await write(writer) }
+                group.addTask { for await _ in lease {} }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Sends what changed until the reader leaves.
     private static func send(
         _ address: PageAddress,
         _ version: String,
         _ right: Right,
         _ news: AsyncStream<Void>,
         _ pages: LivePages,
-        to body: inout any ResponseBodyWriter,
-        _ channel: any NIOCore.Channel,
-        _ limits: Limits
+        to writer: BodyWriter
     ) async throws {
         var version = version
-        try await body.write(ByteBuffer(string: "retry: 2000\n\n"))
+        try await writer.write(Array("retry: 2000\n\n".utf8))
         for await _ in news {
-            let frame = await pages.frame(of: address, from: version, canAct: right == .act)
-            let deadline = channel.eventLoop.scheduleTask(in: limits.patience) { channel.close(promise: nil) }
-            defer { deadline.cancel() }
-            if let frame {
-                try await body.write(ByteBuffer(bytes: frame.bytes))
+            if let frame = await pages.frame(of: address, from: version, canAct: right == .act) {
+                try await writer.write(frame.bytes)
                 version = frame.version
             } else {
-                // Finds out whether somebody is still there.
-                try await body.write(ByteBuffer(string: ":\n\n"))
+                // Finds out whether the reader is still there.
+                try await writer.write(Array(":\n\n".utf8))
             }
         }
     }
 
-    /// Ends a connection.
-    private struct ConnectionEnd: Error {}
-
     // MARK: TLS
 
-    private static func configuration(
+    private func encrypt(_ channel: any NIOCore.Channel) throws {
+        guard let tls else { return }
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+    }
+
+    private static func context(
         _ certificate: WebConsole.Certificate
-    ) throws(ConnectorError) -> TLSConfiguration {
+    ) throws(ConnectorError) -> NIOSSLContext {
         do {
             let chain = try NIOSSLCertificate.fromPEMFile(certificate.file)
             let key = try NIOSSLPrivateKey(file: certificate.key, format: .pem)
@@ -232,7 +226,7 @@ final class WebServer: Sendable {
             )
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["http/1.1"]
-            return configuration
+            return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ConnectorError(
                 .unreadable,
@@ -240,23 +234,6 @@ final class WebServer: Sendable {
                 fix: "both are PEM files, and the key is that of the certificate",
                 cause: String(describing: error)
             )
-        }
-    }
-}
-
-extension WebRequest {
-    /// Takes what the console reads of a request.
-    fileprivate init(_ request: Request) {
-        self.init(
-            method: request.method.rawValue,
-            target: request.head.path ?? "/",
-            authority: request.head.authority
-        ) { limit in
-            try? await request.body.collect(upTo: limit).readableBytesView.map(\.self)
-        }
-        for name in Self.fieldNames {
-            guard let field = HTTPField.Name(name), let value = request.headers[field] else { continue }
-            fields[name] = value
         }
     }
 }

@@ -59,9 +59,8 @@ struct ChartView: Sendable {
 
     /// How long the chart reaches back.
     private var span: String {
-        let count = component.series.map(\.values.count).max() ?? 0
-        guard let interval = component.interval else { return "\(count) values" }
-        return "the last \(Self.text(interval * count))"
+        if let span = component.span { return "the last \(span)" }
+        return "\(component.series.map(\.values.count).max() ?? 0) values"
     }
 
     private func grid(_ most: Double, _ markup: inout Markup) {
@@ -146,15 +145,5 @@ struct ChartView: Sendable {
             step *= 10
         }
         return step
-    }
-
-    private static func text(_ duration: Duration) -> String {
-        let seconds = duration.components.seconds
-        switch seconds {
-        case 3600...:
-            return seconds % 3600 == 0 ? "\(seconds / 3600) h" : "\(seconds / 3600) h \(seconds % 3600 / 60) min"
-        case 60...: return "\(seconds / 60) min"
-        default: return "\(seconds) s"
-        }
     }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 
 /// Pages that are no scenes.
@@ -15,7 +16,7 @@ extension PageView {
                 markup.element("h1", text: act.title)
                 markup.element("p", text: act.question ?? "")
                 markup.element("form", ("method", "post"), ("action", form.target)) { markup in
-                    for field in form.fields.all where field.name != PostedForm.sure {
+                    for field in form.fields.items where field.name != PostedForm.sure {
                         markup.void("input", ("type", "hidden"), ("name", field.name), ("value", field.value))
                     }
                     markup.element(

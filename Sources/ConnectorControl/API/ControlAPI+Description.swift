@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 internal import ConnectorHost
-package import ConnectorManifest
 
 extension ControlAPI {
     /// The description of endpoints: OpenAPI 3.1.

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
 /// The events that wait, and the dead letters.
@@ -21,9 +21,9 @@ extension ControlAPI {
                 query: [connector],
                 answers: [answer("The outboxes.", ControlSchemas.outbox)]
             ) { input throws(ConnectorError) in
-                let (standings, targets) = try await selected(input, host)
+                let (statistics, targets) = try await selected(input, host)
                 return ControlResponse(
-                    OutboxDocument.standings(standings.filter { targets?.contains($0.key) ?? true })
+                    OutboxDocument.statistics(statistics.filter { targets?.contains($0.key) ?? true })
                 )
             },
             ControlEndpoint(
@@ -57,7 +57,7 @@ extension ControlAPI {
                     targets: try await selected(input, host).targets,
                     states: [.dead],
                     limit: limit,
-                    after: input["after"].flatMap(RecordPlace.init)
+                    after: input["after"].flatMap(RecordCursor.init)
                 )
                 let records = try await host.outboxRecords(selection)
                 return ControlResponse(OutboxDocument.dead(records, next: records.next(limit: limit)))
@@ -114,10 +114,10 @@ extension ControlAPI {
     private static func selected(
         _ input: ControlInput,
         _ host: ConnectorHost
-    ) async throws(ConnectorError) -> (standings: [String: Standing], targets: Set<String>?) {
-        let standings = try await host.outboxStandings()
-        guard let path = input["connector"] else { return (standings, nil) }
-        let known = Set(standings.keys).union(host.configuration.allConnectors.map(\.path))
-        return (standings, try OutboxDocument.targets(of: path, among: known))
+    ) async throws(ConnectorError) -> (statistics: [String: QueueStatistics], targets: Set<String>?) {
+        let statistics = try await host.outboxStatistics()
+        guard let path = input["connector"] else { return (statistics, nil) }
+        let known = Set(statistics.keys).union(host.configuration.allConnectors.map(\.path))
+        return (statistics, try OutboxDocument.targets(of: path, among: known))
     }
 }

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorHost
-internal import ConnectorManifest
 
-/// What a host answers over HTTP: whoever asks gets the same documents as from the commands with `--json`.
+/// What a host answers over HTTP: the same documents that the commands print with `--json`.
 ///
 /// It does no networking of its own: a server hands it requests. Whether a request may act is the server's to decide, by
 /// ``endpoint(for:)`` and its ``ControlEndpoint/right``.

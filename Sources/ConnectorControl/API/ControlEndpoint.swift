@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// One operation of the API: the same definition serves it, checks what is asked, and describes it.
 package struct ControlEndpoint: Sendable {
@@ -65,7 +65,7 @@ package struct ControlEndpoint: Sendable {
             }
             guard !given.isEmpty else { return nil }
             let name = String(wanted.dropFirst().dropLast())
-            guard let text = PercentCoding.bytes(given).flatMap({ String(validating: $0, as: UTF8.self) }) else {
+            guard let text = PercentCoding.text(given) else {
                 throw ConnectorError(.invalid, "the \(name) in the path is not UTF-8 in percent-encoding")
             }
             values[name] = .string(text)

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// A value that an endpoint takes: in its path, in its query, or in the object that is its body.
@@ -35,7 +35,7 @@ package struct ControlField: Sendable {
         case arguments
     }
 
-    /// Takes its parts.
+    /// Describes an optional field, unless it is required.
     init(_ name: String, _ kind: Kind, isRequired: Bool = false, _ meaning: String) {
         self.name = name
         self.kind = kind
@@ -64,7 +64,7 @@ package struct ControlField: Sendable {
         switch kind {
         case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a text that is not empty"
         case .place:
-            value.string.flatMap(RecordPlace.init) != nil ? nil : "what \"next\" is in an answer"
+            value.string.flatMap(RecordCursor.init) != nil ? nil : "what \"next\" is in an answer"
         case .flag: value.bool != nil ? nil : "true or false"
         case .yes: value == true ? nil : "true"
         case .integer(let range):
@@ -86,7 +86,7 @@ package struct ControlField: Sendable {
         case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
         // Digits alone: neither "1e2" nor " 1" is how a query writes a number.
         case .integer:
-            text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2D }
+            text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
                 ? Int64(text).map(JSONValue.integer) ?? .string(text) : .string(text)
         }
     }

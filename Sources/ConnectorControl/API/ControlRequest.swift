@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// A request, as a server has it.
 package struct ControlRequest: Sendable {
@@ -16,7 +16,7 @@ package struct ControlRequest: Sendable {
     /// The body.
     package var body: [UInt8]
 
-    /// Takes its parts.
+    /// A request for any type of answer, without a body, unless they are given.
     package init(
         _ method: String,
         _ target: String,
@@ -73,16 +73,15 @@ extension ControlEndpoint {
     private func parameters(of request: ControlRequest) throws(ConnectorError) -> [(String, JSONValue)] {
         let text = request.target.dropFirst(request.path.count + 1).prefix { $0 != "#" }
         var found: [(String, JSONValue)] = []
-        for pair in text.split(separator: "&") {
-            let name = PercentCoding.decode(pair.prefix { $0 != "=" }, plusIsSpace: true)
+        for item in QueryItems.encoded(text) {
+            let name = PercentCoding.decode(item.name, plusIsSpace: true)
             guard let field = query.first(where: { $0.name == name }) else { continue }
             guard !found.contains(where: { $0.0 == name }) else {
                 throw ConnectorError(.invalid, "the parameter \(name) is given twice")
             }
-            let encoded = pair.drop { $0 != "=" }.dropFirst()
-            guard let bytes = PercentCoding.bytes(encoded, plusIsSpace: true),
-                let text = String(validating: bytes, as: UTF8.self)
-            else { throw ConnectorError(.invalid, "the parameter \(name) is not UTF-8 in percent-encoding") }
+            guard let text = PercentCoding.text(item.value ?? "", plusIsSpace: true) else {
+                throw ConnectorError(.invalid, "the parameter \(name) is not UTF-8 in percent-encoding")
+            }
             let value = field.value(text)
             if let problem = field.problem(of: value) {
                 throw ConnectorError(.invalid, "the parameter \(name) must be \(problem), not \"\(text.excerpt)\"")

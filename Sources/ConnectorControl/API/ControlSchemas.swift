@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The JSON Schemas of the documents.
 enum ControlSchemas {
@@ -41,23 +41,26 @@ enum ControlSchemas {
     static let host = object(["version": version, "release": text, "file": text, "process": number])
 
     /// The report.
-    static let status = object([
-        "version": version,
-        "state": states,
-        "ready": flag,
-        "gates": list(
-            of: object(
-                ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
-                [
-                    "policy": text, "quorum": number, "attempts": number, "nextAttemptAt": text, "error": error,
-                    "plugin": object(["id": text, "version": text], ["sha256": text]),
-                    "evidence": list(
-                        of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
-                    ),
-                ]
-            )
-        ),
-    ])
+    static let status = object(
+        [
+            "version": version,
+            "state": states,
+            "ready": flag,
+            "gates": list(
+                of: object(
+                    ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
+                    [
+                        "policy": text, "quorum": number, "attempts": number, "nextAttemptAt": text, "error": error,
+                        "plugin": object(["id": text, "version": text], ["sha256": text]),
+                        "evidence": list(
+                            of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
+                        ),
+                    ]
+                )
+            ),
+        ],
+        ["outbox": object(["ready": flag, "error": error])]
+    )
 
     /// The operations of every leaf.
     static let operations = object([

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Documents that are told one after the other, in one answer.
 package enum ControlStream {
@@ -58,13 +58,13 @@ package enum ControlStream {
 
     /// Which parts are lost that a slow client leaves no room for.
     enum Loss {
-        /// The newest: whoever tells learns of it.
+        /// The newest; the teller learns of it.
         case newest
         /// The oldest: what is told last always arrives.
         case oldest
     }
 
-    /// Parts that a body makes, until it returns or nobody wants them any more.
+    /// The parts that a body makes, until it returns or the reader stops.
     ///
     /// - Parameter body: Tells documents by a function that answers whether the document has room.
     static func parts(

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 package import ConnectorHost
-package import ConnectorManifest
 
 #if canImport(Glibc)
     internal import Glibc
@@ -10,7 +10,7 @@ package import ConnectorManifest
     internal import Darwin
 #endif
 
-/// Which host answers: clients ask first, so that nobody takes another file's host for theirs.
+/// Which host answers. Clients ask first, so as not to take another file's host for their own.
 package struct HostIdentity: Sendable, Hashable {
     /// The release of the host.
     package var release: String

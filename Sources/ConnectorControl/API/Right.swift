@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody may do, or has to be allowed for a request.
+/// What a client may do, and what a request requires.
 package enum Right: String, Sendable, Hashable {
     /// Learn everything.
     case read

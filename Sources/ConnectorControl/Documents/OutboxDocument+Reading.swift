@@ -1,20 +1,20 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorOutbox
 
 /// Reads the documents of another process.
 extension OutboxDocument {
     /// How much waits for each connector; nil for another document.
-    package static func standings(json: JSONValue) -> [String: Standing]? {
+    package static func statistics(json: JSONValue) -> [String: QueueStatistics]? {
         guard json["version"]?.integer == 1, let elements = json["outboxes"]?.array else { return nil }
-        var standings: [String: Standing] = [:]
+        var statistics: [String: QueueStatistics] = [:]
         for element in elements {
             guard let path = element["connector"]?.string else { return nil }
-            standings[path] = Standing(json: element)
+            statistics[path] = QueueStatistics(json: element)
         }
-        return standings
+        return statistics
     }
 
     /// The records of one event; nil for another document.
@@ -27,7 +27,7 @@ extension OutboxDocument {
     }
 
     /// Dead letters, each with its last failure, and the place after which there may be more; nil for another document.
-    package static func dead(json: JSONValue) -> (letters: [OutboxRecord], next: RecordPlace?)? {
+    package static func dead(json: JSONValue) -> (letters: [OutboxRecord], next: RecordCursor?)? {
         guard json["version"]?.integer == 1, let letters = json["dead"]?.array else { return nil }
         let records = letters.compactMap { letter -> OutboxRecord? in
             guard let event = OutboxEvent(json: letter), let target = letter["connector"]?.string else { return nil }
@@ -42,11 +42,11 @@ extension OutboxDocument {
                 attempts: [failure].compactMap(\.self)
             )
         }
-        return records.count == letters.count ? (records, json["next"]?.string.flatMap(RecordPlace.init)) : nil
+        return records.count == letters.count ? (records, json["next"]?.string.flatMap(RecordCursor.init)) : nil
     }
 }
 
-extension Standing {
+extension QueueStatistics {
     fileprivate init(json: JSONValue) {
         func count(_ name: String) -> Int { Int(clamping: json[name]?.integer ?? 0) }
         self.init()
@@ -67,7 +67,7 @@ extension OutboxEvent {
             let time = json["createdAt"]?.string.flatMap(Timestamp.init(parsing:))
         else { return nil }
         let payload = json["event"].map { $0.utf8() } ?? []
-        self.init(id: id, lane: Lane(capability, operation), createdAt: time, payload: payload)
+        self.init(id: id, kind: EventKind(capability, operation), createdAt: time, payload: payload)
     }
 }
 

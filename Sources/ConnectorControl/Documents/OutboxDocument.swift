@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorOutbox
 
 /// The documents of `connector-host outbox --json`, which the API answers with as well.
 package enum OutboxDocument {
     /// How much waits for each connector.
-    package static func standings(_ standings: [String: Standing]) -> JSONValue {
-        ["version": 1, "outboxes": .array(standings.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
+    package static func statistics(_ statistics: [String: QueueStatistics]) -> JSONValue {
+        ["version": 1, "outboxes": .array(statistics.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
     }
 
     /// One event, at each connector that gets it; null without a record.
@@ -17,8 +17,8 @@ package enum OutboxDocument {
         var object: JSONObject = [
             "version": 1,
             "id": .string(first.event.id),
-            "capability": .string(first.event.lane.capability),
-            "operation": .string(first.event.lane.operation),
+            "capability": .string(first.event.kind.capability),
+            "operation": .string(first.event.kind.operation),
             "createdAt": .string(first.event.createdAt.description),
         ]
         if showsPayload { object["event"] = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null }
@@ -29,13 +29,13 @@ package enum OutboxDocument {
     /// Dead letters.
     ///
     /// - Parameter next: The place after which there may be more; nil if these are the last.
-    package static func dead(_ records: [OutboxRecord], next: RecordPlace?) -> JSONValue {
+    package static func dead(_ records: [OutboxRecord], next: RecordCursor?) -> JSONValue {
         let letters = records.map { record -> JSONValue in
             var object: JSONObject = [
                 "id": .string(record.event.id),
                 "connector": .string(record.target),
-                "capability": .string(record.event.lane.capability),
-                "operation": .string(record.event.lane.operation),
+                "capability": .string(record.event.kind.capability),
+                "operation": .string(record.event.kind.operation),
                 "createdAt": .string(record.event.createdAt.description),
             ]
             object.set("code", record.attempts.last?.failure?.code.rawValue)
@@ -89,7 +89,7 @@ package enum OutboxDocument {
     }
 }
 
-extension Standing {
+extension QueueStatistics {
     fileprivate func json(of path: String) -> JSONValue {
         var object: JSONObject = [
             "connector": .string(path),

@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 package import ConnectorLoading
-package import ConnectorManifest
+internal import ConnectorManifest
 
 /// What is in the plugin directories, and what would stop each file from loading: the document of `connector-host plugins --json`.
 package struct PluginListing: Sendable {
@@ -20,13 +21,7 @@ package struct PluginListing: Sendable {
         directories = catalog.directories
         entries = catalog.entries
         problems = catalog.entries.map { Self.problems(of: $0, in: catalog) }
-        warnings = catalog.entries.map { entry in
-            PluginTrust.concerns(
-                image: entry.path == entry.sidecar ? nil : entry.path,
-                sidecar: entry.sidecar,
-                within: catalog.directories
-            )
-        }
+        warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
 
     /// What would stop a file from loading, also that another one is meant to be the same plugin.

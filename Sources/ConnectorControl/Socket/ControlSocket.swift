@@ -1,9 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import ConnectorPlatform
-internal import ConnectorServices
 
 #if canImport(Glibc)
     internal import Glibc
@@ -21,9 +20,9 @@ package final class ControlSocket: Sendable {
     package static let name = "control"
 
     /// How many clients may wait to be let in.
-    package static let backlog: Int32 = 64
+    package static let backlog: Int32 = 256
 
-    /// The socket, on which clients may wait already; whoever serves it closes it.
+    /// The socket, on which clients may wait already. Its server closes it.
     package let descriptor: Int32
     private let folder: Int32
     private let lock: Int32
@@ -33,7 +32,8 @@ package final class ControlSocket: Sendable {
     /// - Throws: `conflict` if another host listens there; `storage` if the directory cannot be used.
     package init(in directory: String) throws(ConnectorError) {
         do throws(SystemError) {
-            folder = try StateFile.openPrivateDirectory(directory)
+            try Directory.makePrivate(directory)
+            folder = try Directory.openPrivate(directory)
         } catch {
             throw Self.failure(directory, error)
         }
@@ -56,7 +56,7 @@ package final class ControlSocket: Sendable {
             )
         }
         descriptor = Self.open()
-        // Nobody listens any more, since nobody has the lock.
+        // No host listens any more: this one has the lock.
         _ = unsafe unlinkat(folder, Self.name, 0)
         guard descriptor >= 0,
             unsafe Self.withAddress(Self.name, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
@@ -81,23 +81,70 @@ package final class ControlSocket: Sendable {
         close(folder)
     }
 
-    /// Connects to the host that listens in a directory.
+    /// Connects to the host that listens in a directory, if both belong to this user or to root.
     ///
     /// - Returns: A connected socket, which the caller closes; nil if none listens.
-    package static func connect(in directory: String) -> Int32? {
+    /// - Throws: `denied` if another user owns the directory or the socket, could exchange them, or listens; `unavailable` if
+    ///   the host lets no client in.
+    package static func connect(in directory: String) throws(ConnectorError) -> Int32? {
         let folder = openDirectory(directory)
         guard folder >= 0 else { return nil }
         defer { close(folder) }
+        guard try isTrusted(folder, directory) else { return nil }
         let descriptor = open()
         guard descriptor >= 0 else { return nil }
+        // Connecting waits while a host that hangs has as many clients waiting as it may.
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
         #if canImport(Glibc)
             let status = unsafe withAddress(name, in: folder, directory) { unsafe Glibc.connect(descriptor, $0, $1) }
         #else
             let status = unsafe withAddress(name, in: folder, directory) { unsafe Darwin.connect(descriptor, $0, $1) }
         #endif
-        guard status != 0 else { return descriptor }
-        close(descriptor)
-        return nil
+        guard status == 0 else {
+            let isFull = errno == EAGAIN
+            close(descriptor)
+            guard isFull else { return nil }
+            throw ConnectorError(
+                .unavailable,
+                "the host that listens in \(directory) lets no client in",
+                isRetryable: true
+            )
+        }
+        guard let user = PeerCredentials.user(of: descriptor), TrustedUsers.contains(user) else {
+            close(descriptor)
+            throw distrust(directory, "a process of another user listens there")
+        }
+        return descriptor
+    }
+
+    /// Whether there is a socket, and only this user or root can have put it there.
+    ///
+    /// Directories above may belong to anybody: what counts is who owns the one that was opened, and who listens.
+    ///
+    /// - Returns: False if there is no socket.
+    private static func isTrusted(_ folder: Int32, _ directory: String) throws(ConnectorError) -> Bool {
+        var socket = stat()
+        guard unsafe fstatat(folder, name, &socket, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        var status = stat()
+        guard unsafe fstat(folder, &status) == 0 else { return false }
+        guard TrustedUsers.contains(status.st_uid) else {
+            throw distrust(directory, "the directory belongs to the user \(status.st_uid)")
+        }
+        guard status.st_mode & 0o022 == 0 else { throw distrust(directory, "others can write in the directory") }
+        guard TrustedUsers.contains(socket.st_uid) else {
+            throw distrust(directory, "\"\(name)\" belongs to the user \(socket.st_uid)")
+        }
+        return socket.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    private static func distrust(_ directory: String, _ reason: String) -> ConnectorError {
+        ConnectorError(
+            .denied,
+            "nothing is sent to the host in \(directory): \(reason)",
+            fix: "run the command as the user whose host it is, or name a \"state\" that only this user can write in"
+        )
     }
 
     private static func openDirectory(_ directory: String) -> Int32 {

@@ -9,16 +9,14 @@ internal import ConnectorServices
 
 /// The connector that a client calls, and all that a client holds of the host: a path in the current tree.
 struct ClientTarget: Sendable {
-    /// The connector's path.
-    let path: String
-    private let tree: CurrentTree
+    private let reference: NodeReference
     /// The capability of the client; nil for one that has any.
     private let capability: String?
     private let outbox: Outbox
     private let clock: any HostClock
-    private let screen: TextScreen
-    /// The node of the path, and the number of its snapshot.
-    private let found: (node: Node, number: UInt64)
+    private let redactor: Redactor
+    /// Whether the application has a tracer, for which every call gets a span.
+    private let isTraced = CallSpan.isWanted
 
     /// Finds a connector.
     ///
@@ -30,15 +28,13 @@ struct ClientTarget: Sendable {
         in tree: CurrentTree,
         _ outbox: Outbox,
         _ clock: any HostClock,
-        _ screen: TextScreen
+        _ redactor: Redactor
     ) throws(ConnectorError) {
-        self.path = path
-        self.tree = tree
+        reference = try NodeReference(path, in: tree)
         self.capability = capability
         self.outbox = outbox
         self.clock = clock
-        self.screen = screen
-        found = try tree.node(path)
+        self.redactor = redactor
         guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
         throw ConnectorError(
@@ -48,13 +44,13 @@ struct ClientTarget: Sendable {
         )
     }
 
-    /// The node of the path in the current snapshot. While the snapshot is the one the client was made on, this looks
-    /// up nothing.
+    /// The connector's path.
+    var path: String { reference.path }
+
+    /// The connector in the current snapshot of the tree.
     ///
     /// - Throws: `unknown-connector` if the connector is gone.
-    var node: Node {
-        get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
-    }
+    var node: Node { get throws(ConnectorError) { try reference.node } }
 
     /// The time of day.
     var now: Timestamp { clock.wallTime() }
@@ -64,9 +60,17 @@ struct ClientTarget: Sendable {
 
     /// The error without secrets, and with the connector's path if it has none yet.
     func described(_ error: ConnectorError) -> ConnectorError {
-        var error = screen.redact(error)
+        var error = redactor.redact(error)
         error.connector = error.connector ?? path
         return error
+    }
+
+    /// Calls an operation that its manifest calls prompt; see ``Node/callPromptly(_:_:)``.
+    func callPromptly(
+        _ operation: String,
+        _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        isTraced ? nil : try node.callPromptly(operation, bind)
     }
 
     /// Calls an operation.
@@ -123,11 +127,15 @@ struct ClientTarget: Sendable {
             let answer = try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
         }
-        let lane = Lane(capability(of: operation), operation)
-        let event = OutboxEvent(id: id, lane: lane, createdAt: now, payload: payload)
+        let kind = EventKind(capability(of: operation), operation)
+        let event = OutboxEvent(id: id, kind: kind, createdAt: now, payload: payload)
         let paths: [String]
         do throws(ConnectorError) {
-            paths = try await outbox.append([event], to: queued.map(\.path))
+            paths = try await outbox.append(
+                [event],
+                to: queued.map(\.path),
+                by: clock.deadline(after: options.timeoutNanoseconds)
+            )
         } catch {
             throw described(error)
         }
@@ -162,7 +170,7 @@ struct ClientTarget: Sendable {
 
     /// Delivers a batch, a JSON array of some elements.
     ///
-    /// - Returns: The fate of each event or report, in the order of the batch.
+    /// - Returns: The outcome of each event or report, in the order of the batch.
     func deliver(
         _ batch: [UInt8],
         count: Int,

@@ -1,8 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+public import ConnectorCapabilities
 public import ConnectorInvocation
-public import ConnectorManifest
+internal import ConnectorLoading
 public import ConnectorOutbox
 public import ConnectorPlatform
 
@@ -24,7 +26,7 @@ extension CrashClient {
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt? {
         guard let note = CrashNote.note(in: file) else { return nil }
-        let receipt = try await exception(CrashReport(of: note), options: options)
+        let receipt = try await exception(CrashReport(of: note.withSymbols()), options: options)
         CrashNote.remove(file)
         return receipt
     }
@@ -41,8 +43,12 @@ extension CrashReport {
                 type: note.event,
                 message: note.description,
                 frames: note.frames.map { frame in
-                    CrashFrame(
+                    let colon = frame.source?.lastIndex(of: ":")
+                    return CrashFrame(
+                        function: frame.function,
                         module: frame.file.isEmpty ? nil : frame.file,
+                        file: colon.flatMap { end in frame.source.map { String($0[..<end]) } },
+                        line: colon.flatMap { end in frame.source.flatMap { Int($0[$0.index(after: end)...]) } },
                         address: frame.offset,
                         isInApplication: frame.file.isEmpty
                     )

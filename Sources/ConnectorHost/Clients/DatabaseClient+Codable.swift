@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+public import ConnectorCapabilities
 public import ConnectorInvocation
-public import ConnectorManifest
 
 /// The same calls, with values of the application's own types.
 ///

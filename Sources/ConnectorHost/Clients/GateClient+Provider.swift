@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 public import ConnectorInvocation
-public import ConnectorManifest
 public import Integrator
 
 extension GateClient {

@@ -59,7 +59,8 @@ extension GateClient {
 }
 
 extension Operation {
-    /// Throws `invalid` for arguments that the operation does not take: once they are stored, nobody hears of it.
+    /// Throws `invalid` for arguments that the operation does not take: the caller could not learn of it once they are
+    /// stored.
     ///
     /// Handles come from the instance, not from the caller.
     fileprivate func check(_ arguments: JSONObject) throws(ConnectorError) {

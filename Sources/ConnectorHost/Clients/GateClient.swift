@@ -30,8 +30,10 @@ public struct GateClient: Sendable {
     /// stops a function that does not return. Its thread is lost to the process until it does, which is counted as
     /// misbehaviour. A gate has 32 such threads: calls beyond wait for one, and fail at once while all are lost.
     ///
-    /// That costs the way to the thread and back, some tens of microseconds. For many calls in a row of a function that
-    /// does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
+    /// That costs the way to the thread and back, some tens of microseconds. An operation whose manifest says
+    /// `"prompt": true` runs on the caller's thread instead, and its deadline then ends no function that breaks that word.
+    /// For many calls in a row of a function that does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)``
+    /// call it directly.
     ///
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` where two capabilities share a name.
@@ -92,9 +94,26 @@ public struct GateClient: Sendable {
         _ rest: repeat each Rest,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> JSONValue {
+        let answer = try callPromptly(operation) { call throws(ConnectorError) in
+            try first.set(in: call, at: 0)
+            var index = 1
+            for value in repeat each rest {
+                try value.set(in: call, at: index)
+                index += 1
+            }
+        }
+        if let answer { return answer }
         var values = [first.json]
         for value in repeat each rest { values.append(value.json) }
         return try await call(operation, positional: values, options: options)
+    }
+
+    @usableFromInline
+    func callPromptly(
+        _ operation: String,
+        _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        try target.callPromptly(operation, bind)
     }
 
     @usableFromInline

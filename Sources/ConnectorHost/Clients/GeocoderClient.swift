@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+public import ConnectorCapabilities
 public import ConnectorInvocation
-public import ConnectorManifest
 
 /// Finds places by name, and names by coordinate, through the connector that `connectors.json` names.
 ///

@@ -1,9 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
-internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -15,7 +14,7 @@ extension Gate {
         let (action, generations, pause, event) = storage.withLock { storage in
             let action = storage.machine.close()
             guard action == .begin else { return (action, [Generation](), OneShot<Void>?.none, storage.closed) }
-            door.shut()
+            rundown.shut()
             stopTimer(&storage)
             let event = OneShot<Void>()
             storage.closed = event

@@ -1,8 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
-internal import ConnectorOneShot
+internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -30,7 +29,7 @@ extension Gate {
     /// Schedules the next attempt to heal, at random up to half of the outage, within the bounds of the policy.
     ///
     /// Attempts thin out exponentially, gates that failed together do not return together, and a vendor that was away
-    /// for ten seconds is found within fifteen. After an error that is not retryable, the wait is drawn from the
+    /// for ten seconds is found within fifteen. After an error that does not pass by itself, the wait is drawn from the
     /// longest one. The wait is never shorter than the vendor's `Retry-After`.
     ///
     /// - Returns: The wait in nanoseconds; nil if no attempt follows.
@@ -42,7 +41,7 @@ extension Gate {
             let outage = now - min(now, storage.outageStart ?? now)
             let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
             let error = storage.error
-            let bound = error?.isRetryable ?? true ? min(max(outage / 2, initial), longest) : longest
+            let bound = error?.mayPass ?? true ? min(max(outage / 2, initial), longest) : longest
             let wait = max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
             let round = storage.machine.round
             stopTimer(&storage)
@@ -81,18 +80,18 @@ extension Gate {
     /// Acts at once, ahead of any timer: opens a gate that has failed, proves one that is open.
     func retry() async {
         if await heal() { return }
-        if storage.withLock({ $0.machine.isProved }) { return await probe() }
+        if storage.withLock({ $0.machine.isProved }) { return await probe(isScheduled: false) }
         await open()
     }
 
     // MARK: Secrets
 
     /// The plugin's configuration, with its secrets read again; the last one if they cannot be read.
-    func renewedMaterial() -> GatePlan.Material {
-        guard let material = plan.renewed() else { return storage.withLock { $0.material } }
-        environment.screen.add(material.secrets.values)
-        storage.withLock { $0.material = material }
-        return material
+    func renewedConfiguration() -> GatePlan.InstanceConfiguration {
+        guard let configuration = plan.renewed() else { return storage.withLock { $0.configuration } }
+        environment.redactor.add(configuration.secrets.values)
+        storage.withLock { $0.configuration = configuration }
+        return configuration
     }
 
     /// Reads the secrets again after the vendor refused them, and replaces the instance if it was made with others.
@@ -104,16 +103,16 @@ extension Gate {
         }
         guard begins else { return }
         detach { gate in
-            let material = gate.renewedMaterial()
-            let isUsed = gate.storage.withLock { $0.current?.material == material }
-            if !isUsed { await gate.replace(by: material) }
+            let configuration = gate.renewedConfiguration()
+            let isUsed = gate.storage.withLock { $0.current?.configuration == configuration }
+            if !isUsed { await gate.replace(by: configuration) }
             gate.storage.withLock { $0.isRenewing = false }
         }
     }
 
     /// Opens a successor, leads calls to it, and ends the predecessor. A successor that fails to open changes nothing.
-    private func replace(by material: GatePlan.Material) async {
-        let successor = generation(material)
+    private func replace(by configuration: GatePlan.InstanceConfiguration) async {
+        let successor = generation(configuration)
         let isWanted = storage.withLock { storage in
             guard storage.machine.isProved, storage.successor == nil else { return false }
             storage.successor = successor

@@ -1,9 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
-internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -71,8 +70,8 @@ extension Gate {
     /// Makes a generation and opens it. A failed attempt leaves nothing behind.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
         let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
-        let material = isRepeated ? renewedMaterial() : storage.withLock { $0.material }
-        let generation = generation(material)
+        let configuration = isRepeated ? renewedConfiguration() : storage.withLock { $0.configuration }
+        let generation = generation(configuration)
         let (isWanted, isExhausted) = storage.withLock { storage in
             guard storage.machine.isTrying(round: round) else { return (false, false) }
             storage.successor = generation
@@ -105,7 +104,7 @@ extension Gate {
         ConnectorError(
             .unavailable,
             "\(heldLimit) earlier attempts to open lost their threads in functions of the plugin that do not return",
-            fix: "mend the plugin, and restart the application",
+            fix: "fix the plugin, and restart the application",
             isRetryable: true
         )
     }
@@ -148,7 +147,7 @@ extension Gate {
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content
                 if storage.outageStart == nil { storage.outageStart = storage.openStart }
-                return (storage.machine.attemptFailed(error, round: round), false, false)
+                return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
             }
         }
         if isUsed {

@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
-internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -17,9 +17,9 @@ extension Gate {
             guard storage.machine.isProved, storage.current?.canProbe ?? false else { return }
             stopTimer(&storage)
             var wait = interval
-            if storage.machine.probeFailures > 0 {
+            if let proofs = storage.machine.degradedProofs {
                 let first = plan.heal?.initial ?? interval
-                wait = min(interval, first * (1 << min(storage.machine.probeFailures - 1, 30)))
+                wait = Backoff(initial: first, maximum: interval).bound(after: proofs)
             }
             storage.timer = environment.clock.schedule(after: wait.nanoseconds) { [weak self] in
                 self?.detach { await $0.probe() }
@@ -28,10 +28,13 @@ extension Gate {
     }
 
     /// Proves that the outside world still answers, then schedules the next proof.
-    func probe() async {
+    ///
+    /// - Parameter isScheduled: False for a proof that an operator asked for. If that one fails, the gate degrades and no more,
+    ///   and the scheduled proofs stay where they are.
+    func probe(isScheduled: Bool = true) async {
         let generation = storage.withLock { storage -> Generation? in
             guard storage.machine.isProved else { return nil }
-            stopTimer(&storage)
+            if isScheduled { stopTimer(&storage) }
             return storage.current
         }
         guard let generation else { return }
@@ -49,9 +52,9 @@ extension Gate {
             case .failure(let error):
                 storage.error = shown(error)
                 if storage.outageStart == nil { storage.outageStart = now }
-                let action = storage.machine.probeFailed()
+                let action = storage.machine.probeFailed(isScheduled: isScheduled)
                 if action == .fail {
-                    door.shut()
+                    rundown.shut()
                     storage.current = nil
                     storage.counters = generation.counters
                 }
@@ -64,7 +67,8 @@ extension Gate {
             detach { _ in await generation.end() }
             hasFailed()
         } else {
-            scheduleProbe()
+            // Those that fail at an operator's request do not put off the proofs that count.
+            if isScheduled || action == .degrade || (try? result.get()) != nil { scheduleProbe() }
             environment.onChange()
         }
         if case .failure(let error) = result, error.code == .unauthorized { renewAfterRefusal() }

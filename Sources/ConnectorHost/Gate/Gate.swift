@@ -1,10 +1,10 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorLoading
 internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
@@ -21,7 +21,7 @@ final class Gate: CalledGate {
     /// The services that all gates of the host share.
     let environment: GateEnvironment
     /// Where calls enter.
-    let door: Door
+    let rundown: RundownGuard
     /// The host's logger, tagged with the gate's path.
     let logger: Logger
     /// All mutable state.
@@ -38,7 +38,7 @@ final class Gate: CalledGate {
         /// The generations of failed attempts whose plugin may still hold the thread it was opened on.
         var held: [Generation] = []
         /// The plugin's configuration and secrets, as last read.
-        var material: GatePlan.Material
+        var configuration: GatePlan.InstanceConfiguration
         /// The evidence of the last proof.
         var evidence: [Evidence] = []
         /// The loaded bytes.
@@ -77,11 +77,23 @@ final class Gate: CalledGate {
     init(_ plan: GatePlan, environment: GateEnvironment) {
         self.plan = plan
         self.environment = environment
-        door = Door(environment.calls)
+        rundown = RundownGuard(environment.calls)
         var logger = environment.logger
         logger[metadataKey: "connector"] = "\(plan.path)"
         self.logger = logger
-        storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), material: plan.material))
+        storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), configuration: plan.configuration))
+    }
+
+    /// Ends the instance of a gate that was never closed: its host and every client of it are gone.
+    deinit {
+        rundown.shut()
+        let generations = storage.withLock { storage in
+            stopTimer(&storage)
+            return [storage.current.take(), storage.successor.take()].compactMap(\.self)
+        }
+        for generation in generations {
+            Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
+        }
     }
 
     /// The gate's place in the tree.
@@ -117,21 +129,21 @@ final class Gate: CalledGate {
     func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? plan.path
-        return environment.screen.redact(error)
+        return environment.redactor.redact(error)
     }
 
     /// Counts and logs a broken rule of the ABI. Call it from any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
-        logger.warning("plugin misbehaved", metadata: ["what": "\(environment.screen.redact(what))"])
+        logger.warning("plugin misbehaved", metadata: ["what": "\(environment.redactor.redact(what))"])
         environment.onChange()
     }
 
     /// Makes a generation, without running any plugin code.
-    func generation(_ material: GatePlan.Material) -> Generation {
+    func generation(_ configuration: GatePlan.InstanceConfiguration) -> Generation {
         var plan = plan
-        plan.material = material
-        return Generation(plan, door: door, environment: environment, logger: logger) { [weak self] in
+        plan.configuration = configuration
+        return Generation(plan, rundown: rundown, environment: environment, logger: logger) { [weak self] in
             self?.misbehaved($0)
         }
     }

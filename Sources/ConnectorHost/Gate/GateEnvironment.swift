@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorLoading
-internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
@@ -17,7 +17,7 @@ struct GateEnvironment: Sendable {
     /// HTTP, timers, events, storage.
     let services: HostServices
     /// Takes the secrets out of every text of a plugin or vendor.
-    let screen: TextScreen
+    let redactor: Redactor
     /// The host's own logger.
     let logger: Logger
     /// Whether gates that fail are tried again.
@@ -26,6 +26,8 @@ struct GateEnvironment: Sendable {
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.
     let onChange: @Sendable () -> Void
+    /// The instances that live.
+    let generations = LiveGenerations()
 
     /// The time.
     var clock: any HostClock { calls.clock }
@@ -36,7 +38,24 @@ extension GateEnvironment {
     func deadline(after duration: Duration) -> UInt64 { calls.deadline(after: duration) }
 
     /// Reads the evidence that `open` or `probe` completed with.
-    func evidence(in text: [UInt8], startedAt start: UInt64) -> Result<[Evidence], ConnectorError> {
+    ///
+    /// - Parameter isForeign: Whether the completion is the host's own, because the library knows no evidence.
+    func evidence(
+        in text: [UInt8],
+        of phase: InstancePhase,
+        isForeign: Bool,
+        startedAt start: UInt64
+    ) -> Result<[Evidence], ConnectorError> {
+        guard isForeign || !text.isEmpty else {
+            return .failure(
+                ConnectorError(
+                    .misbehaved,
+                    "the plugin completed \(phase.rawValue) without evidence",
+                    fix: "fix the plugin: complete \(phase.rawValue) with what it proved, "
+                        + #"such as [{"kind": "configured"}] if nothing was sent"#
+                )
+            )
+        }
         let now = clock.now()
         do throws(ConnectorError) {
             return .success(
@@ -44,7 +63,7 @@ extension GateEnvironment {
                     text,
                     at: clock.wallTime(),
                     duration: .nanoseconds(Int64(clamping: now - min(start, now))),
-                    screen: screen
+                    redactor: redactor
                 )
             )
         } catch {

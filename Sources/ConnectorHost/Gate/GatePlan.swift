@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorLoading
-internal import ConnectorManifest
 internal import ConnectorServices
 
 /// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
@@ -12,9 +13,9 @@ struct GatePlan: Sendable {
     /// The image to load, or why there is none.
     var plugin: Result<PluginCandidate, ConnectorError>
     /// The plugin's configuration and secrets.
-    var material: Material
-    /// Reads the material again, since secrets change; nil if the leaf has none, or they cannot be read.
-    var renewed: @Sendable () -> Material?
+    var configuration: InstanceConfiguration
+    /// Reads them again, since secrets change; nil if the leaf has none, or they cannot be read.
+    var renewed: @Sendable () -> InstanceConfiguration?
     /// The longest that one attempt to open, one proof, or closing may take.
     var timeout: Duration
     /// How many attempts opening has before it fails.
@@ -29,24 +30,21 @@ struct GatePlan: Sendable {
     var warnings: [String] = []
 
     /// A plugin's configuration, secrets and reachable hosts.
-    struct Material: Sendable, Equatable {
+    struct InstanceConfiguration: Sendable, Equatable {
         /// The JSON object that the plugin's `create` receives.
-        var configuration: [UInt8]
+        var json: [UInt8]
         /// The values of `{{secret:NAME}}`.
         var secrets: [String: Secret]
         /// The hosts that the plugin may reach over HTTP.
         var egress: [HostRule]
 
-        /// Takes the material of a resolved leaf; empty for nil.
+        /// Reads the configuration of a resolved leaf; empty for nil.
         init(_ plan: LeafPlan?) {
-            configuration = JSONValue.object(plan?.config ?? JSONObject()).utf8()
+            json = JSONValue.object(plan?.config ?? JSONObject()).utf8()
             secrets = plan?.secrets ?? [:]
             egress = plan?.egress ?? []
         }
     }
-
-    /// The timeout of a connector that sets none.
-    static let defaultTimeout: Duration = .seconds(10)
 }
 
 extension RetryPolicy {
@@ -55,7 +53,6 @@ extension RetryPolicy {
 
     /// The longest wait after an attempt: the initial one, doubled each time, up to the maximum.
     func bound(afterAttempt attempt: Int) -> Duration {
-        let doublings = Swift.min(Swift.max(1, attempt) - 1, 30)
-        return Swift.min(initial * (1 << doublings), max)
+        Backoff(initial: initial, maximum: max).bound(after: attempt)
     }
 }

@@ -1,7 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
+internal import ConnectorConfiguration
 
 /// Decides a gate's next step from each event, and does nothing itself.
 ///
@@ -11,7 +12,7 @@ internal import ConnectorManifest
 /// opening   ── attempt succeeded ─► open
 /// open      ── proof failed ──────► degraded
 /// degraded  ── proof succeeded ───► open
-/// degraded  ── third proof failed ► failed
+/// degraded  ── third proof failed ► failed, not counting those that an operator asked for
 /// failed    ── healed ────────────► open
 /// failed    ── open ──────────────► opening
 /// any other than closed ── close ─► closing ── instance ended ─► closed
@@ -26,6 +27,7 @@ struct GateStateMachine: ~Copyable {
         case closed
         case opening(attempt: Int)
         case open
+        /// - Parameter failures: How many scheduled proofs have failed in a row.
         case degraded(failures: Int)
         /// - Parameter isTrying: Whether an attempt to heal is in progress.
         case failed(isTrying: Bool)
@@ -124,9 +126,11 @@ struct GateStateMachine: ~Copyable {
     }
 
     /// An attempt failed.
-    mutating func attemptFailed(_ error: ConnectorError, round: Int) -> FailureAction {
+    ///
+    /// - Parameter isLast: Whether the time of all attempts is over.
+    mutating func attemptFailed(_ error: ConnectorError, round: Int, isLast: Bool = false) -> FailureAction {
         guard isTrying(round: round) else { return .nothing }
-        guard case .opening(let attempt) = current, error.isRetryable, attempt < retry.attempts else {
+        guard case .opening(let attempt) = current, error.mayPass, !isLast, attempt < retry.attempts else {
             current = .failed(isTrying: false)
             return .fail
         }
@@ -180,12 +184,15 @@ struct GateStateMachine: ~Copyable {
         return .recover
     }
 
-    /// A proof failed: the first degrades the gate, the third in a row fails it.
-    mutating func probeFailed() -> ProofAction {
+    /// A proof failed: the first degrades the gate, the third scheduled one in a row fails it.
+    ///
+    /// - Parameter isScheduled: False for a proof that an operator asked for: three quick ones say nothing of the time between them.
+    mutating func probeFailed(isScheduled: Bool = true) -> ProofAction {
         switch current {
         case .open:
-            current = .degraded(failures: 1)
+            current = .degraded(failures: isScheduled ? 1 : 0)
             return .degrade
+        case .degraded where !isScheduled: return .nothing
         case .degraded(let failures) where failures + 1 < Self.toleratedProbeFailures:
             current = .degraded(failures: failures + 1)
             return .nothing
@@ -198,9 +205,9 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// How many proofs have failed in a row.
-    var probeFailures: Int {
-        if case .degraded(let failures) = current { failures } else { 0 }
+    /// How many waits of a growing series have passed since the gate degraded, the next one included; nil unless it is degraded.
+    var degradedProofs: Int? {
+        if case .degraded(let failures) = current { max(1, failures) } else { nil }
     }
 
     // MARK: Closing

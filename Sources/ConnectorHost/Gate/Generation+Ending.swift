@@ -1,10 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorLoading
-internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
@@ -23,22 +22,65 @@ extension Generation {
             return (!state.isEnding, state.seat)
         }
         guard isFirst else { return await ended.wait() }
-        let empty = seat.map(door.emptied)
-        let isEmpty = await isOver(empty)
+        let empty = seat.map(rundown.emptied)
+        let isEmpty = await isDrained(seat, empty)
         tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, closed))
         await finish(after: isEmpty ? nil : empty)
         ended.send()
     }
 
+    /// Waits until the last caller has left. Functions that have outlived their callers' deadlines get
+    /// little further time.
+    private func isDrained(_ seat: Int?, _ empty: OneShot<Void>?) async -> Bool {
+        guard let seat, let empty else { return true }
+        let end = environment.deadline(after: plan.timeout)
+        var isFirst = true
+        while empty.value == nil {
+            let overdue = functionsInside.count(where: \.isOverdue)
+            let now = environment.clock.now()
+            // A caller's deadline may pass meanwhile, so look again soon.
+            guard now < end, isFirst || overdue == 0 || rundown.callerCount(inside: seat) > overdue else {
+                return false
+            }
+            isFirst = false
+            _ = await empty.wait(by: min(end, now.saturatingAdding(Self.shortPatience)), on: environment.clock)
+        }
+        return true
+    }
+
+    /// Waits for an event, up to the gate's timeout.
     private func isOver(_ event: OneShot<Void>?) async -> Bool {
         guard let event else { return true }
         return await event.wait(by: environment.deadline(after: plan.timeout), on: environment.clock) != nil
     }
 
+    /// How long the end waits for what a plugin that holds a thread must not do either, in nanoseconds.
+    private static let shortPatience: UInt64 = 250_000_000
+
+    /// The deadline for `close` and `destroy`: soon, if the plugin holds a thread beyond another deadline already.
+    private func deadline() -> UInt64 {
+        let timeout = plan.timeout.nanoseconds
+        let isHeld = functionsInside.contains(where: \.isOverdue)
+        return environment.clock.deadline(after: isHeld ? min(timeout, Self.shortPatience) : timeout)
+    }
+
+    /// The functions whose time is over once the instance is being destroyed.
+    private static let ended: Set<String> = ["open", "probe", "close", "cancel"]
+
+    /// Waits until the instance is destroyed, but not long for functions that should have returned by now.
+    private func isDestroyed(_ event: OneShot<Void>) async -> Bool {
+        let end = deadline()
+        let soon = environment.clock.now().saturatingAdding(Self.shortPatience)
+        if await event.wait(by: min(soon, end), on: environment.clock) != nil { return true }
+        let isBlocked = functionsInside.contains { $0.isOverdue || Self.ended.contains($0.name) }
+        guard !isBlocked, !services.isInCallback else { return false }
+        return await event.wait(by: end, on: environment.clock) != nil
+    }
+
     /// Tells the plugin which calls are no longer awaited.
     private func tellGivenUp(_ operations: [UInt64]) {
         guard !operations.isEmpty, let channel = state.withLock(\.channel) else { return }
-        environment.calls.workers.run { for operation in operations { channel.cancel(operation) } }
+        for operation in operations { channel.cancel(operation) }
     }
 
     /// Closes and destroys.
@@ -57,11 +99,11 @@ extension Generation {
         }
         // A foreign library's `close` must not run while another of its functions still does.
         if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
-            if case .failure(let error) = await run(.close, on: channel) {
-                logger.warning("close failed", metadata: ["error": "\(environment.screen.redact(error))"])
+            if case .failure(let error) = await run(.close, on: channel, by: deadline()) {
+                logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact(error))"])
             }
         }
-        guard await isOver(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {
+        guard await isDestroyed(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {
             return warnOfHeldThread()
         }
     }
@@ -85,10 +127,10 @@ extension Generation {
             await empty?.wait()
             vacate()
             let end = OneShot<OneShot<Void>>()
-            environment.calls.gateThreads.run {
-                if let opening { channel.cancel(opening) }
-                end.send(channel.dispose())
+            let dispose: @Sendable () -> Void = { [environment] in
+                environment.calls.gateThreads.run { end.send(channel.dispose()) }
             }
+            if let opening { channel.cancel(opening, then: dispose) } else { dispose() }
             await end.wait().wait()
             destroyed.send()
         }
@@ -96,24 +138,16 @@ extension Generation {
     }
 
     private func vacate() {
-        if let seat = state.withLock({ $0.seat.take() }) { door.vacate(seat) }
+        if let seat = state.withLock({ $0.seat.take() }) { rundown.vacate(seat) }
     }
 
     private func warnOfHeldThread() {
-        let (step, channel) = state.withLock { ($0.step, $0.channel) }
-        var functions = channel?.functionsInside ?? []
-        switch step {
-        case nil: break
-        case .load: functions.append("a constructor, or the entry function")
-        case .create: functions.append("create")
-        case .open: if !functions.contains("open") { functions.append("open") }
-        }
-        if functions.isEmpty { functions = ["a typed call, or a callback"] }
+        let inside = Set(functionsInside.map(\.description)).sorted()
         logger.warning(
             "plugin holds a thread of the host, its instance stays in memory",
             metadata: [
-                "function": "\(Set(functions).sorted().joined(separator: ", "))",
-                "plugin": "\((try? plan.plugin.get().path) ?? "")",
+                "function": "\(inside.isEmpty ? "a typed call" : inside.joined(separator: ", "))",
+                "plugin": "\(plugin)", "file": "\((try? plan.plugin.get().path) ?? "")",
             ]
         )
     }

@@ -1,10 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorLoading
-internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
@@ -24,14 +23,17 @@ extension Generation {
         }
         let start = environment.clock.now()
         let outcome = await environment.calls.run(
-            overdue: { self.overdue(candidate) },
+            overdue: { self.overdue(candidate, $0) },
             owner: context.owner,
             by: deadline,
             onDeadline: { _ in }
         ) {
             self.create(candidate, opening: $0, by: deadline)
         }
-        let result = outcome.flatMap { environment.evidence(in: $0, startedAt: start) }
+        let isForeign = state.withLock(\.channel)?.isForeign ?? false
+        let result = outcome.flatMap {
+            environment.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
+        }
         guard case .success = result else { return result }
         let hasBegun = state.withLock { state in
             state.hasOpened = state.hasBegun
@@ -48,14 +50,14 @@ extension Generation {
     var isHeld: Bool { state.withLock { $0.step != nil } }
 
     /// What did not happen before the deadline of opening.
-    private func overdue(_ candidate: PluginCandidate) -> Overdue {
+    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
         let step = state.withLock { state in
             state.isOverdue = state.step != nil
             return state.step
         }
         let overdue: Overdue
         switch step {
-        case nil: return .completion(of: "open")
+        case nil: return .completion(of: "open", isWaiting: services.isWaiting(for: operation))
         case .create: overdue = .returning(from: "create of \(candidate.path)")
         case .open: overdue = .returning(from: "open of \(candidate.path)")
         case .load:
@@ -67,7 +69,9 @@ extension Generation {
                 from: loaded == nil ? "loading of \(candidate.path)" : "a constructor of \(candidate.path)"
             )
         }
-        environment.calls.workers.run { self.context.misbehaved("holds a thread of the host: \(overdue.what)") }
+        environment.calls.cancelThreads.run {
+            self.context.misbehaved("holds a thread of the host: \(overdue.description)")
+        }
         return overdue
     }
 
@@ -84,6 +88,7 @@ extension Generation {
         defer { state.withLock { $0.step = nil } }
         do throws(ConnectorError) {
             let isWanted = environment.calls.operations.isPending(operation)
+            defer { services.instanceWasCreated() }
             let channel = isWanted ? try makeChannel(candidate) : nil
             let next = settle(channel, opening: operation)
             if next.isAbandoned { discard(channel) }
@@ -128,7 +133,7 @@ extension Generation {
         state.withLock { $0.step = .create }
         return try PluginInstance(
             of: plugin,
-            configuration: plan.material.configuration,
+            configuration: plan.configuration.json,
             environment: environment.calls,
             context: context,
             services: services
@@ -144,11 +149,11 @@ extension Generation {
     ///
     /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
     func takeCalls() throws(ConnectorError) {
-        guard let channel = state.withLock(\.channel), let seat = door.lead(to: channel) else {
+        guard let channel = state.withLock(\.channel), let seat = rundown.lead(to: channel) else {
             throw ConnectorError(
                 .unavailable,
-                "calls that never return hold \(Door.seatCount) earlier instances of the plugin",
-                fix: "restart the application, and mend the plugin"
+                "calls that never return hold \(RundownGuard.seatCount) earlier instances of the plugin",
+                fix: "restart the application, and fix the plugin"
             )
         }
         state.withLock { $0.seat = seat }

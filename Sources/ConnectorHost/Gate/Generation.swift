@@ -1,17 +1,16 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorLoading
-internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
 /// One instance of a gate's plugin and all that belongs to it: services, host context, channel, and its seat at the
-/// door.
+/// gate's rundown guard.
 ///
 /// The gate owns it, opens it once, and ends it once with ``end()`` in whatever state it is. Every further caller of
 /// `end` awaits the same end.
@@ -23,7 +22,7 @@ internal import Synchronization
 final class Generation: Sendable {
     let environment: GateEnvironment
     let plan: GatePlan
-    let door: Door
+    let rundown: RundownGuard
     let logger: Logger
     let services: GateServices
     let context: HostContext
@@ -46,7 +45,7 @@ final class Generation: Sendable {
         /// Whether the plugin's `open` was called, so that it may complete.
         var hasBegun = false
         var hasOpened = false
-        /// The seat at the door, where callers are counted.
+        /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
         /// Whether the gate has ended the instance.
         var isEnding = false
@@ -55,9 +54,9 @@ final class Generation: Sendable {
     }
 
     /// What the plugin does on the thread that creates and opens its instance.
-    enum Step {
+    enum Step: String {
         /// The image's constructors run, or its entry function, or it waits for the dynamic linker.
-        case load
+        case load = "a constructor, or the entry function"
         case create
         case open
     }
@@ -66,17 +65,17 @@ final class Generation: Sendable {
     ///
     /// - Parameters:
     ///   - plan: What to open, with the current secrets.
-    ///   - door: Where calls enter.
+    ///   - rundown: Where calls enter.
     ///   - onMisbehaviour: Called for every rule of the ABI that the plugin breaks; refers to the gate weakly.
     init(
         _ plan: GatePlan,
-        door: Door,
+        rundown: RundownGuard,
         environment: GateEnvironment,
         logger: Logger,
         onMisbehaviour: @escaping @Sendable (String) -> Void
     ) {
         self.plan = plan
-        self.door = door
+        self.rundown = rundown
         self.environment = environment
         self.logger = logger
         let manifest = try? plan.plugin.get().manifest
@@ -85,18 +84,38 @@ final class Generation: Sendable {
             context: GateServices.Context(
                 path: plan.path,
                 services: manifest.map { $0.requiredServices + $0.optionalServices } ?? [],
-                egress: plan.material.egress.map(\.description),
-                secret: { [secrets = plan.material.secrets] in secrets[$0]?.reveal() },
-                screen: environment.screen,
+                egress: plan.configuration.egress.map(\.description),
+                secret: { [secrets = plan.configuration.secrets] in secrets[$0]?.reveal() },
+                redactor: environment.redactor,
                 propagatesTrace: plan.propagatesTrace,
                 logger: logger
             )
         )
         context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
+        environment.generations.add(self)
     }
 
+    deinit { environment.generations.remove(self) }
+
     /// The configuration and secrets that the instance was made with.
-    var material: GatePlan.Material { plan.material }
+    var configuration: GatePlan.InstanceConfiguration { plan.configuration }
+
+    /// The plugin's id and version.
+    var plugin: String { (try? plan.plugin.get().manifest).map { "\($0.id) \($0.version)" } ?? "" }
+
+    /// The plugin's functions that run on threads of the host.
+    var functionsInside: [PluginFunction] {
+        let (step, isOverdue, channel) = state.withLock { ($0.step, $0.isOverdue, $0.channel) }
+        var functions = channel?.functionsInside ?? []
+        if let step {
+            functions.removeAll { $0.name == step.rawValue }
+            var function = PluginFunction(step.rawValue)
+            function.isOverdue = isOverdue
+            functions.append(function)
+        }
+        if services.isInCallback { functions.append(PluginFunction("a callback of a request or timer")) }
+        return functions
+    }
 
     /// HTTP traffic so far.
     var counters: HTTPCounters { services.counters }
@@ -113,15 +132,27 @@ final class Generation: Sendable {
     func probe() async -> Result<[Evidence], ConnectorError> {
         guard let channel = state.withLock(\.channel) else { return .failure(closed) }
         let start = environment.clock.now()
-        return await run(.probe, on: channel).flatMap { environment.evidence(in: $0, startedAt: start) }
+        return await run(.probe, on: channel).flatMap {
+            environment.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)
+        }
     }
 
-    func run(_ phase: InstancePhase, on channel: any Channel) async -> OperationTable.Outcome {
-        let deadline = environment.deadline(after: plan.timeout)
+    /// Runs a phase of the instance's life.
+    ///
+    /// - Parameter deadline: In the clock's monotonic time; nil for the gate's timeout from now.
+    func run(
+        _ phase: InstancePhase,
+        on channel: any Channel,
+        by deadline: UInt64? = nil
+    ) async -> OperationTable.Outcome {
+        let deadline = deadline ?? environment.deadline(after: plan.timeout)
         return await environment.calls.run(
-            overdue: {
+            overdue: { [plugin, services] operation in
                 let name = phase.rawValue
-                return channel.functionsInside.contains(name) ? .returning(from: name) : .completion(of: name)
+                guard channel.functionsInside.contains(where: { $0.name == name }) else {
+                    return .completion(of: name, isWaiting: services.isWaiting(for: operation))
+                }
+                return .returning(from: PluginFunction(name), of: plugin)
             },
             owner: context.owner,
             by: deadline,

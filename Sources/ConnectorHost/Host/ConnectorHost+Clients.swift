@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
+internal import ConnectorServices
 
 /// What an application calls: capabilities, never vendors.
 ///
@@ -27,6 +28,21 @@ extension ConnectorHost {
     /// Finds places, through a connector that offers `geocoder/1`.
     public func geocoder(_ path: String) throws(ConnectorError) -> GeocoderClient {
         GeocoderClient(try target(path, capability: "geocoder/1"))
+    }
+
+    /// Reads, changes and watches settings, through a connector that offers `settings/1`.
+    public func settings(_ path: String) throws(ConnectorError) -> SettingsClient {
+        SettingsClient(try target(path, capability: "settings/1"), listen: listener(to: path))
+    }
+
+    /// Reads sensors, through a connector that offers `sensor/1`.
+    public func sensor(_ path: String) throws(ConnectorError) -> SensorClient {
+        SensorClient(try target(path, capability: "sensor/1"), listen: listener(to: path))
+    }
+
+    /// Begins to listen to a connector's events, each time it is called.
+    private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
+        { [events = environment.services.events] in events.events(of: path) }
     }
 
     /// Calls any operation of any connector by name.

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
-internal import ConnectorManifest
 internal import Synchronization
 
 /// What the host has counted, read from where it counts: nothing here is kept for the metrics alone, but the durations of
@@ -85,17 +85,17 @@ extension GateReport {
 }
 
 extension Gate {
-    /// What a leaf alone has: attempts, misbehaviour, and the calls at its door.
+    /// What a leaf alone has: attempts, misbehaviour, and the calls at its rundown guard.
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
         let (successes, failures, misbehaviours) = storage.withLock {
             ($0.successCount, $0.failureCounts, $0.misbehaviourCount)
         }
         return [
             MetricSample(.misbehaviours, [path], .count(UInt64(clamping: misbehaviours))),
-            MetricSample(.activeCalls, [path], .count(UInt64(clamping: door.activeCalls))),
-            MetricSample(.typedCalls, [path], .count(door.typedCalls)),
+            MetricSample(.activeCalls, [path], .count(UInt64(clamping: rundown.activeCalls))),
+            MetricSample(.typedCalls, [path], .count(rundown.typedCalls)),
         ] + (successes > 0 ? [MetricSample(.gateAttempts, [path], .count(successes))] : [])
-            + Self.samples(.gateAttempts, path, failures) + Self.samples(.typedFailures, path, door.typedFailures)
+            + Self.samples(.gateAttempts, path, failures) + Self.samples(.typedFailures, path, rundown.typedFailures)
     }
 
     private static func samples(

@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorOutbox
 
 /// What an operator sees of the events of this host, and does to them.
 extension ConnectorHost {
     /// How the outbox of every connector stands that ever had an event; nothing before the outbox was opened.
-    package func outboxStandings() async throws(ConnectorError) -> [String: Standing] {
+    package func outboxStatistics() async throws(ConnectorError) -> [String: QueueStatistics] {
         guard outbox.outbox.isOpen else { return [:] }
-        return try await outbox.outbox.engine().standings()
+        return try await outbox.outbox.engine().statistics()
     }
 
     /// What is known of events, oldest first; nothing while no event was ever stored.

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorConfiguration
 public import ConnectorPlatform
 public import ConnectorServices
 
@@ -41,6 +42,8 @@ extension ConnectorHost {
         /// If false, the service starts at once and the gates open beside it. Those that fail heal, and other services
         /// await ``ConnectorHost/ready()``.
         public var waitsForRequiredGates = true
+        /// How long ``ConnectorHost/close()`` lets vendors answer for the batches that they are being sent.
+        public var closingGrace: Duration = .seconds(10)
         /// Whether gates that fail are tried again. False suits a command that opens once and shows the report, which
         /// alone says then what failed.
         package var heals = true

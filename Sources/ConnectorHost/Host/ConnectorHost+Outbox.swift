@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 internal import ConnectorOutbox
 
 /// The outbox, as an application sees it: see <doc:Outbox>.
@@ -36,7 +36,6 @@ extension ConnectorHost {
     /// - Returns: What was done, one sentence for each.
     /// - Throws: `storage` if the servers cannot be used, `conflict` if something there is otherwise than it must be.
     public func migrateOutbox() async throws(ConnectorError) -> [String] {
-        guard case .servers(let servers) = outbox.place else { return [] }
-        return try await NATSEngine.migrate(try servers.resolved(), targets: outbox.paths)
+        try await outbox.location.migrate(targets: outbox.paths, redactor: environment.redactor)
     }
 }

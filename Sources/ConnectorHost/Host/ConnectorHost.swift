@@ -1,14 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorLoading
-public import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 public import ConnectorServices
 public import Logging
-public import ServiceLifecycle
 internal import Synchronization
 
 /// The connections of an application to the outside world, as `connectors.json` names them.
@@ -25,6 +24,8 @@ internal import Synchronization
 public final class ConnectorHost: Sendable {
     /// The file that the host was made from.
     public let configuration: Configuration
+    /// The same, checked against the plugins.
+    package let resolved: ResolvedConfiguration
 
     /// The tree that calls go to.
     let current: CurrentTree
@@ -33,8 +34,11 @@ public final class ConnectorHost: Sendable {
     /// What all gates share.
     let environment: GateEnvironment
     private let changes: ReportChanges
-    private let waitsForRequiredGates: Bool
+    let waitsForRequiredGates: Bool
     private let delivers: Bool
+    private let grace: Duration
+    /// The shortest time between two reports of what the outboxes do, in nanoseconds: a burst of events makes few.
+    private static let outboxInterval: UInt64 = 100_000_000
     /// Passes the metrics on; nil unless the application has a metrics system.
     private let publisher: MetricsPublisher?
     private let life = Mutex(HostStateMachine())
@@ -97,18 +101,20 @@ public final class ConnectorHost: Sendable {
                 operations: .shared,
                 workers: workers,
                 gateThreads: WorkerThreads(isLean: true, clock: ticks),
+                cancelThreads: WorkerThreads(isLean: true, clock: ticks),
                 clock: options.clock
             ),
             loader: PluginLoader(),
             services: HostServices(options: services, threads: workers),
-            screen: resolved.screen,
+            redactor: resolved.redactor,
             logger: logger,
             heals: options.heals,
             jitter: options.jitter,
-            onChange: { changes.notify() }
+            onChange: { changes.notifyGate() }
         )
         self.waitsForRequiredGates = options.waitsForRequiredGates
         self.configuration = resolved.configuration
+        self.resolved = resolved
         self.environment = environment
         self.changes = changes
         let connectors = resolved.configuration.connectors
@@ -118,16 +124,19 @@ public final class ConnectorHost: Sendable {
         }
         self.current = CurrentTree(tree)
         delivers = options.delivers
+        grace = options.closingGrace
+        // A test that moves the host's clock still sees every report.
+        let throttle = ChangeThrottle(every: Self.outboxInterval, on: ticks) { changes.notify() }
         outbox = HostOutbox(
             current,
-            place: options.outbox == .memory
-                ? .memory : HostOutbox.place(of: resolved.configuration, state: options.stateDirectory),
+            location: options.outbox == .memory
+                ? .memory : OutboxLocation(of: resolved.configuration, state: options.stateDirectory),
             environment: environment,
-            onChange: { changes.notify() }
+            onChange: { throttle.note() }
         )
         publisher = MetricsPublisher(metering, workers)
-        // A gate that has opened takes events again.
-        changes.watch { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
+        // A gate that has opened takes events again, and one that has failed takes none.
+        changes.watchGates { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow.
@@ -161,8 +170,12 @@ public final class ConnectorHost: Sendable {
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates.
-        Task(executorPreference: environment.calls.gateThreads) { [self] in
+        // Without timers, the gates' threads may never start. Their opening fails at once, on any thread.
+        let threads = environment.calls.gateThreads.prepare() ? environment.calls.gateThreads : nil
+        Task(executorPreference: threads) { [self] in
+            async let proof: Void = outbox.prove()
             await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
+            await proof
             life.withLock { $0.opened() }
             opened.send()
         }
@@ -220,13 +233,20 @@ public final class ConnectorHost: Sendable {
 
     /// Closes every gate, dependents first, and stops everything the host started.
     ///
+    /// Deliveries end after the batch under way, all at once, within ``Options/closingGrace``: see ``close(within:)``.
     /// Gates that are opening or healing stop trying. Calls inside may finish within their gate's timeout; those still
     /// pending then end with `not-open`. Every further caller awaits the same end. A closed host stays closed; make a
     /// new one from the same file.
-    public func close() async {
+    public func close() async { await close(within: grace) }
+
+    /// Closes every gate, as ``close()`` does, with another time for the deliveries under way.
+    ///
+    /// - Parameter grace: How long vendors may still answer for the batches that they are being sent. A batch without an answer by
+    ///   then is abandoned: it stays in the outbox, and the next host delivers it, perhaps a second time.
+    public func close(within grace: Duration) async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
-        await outbox.outbox.close()
+        await outbox.outbox.close(within: grace)
         for gate in current.tree.gates { gate.retire() }
         await withTaskExecutorPreference(environment.calls.gateThreads) {
             await current.tree.forEachGate(.closing) { await $0.close() }
@@ -246,7 +266,7 @@ public final class ConnectorHost: Sendable {
             in: current,
             outbox.outbox,
             environment.clock,
-            environment.screen
+            environment.redactor
         )
     }
 
@@ -269,29 +289,5 @@ public final class ConnectorHost: Sendable {
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
         changes.stream { [current, outbox] in outbox.report(on: current.tree) }
-    }
-}
-
-extension ConnectorHost: Service {
-    /// Opens the host, runs until the service group shuts down gracefully or the task is cancelled, and closes it.
-    ///
-    /// A shutdown or a cancellation takes effect at once, even while gates open.
-    ///
-    /// - Throws: The first error of a required gate that did not open, after closing everything again. Never throws if
-    ///   ``Options/waitsForRequiredGates`` is false.
-    public func run() async throws {
-        if waitsForRequiredGates {
-            _ = await cancelWhenGracefulShutdown { await self.open() }
-        } else {
-            Task { await open() }
-        }
-        do {
-            if waitsForRequiredGates, !Task.isCancelled, !Task.isShuttingDownGracefully { try report.requireReady() }
-        } catch {
-            await close()
-            throw error
-        }
-        try? await gracefulShutdown()
-        await close()
     }
 }

@@ -1,7 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
+internal import ConnectorConfiguration
 
 extension GatePlan {
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
@@ -13,9 +14,11 @@ extension GatePlan {
         self.init(
             path: connector.path,
             plugin: plugin,
-            material: Material(plan),
-            renewed: { [renew = resolved.renew, path = connector.path] in renew(path).map { Material($0) } },
-            timeout: connector.timeout ?? Self.defaultTimeout,
+            configuration: InstanceConfiguration(plan),
+            renewed: { [renew = resolved.renew, path = connector.path] in
+                renew(path).map { InstanceConfiguration($0) }
+            },
+            timeout: connector.timeout ?? Connector.defaultTimeout,
             retry: connector.retry ?? .none,
             heal: connector.heal,
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },

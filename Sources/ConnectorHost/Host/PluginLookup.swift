@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorConfiguration
 package import ConnectorLoading
 package import ConnectorManifest
 internal import Synchronization
@@ -53,7 +54,9 @@ package struct PluginLookup: Sendable {
         do throws(ConnectorError) {
             guard !plugin.isPath else {
                 let candidate = try PluginCatalog.candidate(path: plugin.name)
-                if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: []) { throw refusal }
+                if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: [], named.trust) {
+                    throw refusal
+                }
                 return .success(candidate)
             }
             do throws(ConnectorError) {
@@ -79,7 +82,7 @@ package struct PluginLookup: Sendable {
 
     /// Why others could change a plugin; empty if none can.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
-        PluginTrust.concerns(candidate, within: named.directories + bundled.directories)
+        PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
     }
 
     /// The manifest of a leaf's plugin, or why there is none.
@@ -106,7 +109,8 @@ private final class BundledPlugins: Sendable {
     /// Everything in the directories of a catalog, then in these.
     func everything(after named: PluginCatalog) -> PluginCatalog {
         all.withLock { all in
-            let catalog = all ?? PluginCatalog(directories: named.directories + directories)
+            let catalog =
+                all ?? PluginCatalog(directories: named.directories + directories, requiresTrust: requiresTrust)
             all = catalog
             return catalog
         }

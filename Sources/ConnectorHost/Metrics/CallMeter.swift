@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import CoreMetrics
 internal import Synchronization
 
@@ -14,7 +14,13 @@ final class CallMeter: Sendable {
     let operation: String
     private let path: String
     private let factory: (any MetricsFactory)?
-    private let series = Mutex<[ConnectorError.Code?: Series]>([:])
+    private let state = Mutex(State())
+
+    /// The calls by outcome. Successes have a place of their own: finding it costs nothing.
+    private struct State {
+        var successes: Series?
+        var failures: [ConnectorError.Code: Series] = [:]
+    }
 
     /// The calls with one outcome.
     private struct Series {
@@ -36,12 +42,17 @@ final class CallMeter: Sendable {
     ///
     /// - Parameter code: The code of its error; nil for success.
     func record(_ nanoseconds: UInt64, _ code: ConnectorError.Code?) {
-        let timer = series.withLock { series in
-            let isKnown = series[code] != nil || series.count < Self.codeLimit || code == nil
-            let code = isKnown ? code : ConnectorError.Code(rawValue: MetricDefinition.other)
-            if series[code] == nil { series[code] = Series(timer: makeTimer(code)) }
-            series[code]?.histogram.record(nanoseconds)
-            return series[code]?.timer
+        let timer = state.withLock { state in
+            guard let code else {
+                if state.successes == nil { state.successes = Series(timer: makeTimer(nil)) }
+                state.successes?.histogram.record(nanoseconds)
+                return state.successes?.timer
+            }
+            let isKnown = state.failures[code] != nil || state.failures.count < Self.codeLimit
+            let shown = isKnown ? code : ConnectorError.Code(rawValue: MetricDefinition.other)
+            if state.failures[shown] == nil { state.failures[shown] = Series(timer: makeTimer(shown)) }
+            state.failures[shown]?.histogram.record(nanoseconds)
+            return state.failures[shown]?.timer
         }
         timer?.recordNanoseconds(nanoseconds)
     }
@@ -63,7 +74,11 @@ final class CallMeter: Sendable {
 
     /// The calls so far, successes first.
     var samples: [MetricSample] {
-        series.withLock(\.self).sorted { $0.key?.rawValue ?? "" < $1.key?.rawValue ?? "" }.map { code, series in
+        let (successes, failures) = state.withLock { ($0.successes, $0.failures) }
+        let series: [(ConnectorError.Code?, Series)] =
+            (successes.map { [(nil, $0)] } ?? [])
+            + failures.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
+        return series.map { code, series in
             MetricSample(.callDuration, attributes(code), .histogram(series.histogram))
         }
     }

@@ -1,8 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorCapabilities
+internal import ConnectorConfiguration
 internal import ConnectorInvocation
-internal import ConnectorManifest
 internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -14,24 +16,14 @@ struct HostOutbox: Sendable {
     /// Stores and delivers events.
     let outbox: Outbox
     /// Where the events lie.
-    let place: Place
+    let location: OutboxLocation
     /// The connectors that get events from it.
     let paths: [String]
     private let damages = Damages()
 
-    /// Where events lie.
-    enum Place: Sendable {
-        /// In memory.
-        case memory
-        /// In a directory.
-        case directory(String)
-        /// On servers, which any number of hosts share.
-        case servers(NATSReference)
-        /// Nowhere.
-        case none(ConnectorError)
-    }
-
     private let logger: Logger
+    /// Opens the engine.
+    private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
     /// Files that were damaged and set aside, one sentence for each.
     private final class Damages: Sendable {
@@ -47,58 +39,48 @@ struct HostOutbox: Sendable {
     /// Prepares the outbox of a tree; touches no file.
     ///
     /// - Parameters:
-    ///   - place: Where the events lie.
+    ///   - location: Where the events lie.
     ///   - onChange: Called when the outbox of a connector has changed.
     init(
         _ tree: CurrentTree,
-        place: Place,
+        location: OutboxLocation,
         environment: GateEnvironment,
         onChange: @escaping @Sendable () -> Void
     ) {
-        self.place = place
+        self.location = location
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
+        let redactor = environment.redactor
         let targets = tree.tree.roots.flatMap(\.allRecipients).compactMap { node -> Outbox.Target? in
             guard let policy = node.delivery else { return nil }
-            let path = node.path
+            let reference = NodeReference(node, in: tree)
             return Outbox.Target(
-                path: path,
+                path: node.path,
                 policy: policy,
                 limits: node.batchLimits,
-                isUsable: { (try? tree.node(path).node.isUsable) ?? false },
-                send: { events in await Self.send(events, to: path, in: tree) }
+                isUsable: { (try? reference.node.isUsable) ?? false },
+                send: { events in await Self.send(events, to: reference) }
             )
         }
         let paths = targets.map(\.path)
         self.paths = paths
+        let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
+            try await location.open(targets: paths, clock: clock, redactor: redactor) { aside, reason in
+                damages.add("the outbox was damaged or replaced (\(reason)); it is kept as \(aside)")
+                logger.error(
+                    "the outbox was damaged or replaced; what was in it is kept aside",
+                    metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
+                )
+                onChange()
+            }
+        }
+        self.open = open
         outbox = Outbox(
             targets,
             Outbox.Environment(
-                open: { () throws(ConnectorError) in
-                    let directory: String
-                    switch place {
-                    case .memory: return try await SQLiteEngine(now: { clock.wallTime() })
-                    case .directory(let path): directory = path
-                    case .servers(let servers):
-                        return try await NATSEngine(
-                            servers.resolved(),
-                            targets: paths,
-                            now: { clock.wallTime() },
-                            renewed: { () throws(ConnectorError) in try servers.resolved() }
-                        )
-                    case .none(let error): throw error
-                    }
-                    return try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
-                        damages.add("the outbox was damaged or replaced (\(reason)); it is kept as \(aside)")
-                        logger.error(
-                            "the outbox was damaged or replaced; what was in it is kept aside",
-                            metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
-                        )
-                        onChange()
-                    }
-                },
+                open: open,
                 lock: { () throws(ConnectorError) in
-                    guard case .directory(let directory) = place else { return DeliveryLock() }
+                    guard case .directory(let directory) = location else { return DeliveryLock() }
                     return try DeliveryLock(directory)
                 },
                 clock: clock,
@@ -112,72 +94,83 @@ struct HostOutbox: Sendable {
     /// Hands events to a connector, inside a span of their own.
     private static func send(
         _ events: [OutboxEvent],
-        to path: String,
-        in tree: CurrentTree
+        to reference: NodeReference
     ) async -> Result<[DeliveryAnswer], ConnectorError> {
         do throws(ConnectorError) {
-            let node = try tree.node(path).node
-            guard let span = CallSpan(deliveryTo: path, count: events.count) else { return await node.deliver(events) }
+            let node = try reference.node
+            guard let span = CallSpan(deliveryTo: node.path, count: events.count) else {
+                return await node.deliver(events)
+            }
             return .success(try await span.run { () throws(ConnectorError) in try await node.deliver(events).get() })
         } catch {
             return .failure(error)
         }
     }
 
-    /// Whether an earlier process may have left events.
-    private var isStored: Bool {
-        if case .servers = place { return true }
-        guard case .directory(let directory) = place else { return false }
-        return SQLiteEngine.isStored(in: directory)
+    /// Proves that an event can be stored, and takes note of the fault otherwise. Servers prove it by the way they open.
+    func prove() async {
+        guard !paths.isEmpty else { return }
+        do throws(ConnectorError) {
+            switch location {
+            case .memory, .servers: return
+            case .none(let error): throw error
+            case .directory:
+                if let engine = outbox.openEngine {
+                    try await engine.prove()
+                } else {
+                    // Opened for the proof alone: nothing is delivered before the first event comes.
+                    let engine = try await open()
+                    do throws(ConnectorError) {
+                        try await engine.prove()
+                    } catch {
+                        await engine.close()
+                        throw error
+                    }
+                    await engine.close()
+                }
+            }
+            if outbox.fault != nil { outbox.setFault(nil) }
+        } catch {
+            logger.error("the outbox cannot store events", metadata: ["error": "\(error)"])
+            outbox.setFault(error)
+        }
     }
 
     /// Looks what an earlier process has left; delivers nothing.
     func inspect() async {
-        if isStored { try? await outbox.inspect() }
+        if location.isStored { try? await outbox.inspect() }
+    }
+
+    /// Opens what an earlier process has left, so that it can be read.
+    ///
+    /// - Returns: False if nothing was ever stored.
+    func isReadable() async throws(ConnectorError) -> Bool {
+        if !outbox.isOpen, location.isStored || outbox.isClosing { try await outbox.inspect() }
+        return outbox.isOpen
     }
 
     /// Starts to deliver: at once if an earlier process left events, and otherwise when the first one comes.
     func start() async {
         do throws(ConnectorError) {
-            try await outbox.start(isStored: isStored)
+            try await outbox.start(isStored: location.isStored)
         } catch {
             logger.error("the outbox does not open", metadata: ["error": "\(error)"])
         }
-    }
-
-    /// Where the events of a configuration lie.
-    ///
-    /// The servers or what the file names as `state`; otherwise the application's folder below the user's own, where `storage/1` keeps
-    /// its values, too.
-    ///
-    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
-    static func place(of configuration: Configuration, state: String?) -> Place {
-        if let servers = configuration.servers { return .servers(servers) }
-        guard let directory = configuration.hostDirectory(state: state) else {
-            return .none(
-                ConnectorError(
-                    .storage,
-                    "the outbox has no directory: neither XDG_STATE_HOME nor HOME is set",
-                    fix: "name one as \"state\" in connectors.json"
-                )
-            )
-        }
-        return .directory(directory)
     }
 }
 
 extension HostOutbox {
     /// How the outbox of a connector stands; nil if it never had an event, or nothing was opened yet.
     func report(of path: String) -> OutboxReport? {
-        guard let standing = outbox.standing(of: path) else { return nil }
+        guard let queue = outbox.statistics(of: path) else { return nil }
         var report = OutboxReport(
-            queued: standing.queued,
-            bytes: standing.bytes,
-            oldest: standing.oldest,
-            dead: standing.dead,
-            delivered: standing.delivered,
-            dropped: standing.dropped,
-            lastDelivered: standing.lastDelivered,
+            queued: queue.queued,
+            bytes: queue.bytes,
+            oldest: queue.oldest,
+            dead: queue.dead,
+            delivered: queue.delivered,
+            dropped: queue.dropped,
+            lastDelivered: queue.lastDelivered,
             perSecond: outbox.rate(of: path),
             stability: outbox.stability
         )
@@ -190,7 +183,11 @@ extension HostOutbox {
     }
 
     /// The report of a tree, with how the outbox of each connector stands.
-    func report(on tree: Tree) -> Report { tree.report { add(to: &$0) } }
+    func report(on tree: Tree) -> Report {
+        var report = tree.report { add(to: &$0) }
+        report.outboxError = outbox.fault
+        return report
+    }
 
     /// Adds to the report of a connector what its outbox knows: deliveries as evidence, and a vendor that takes no events
     /// as a reason to call it degraded. It stays ready: the events are safe.

@@ -1,9 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
+internal import ConnectorConfiguration
 package import ConnectorOutbox
 package import ConnectorPlatform
+internal import ConnectorServices
 
 /// The outbox of a configuration, opened beside the host that may be using it: for operators.
 package struct OutboxInspection: Sendable {
@@ -23,22 +25,9 @@ package struct OutboxInspection: Sendable {
         state: String?,
         clock: any HostClock
     ) async throws(ConnectorError) {
-        switch HostOutbox.place(of: configuration, state: state) {
-        case .memory:
-            directory = ""
-            engine = nil
-        case .servers(let servers):
-            directory = ""
-            let now = { @Sendable in clock.wallTime() }
-            engine = try await NATSEngine(try servers.resolved(), targets: [], now: now)
-        case .none(let error): throw error
-        case .directory(let path):
-            directory = path
-            guard SQLiteEngine.isStored(in: path) else {
-                engine = nil
-                return
-            }
-            engine = try await SQLiteEngine(directory: path, now: { clock.wallTime() }) { _, _ in }
-        }
+        let location = OutboxLocation(of: configuration, state: state)
+        directory = if case .directory(let path) = location { path } else { "" }
+        if case .none(let error) = location { throw error }
+        engine = location.isStored ? try await location.open(targets: [], clock: clock, redactor: Redactor()) : nil
     }
 }

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// How many calls a connector took, and how many failed, since the host was made.
 ///
@@ -10,7 +10,7 @@ public import ConnectorManifest
 public struct CallCounters: Sendable {
     /// Calls that have begun.
     public var total: UInt64 = 0
-    /// Calls that failed. A call that its caller cancelled is not among them.
+    /// Calls that failed. Calls that the caller cancelled do not count.
     public var failures: UInt64 = 0
     /// The error of the last failed call.
     public var lastFailure: ConnectorError?

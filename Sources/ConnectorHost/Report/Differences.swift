@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// How often the children of a `compare` composite answered differently.
 public struct Differences: Sendable, Hashable {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 package import ConnectorServices
 
 /// Proof that a gate reaches the outside world, with its time.
@@ -46,21 +46,21 @@ extension Evidence {
     /// The most bytes of a detail.
     private static let detailLimit = 500
 
-    private static func kind(_ value: JSONValue, _ screen: TextScreen) -> String {
-        screen.redact(value.serialized(), limit: 100)
+    private static func kind(_ value: JSONValue, _ redactor: Redactor) -> String {
+        redactor.redact(value.serialized(), limit: 100)
     }
 
     /// Reads the evidence that `open` or `probe` completed with: see `connector/plugin.h`.
     ///
     /// An empty completion proves only that the configuration was accepted.
     ///
-    /// - Parameter screen: Takes the secrets out.
+    /// - Parameter redactor: Removes the secrets.
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if the evidence breaks the header's rules.
     package static func read(
         _ text: [UInt8],
         at time: Timestamp,
         duration: Duration,
-        screen: TextScreen
+        redactor: Redactor
     ) throws(ConnectorError) -> [Evidence] {
         guard !text.isEmpty else {
             return [Evidence(kind: .configured, detail: "", at: time, duration: duration)]
@@ -72,23 +72,23 @@ extension Evidence {
             throw ConnectorError(
                 .misbehaved,
                 "the plugin's evidence is not JSON",
-                cause: screen.redact(error.description, limit: detailLimit)
+                cause: redactor.redact(error.description, limit: detailLimit)
             )
         }
         guard let elements = value.array, elements.count <= limit else {
             throw ConnectorError(.misbehaved, "the plugin's evidence must be an array of at most \(limit) objects")
         }
-        guard !elements.isEmpty else { return try read([], at: time, duration: duration, screen: screen) }
+        guard !elements.isEmpty else { return try read([], at: time, duration: duration, redactor: redactor) }
         var evidence: [Evidence] = []
         for element in elements {
             guard let kind = element["kind"]?.string.flatMap(Kind.init(rawValue:)), kind < .delivered else {
                 throw ConnectorError(
                     .misbehaved,
-                    "the plugin's evidence has the kind \(kind(element["kind"] ?? .null, screen)); "
+                    "the plugin's evidence has the kind \(kind(element["kind"] ?? .null, redactor)); "
                         + "it must be \"configured\", \"reachable\" or \"authenticated\""
                 )
             }
-            let detail = screen.redact(element["detail"]?.string ?? "", limit: detailLimit)
+            let detail = redactor.redact(element["detail"]?.string ?? "", limit: detailLimit)
             evidence.append(Evidence(kind: kind, detail: detail, at: time, duration: duration))
         }
         return evidence.sorted { $0.kind < $1.kind }

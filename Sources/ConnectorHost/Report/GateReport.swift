@@ -5,7 +5,7 @@ internal import ConnectorLoading
 public import ConnectorManifest
 public import ConnectorServices
 
-/// One connector at one moment.
+/// The state of one connector at one moment.
 public struct GateReport: Sendable {
     /// The place in the tree, such as `analytics/segment`.
     public var path: String
@@ -13,7 +13,7 @@ public struct GateReport: Sendable {
     public var state: GateState
     /// The state last asked for: `open` or `closed`.
     public var target: GateState
-    /// Whether the application cannot do without the connector: it and everything above it is required.
+    /// Whether the application needs the connector: it and everything above it is required.
     public var isRequired = true
     /// Whether the connector can be counted on: an open leaf, or a composite with as many such children as its policy
     /// needs.
@@ -42,11 +42,11 @@ public struct GateReport: Sendable {
     public var misbehaviourCount: Int
     /// How often the children of a composite of the policy `compare` disagreed; nil for any other.
     public var differences: Differences?
-    /// How the connector's outbox stands; nil if it never had an event.
+    /// The state of the connector's outbox; nil if it never had an event.
     public var outbox: OutboxReport?
     /// How many calls by name the connector took, and how many failed; nil before the first.
     public var calls: CallCounters?
-    /// What does not keep the gate from opening, but should be mended: who else could change the plugin's files.
+    /// Problems that do not keep the gate from opening but should be fixed, such as plugin files that others can change.
     public var warnings: [String] = []
 
     /// The strongest evidence of the last proof.
@@ -62,7 +62,7 @@ public struct GateReport: Sendable {
         public var sha256: String? { told ?? content?.sha256 }
         /// The loaded bytes.
         let content: ImageContent?
-        /// What another process says that it has loaded.
+        /// The digest that another process reports.
         var told: String?
     }
 }

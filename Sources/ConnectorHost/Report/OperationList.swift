@@ -8,7 +8,7 @@ package struct OperationList: Sendable {
     /// The leaves, each with its plugin's capabilities.
     package var connectors: [(path: String, capabilities: [Capability])]
 
-    /// Takes its parts.
+    /// Creates a list of leaves with their operations.
     package init(_ connectors: [(path: String, capabilities: [Capability])]) {
         self.connectors = connectors
     }

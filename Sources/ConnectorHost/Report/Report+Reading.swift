@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorLoading
-package import ConnectorManifest
+internal import ConnectorManifest
 internal import ConnectorServices
 
-/// Reads the document of a report: what another process tells of its host.
+/// Reads the document of a report that another process wrote.
 extension Report {
-    /// Reads the document; nil if it is none of this version.
+    /// Reads the document; nil if it is not one of this version.
     package init?(json: JSONValue) {
         guard json["version"]?.integer == Self.version, let state = json.state("state"),
             let elements = json["gates"]?.array
@@ -15,11 +15,12 @@ extension Report {
         let gates = elements.compactMap(GateReport.init(json:))
         guard gates.count == elements.count else { return nil }
         self.init(gates: gates, state: state)
+        outboxError = json["outbox"]?["error"].flatMap(ConnectorError.init(json:))
     }
 }
 
 extension GateReport {
-    /// Reads a connector's part; nil without what every connector has.
+    /// Reads a connector's part; nil if a member is missing that every connector has.
     fileprivate init?(json: JSONValue) {
         guard let path = json["path"]?.string, let state = json.state("state"), let target = json.state("target") else {
             return nil

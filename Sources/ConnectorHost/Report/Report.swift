@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 internal import ConnectorServices
 
 /// Every connector at one moment.
@@ -15,18 +15,22 @@ public struct Report: Sendable {
     /// The state of the whole, as if the file were one composite of the policy `all`.
     public var state: GateState
 
-    /// Whether every required connector can be counted on; this decides the exit status of `connector-host status`.
+    /// Why no event can be stored now; nil if one could be, or the file has no outbox.
+    public var outboxError: ConnectorError?
+
+    /// Whether every required connector can be counted on, and events can be stored; this decides the exit status of
+    /// `connector-host status`.
     ///
     /// Below `first`, `fastest` and a quorum only the composite is required: one child may be down while another stands
     /// in.
-    public var isReady: Bool { gates.allSatisfy { !$0.isRequired || $0.isReady } }
+    public var isReady: Bool { outboxError == nil && gates.allSatisfy { !$0.isRequired || $0.isReady } }
 
     /// The connector of a path.
     public subscript(path: String) -> GateReport? {
         gates.first { $0.path == path }
     }
 
-    /// Throws the first error of a required connector that cannot be counted on.
+    /// Throws the first error of a required connector that cannot be counted on, or the outbox's.
     ///
     /// - Throws: A leaf's error. If a composite is not ready and no single leaf is to blame: `not-open`, with the
     ///   errors of the connectors below it as the cause.
@@ -34,7 +38,10 @@ public struct Report: Sendable {
         let missing = gates.filter { $0.isRequired && !$0.isReady }
         // A composite is to blame only if no required connector below it is.
         let culprit = missing.first { gate in !missing.contains { $0.path.hasPrefix(gate.path + "/") } }
-        guard let culprit else { return }
+        guard let culprit else {
+            if let outboxError { throw outboxError }
+            return
+        }
         var error = culprit.error ?? notOpen(culprit)
         error.connector = error.connector ?? culprit.path
         throw error
@@ -57,12 +64,14 @@ public struct Report: Sendable {
 extension Report {
     /// The document that `connector-host status --json` prints.
     public var json: JSONValue {
-        [
+        var object: JSONObject = [
             "version": .integer(Self.version),
             "state": .string(state.rawValue),
             "ready": .bool(isReady),
             "gates": .array(gates.map(\.json)),
         ]
+        object["outbox"] = outboxError.map { ["ready": false, "error": $0.json] }
+        return .object(object)
     }
 }
 

@@ -7,29 +7,33 @@ internal import Synchronization
 final class ReportChanges: Sendable {
     private struct State {
         var watchers: [(key: Int, wake: @Sendable () -> Void)] = []
+        var gateWatcher: (@Sendable () -> Void)?
         var next = 0
     }
 
     private let state = Mutex(State())
 
-    /// Tells every watcher of a change. Call it from any thread; without watchers it costs a lock.
+    /// Notifies every watcher of a change. Call it from any thread; without watchers it costs a lock.
     func notify() {
         let watchers = state.withLock(\.watchers)
         for watcher in watchers { watcher.wake() }
     }
 
-    /// Calls a function after every change, for as long as this lives.
-    func watch(_ wake: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.next += 1
-            state.watchers.append((state.next, wake))
-        }
+    /// Tells that a gate has changed, which ``watchGates(_:)`` learns first.
+    func notifyGate() {
+        state.withLock(\.gateWatcher)?()
+        notify()
+    }
+
+    /// Calls a function after every change of a gate, for as long as this lives. Other changes cost it nothing.
+    func watchGates(_ wake: @escaping @Sendable () -> Void) {
+        state.withLock { $0.gateWatcher = wake }
     }
 
     /// How many watchers there are.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 
-    /// The value now, and again after every change. Each value is made only when it is read.
+    /// The value now, and again after every change. Each value is computed only when it is read.
     func stream(_ current: @escaping @Sendable () -> Report) -> AsyncMapSequence<AsyncStream<Void>, Report> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = state.withLock { state in

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import Logging
 internal import Synchronization
 
@@ -21,7 +21,7 @@ final class CallTally: Sendable {
     private let logger: Logger
     private let onChange: @Sendable () -> Void
 
-    /// Begins at zero.
+    /// Creates a tally of zero calls.
     ///
     /// - Parameters:
     ///   - path: The connector's path, for the log and the metrics.
@@ -45,9 +45,13 @@ final class CallTally: Sendable {
     /// Times a call that has ended.
     ///
     /// - Parameter error: Nil for success.
-    func end(_ error: ConnectorError?, of meter: CallMeter, since start: UInt64) {
+    /// - Returns: How long it took, in nanoseconds.
+    @discardableResult
+    func end(_ error: ConnectorError?, of meter: CallMeter, since start: UInt64) -> UInt64 {
         let now = metering.clock.now()
-        meter.record(now - min(start, now), error?.code)
+        let duration = now - min(start, now)
+        meter.record(duration, error?.code)
+        return duration
     }
 
     /// The meter of an operation.
@@ -69,7 +73,7 @@ final class CallTally: Sendable {
         }
     }
 
-    /// What the metrics tell of the calls.
+    /// The metrics of the calls.
     var samples: [MetricSample] {
         let meters = meters.withLock { meters in meters.filter { $0.key == $0.value.operation } }
         return meters.sorted { $0.key < $1.key }.flatMap(\.value.samples)

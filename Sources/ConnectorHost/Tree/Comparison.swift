@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorServices
 internal import Synchronization
 
@@ -10,7 +10,7 @@ final class Comparison: Sendable {
     private let state = Mutex(Differences())
     private let onChange: @Sendable () -> Void
 
-    /// Begins with nothing compared.
+    /// Creates a comparison without results.
     ///
     /// - Parameter onChange: Called after every comparison.
     init(onChange: @escaping @Sendable () -> Void = {}) {
@@ -34,7 +34,7 @@ final class Comparison: Sendable {
 
     /// The part of an answer that must be equal.
     private enum Essence {
-        case json(JSONValue, TextScreen)
+        case json(JSONValue, Redactor)
         case failure(ConnectorError.Code)
 
         func means(_ other: Essence) -> Bool {
@@ -47,7 +47,7 @@ final class Comparison: Sendable {
 
         var brief: String {
             switch self {
-            case .json(let value, let screen): screen.redact(value.serialized(), limit: 200)
+            case .json(let value, let redactor): redactor.redact(value.serialized(), limit: 200)
             case .failure(let code): "the error \(code)"
             }
         }
@@ -56,7 +56,7 @@ final class Comparison: Sendable {
     private static func text(_ outcome: ConnectorAnswer.Outcome) -> Essence {
         do throws(ConnectorError) {
             let answer = try outcome.get()
-            return .json(try answer.json(), answer.screen)
+            return .json(try answer.json(), answer.redactor)
         } catch {
             return .failure(error.code)
         }

@@ -1,11 +1,12 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorCapabilities
 internal import ConnectorInvocation
-internal import ConnectorManifest
 
 extension ConnectorAnswer {
-    /// The fate of each event or report of a batch.
+    /// The outcome of each event or report of a batch.
     ///
     /// A composite that asked every child accepts an event if enough children took it. Otherwise the event is to be
     /// delivered again if that may help, and rejected if not.
@@ -17,7 +18,7 @@ extension ConnectorAnswer {
             var answers = try read { () throws(ConnectorError) in
                 try DeliveryAnswer.answers(text: result.text, count: count)
             }
-            for index in answers.indices { answers[index].reason = answers[index].reason.map(screen.redact) }
+            for index in answers.indices { answers[index].reason = answers[index].reason.map(redactor.redact) }
             return answers
         }
         var columns: [[DeliveryAnswer]] = []
@@ -44,8 +45,8 @@ extension ConnectorAnswer {
 }
 
 extension ConnectorAnswer {
-    /// Why a connector took nothing of a batch, if it asks for every event again: then another one may take them. Nil for any other
-    /// answer.
+    /// The reason why a connector accepted nothing of a batch and asks for every event again, so that another may take
+    /// them; nil for any other answer.
     func postponement(of call: Node.Call) -> ConnectorError? {
         guard call.operation == "deliver" || call.operation.hasSuffix("/deliver"),
             let count = (try? result.json())?.array?.count, count > 0, let answers = try? deliveries(count: count),
@@ -62,7 +63,7 @@ extension ConnectorAnswer {
 }
 
 extension DeliveryAnswer {
-    /// The fate of each event in a batch whose call failed.
+    /// The outcome of each event in a batch whose call failed.
     init(_ error: ConnectorError) {
         self =
             error.isRetryable

@@ -1,8 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorInvocation
-internal import ConnectorManifest
 internal import ConnectorServices
 
 /// A connector's answer: the result that counts, and each child's answer if several were asked.
@@ -22,13 +23,13 @@ struct ConnectorAnswer: Sendable {
     /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
 
-    /// Takes the secrets out of what the host says about the answer.
-    let screen: TextScreen
+    /// Removes secrets from what the host says about the answer.
+    let redactor: Redactor
 
     /// The answer of a leaf.
-    init(_ result: CallResult, screen: TextScreen) {
+    init(_ result: CallResult, redactor: Redactor) {
         self.result = result
-        self.screen = screen
+        self.redactor = redactor
     }
 
     /// The answer of a composite that asked every child.
@@ -39,7 +40,7 @@ struct ConnectorAnswer: Sendable {
     ///   - requirement: Which children had to take the call.
     init(_ first: ConnectorAnswer, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
         result = first.result
-        screen = first.screen
+        redactor = first.redactor
         self.requirement = requirement
         self.children = children
         asked = Self.outcomes(of: children)
@@ -72,7 +73,7 @@ struct ConnectorAnswer: Sendable {
         do throws(ConnectorError) {
             return try body()
         } catch {
-            throw screen.redact(error)
+            throw redactor.redact(error)
         }
     }
 

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import Synchronization
 
 /// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on theirs.
@@ -15,7 +15,7 @@ final class CurrentTree: Sendable {
     /// The number of the snapshot, readable without the lock.
     private let published = Atomic<UInt64>(1)
 
-    /// Begins with the first snapshot.
+    /// Publishes the first snapshot.
     init(_ tree: Tree) {
         state = Mutex(State(tree: tree, number: 1))
     }

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
-internal import ConnectorManifest
 
 /// Calls through the tree: a composite is called like a leaf, and its policy decides which children answer.
 extension Node {
@@ -21,9 +21,7 @@ extension Node {
     /// - Parameter isChild: Whether a composite makes the call, which may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         let start = tally.begin()
-        let meter = tally.meter(of: call.operation) {
-            definition(of: call.operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
-        }
+        let meter = meter(of: call.operation)
         do throws(ConnectorError) {
             let answer =
                 if let span = CallSpan(of: path, meter.operation, isLeaf: gate != nil) {
@@ -40,11 +38,48 @@ extension Node {
         }
     }
 
-    /// Lets the gate answer, or the children as the policy says.
+    /// Calls an operation of a leaf that its manifest calls prompt, on the caller's thread, and without a step that
+    /// might suspend the caller.
+    ///
+    /// - Parameter bind: Sets the parameters.
+    /// - Returns: Nil for any other operation, and for a gate that does not admit the call at once; then nothing is done.
+    func callPromptly(
+        _ operation: String,
+        _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> JSONValue? {
+        guard let gate, let admission = gate.rundown.admitNow() else { return nil }
+        guard let function = admission.promptOperation(named: operation) else { return nil }
+        let start = tally.begin()
+        let meter = meter(of: operation)
+        do throws(ConnectorError) {
+            return try admission.with { instance throws(ConnectorError) in
+                let answer = try PreparedCall.with(function, on: instance) { call throws(ConnectorError) in
+                    try bind(call)
+                    try call()
+                    return try call.json()
+                }
+                instance.judge(function, took: tally.end(nil, of: meter, since: start))
+                return answer
+            }
+        } catch {
+            let error = gate.described(error)
+            tally.end(error, of: meter, since: start)
+            tally.fail(error, of: operation, isHidden: false)
+            throw error
+        }
+    }
+
+    private func meter(of operation: String) -> CallMeter {
+        tally.meter(of: operation) {
+            definition(of: operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
+        }
+    }
+
+    /// Calls the gate, or the children as the policy says.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         if let gate {
             let result = try await gate.call(call.operation, call.arguments, call.options)
-            return ConnectorAnswer(result, screen: gate.environment.screen)
+            return ConnectorAnswer(result, redactor: gate.environment.redactor)
         }
         return switch policy {
         case .all?: try await all(call)
@@ -122,7 +157,8 @@ extension Node {
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
-    /// The first working child takes the call; the next one only after a retryable error, or if it asks for a whole batch again.
+    /// The first working child takes the call; the next one only after a retryable error, or if the first asks for the
+    /// whole batch again.
     private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
         var postponed: ConnectorAnswer?
@@ -147,8 +183,8 @@ extension Node {
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Every open child takes the call, and the first success answers it; the others are cancelled. Who asks for a whole batch again
-    /// answers only if nobody takes any of it.
+    /// Every open child takes the call, and the first success answers it; the others are cancelled. A child that asks
+    /// for the whole batch again answers only if no other child takes any of it.
     private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try usable(call.operation)
         let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
@@ -221,7 +257,7 @@ extension Node {
             Task { [silent] in (child.path, await child.outcome(silent)) }
         }
         let answer = await children[0].outcome(call)
-        // The comparison goes on after the caller has its answer.
+        // The comparison continues after the caller has its answer.
         Task {
             for other in others {
                 let (path, outcome) = await other.value

@@ -5,7 +5,7 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// How events of the outbox reach the vendors.
+/// Delivers events of the outbox to the vendors.
 extension Node {
     /// The connectors that get an event of this one, each on its own: every child of a composite of the policy `all`, and
     /// a leaf or any other composite itself.
@@ -18,7 +18,7 @@ extension Node {
         return recipients
     }
 
-    /// This connector and all below that ever get events of their own.
+    /// This connector and all below it that can receive events of their own.
     var allRecipients: [Node] {
         guard case .all? = policy else { return [self] + children.flatMap(\.allRecipients) }
         return children.flatMap(\.allRecipients)
@@ -30,7 +30,7 @@ extension Node {
         return gate.manifest?.operation(named: operation)
     }
 
-    /// The most that every leaf below takes in one batch.
+    /// The largest batch that every leaf below accepts.
     var batchLimits: BatchLimits {
         let manifests = leaves.compactMap(\.gate?.manifest)
         return BatchLimits(
@@ -39,19 +39,26 @@ extension Node {
         )
     }
 
-    /// Hands events of one capability to the vendor: as one batch if the capability has one, and one by one otherwise.
+    /// Delivers events of one capability to the vendor: as one batch if the capability has one, and one by one otherwise.
+    ///
+    /// One by one, this ends before the next event when its task is cancelled.
     ///
     /// - Returns: An answer for each event, or the error of all.
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
-        guard let lane = events.first?.lane else { return .success([]) }
-        let batch = definition(of: "\(lane.capabilityName)/deliver")
+        guard let kind = events.first?.kind else { return .success([]) }
+        let batch = definition(of: "\(kind.capabilityName)/deliver")
         if let batch, let parameter = batch.operation.batchParameter {
-            return await deliver(events, to: "\(lane.capabilityName)/deliver", as: parameter)
+            return await deliver(events, to: "\(kind.capabilityName)/deliver", as: parameter)
         }
         var answers: [DeliveryAnswer] = []
+        var rest = DeliveryAnswer.retry("an event before it failed")
         for event in events {
+            guard !Task.isCancelled else {
+                rest = .retry("the host closes", code: .cancelled)
+                break
+            }
             let call = Call(
-                operation: "\(event.lane.capabilityName)/\(event.lane.operation)",
+                operation: "\(event.kind.capabilityName)/\(event.kind.operation)",
                 arguments: arguments(of: event),
                 options: CallOptions()
             )
@@ -59,13 +66,12 @@ extension Node {
                 _ = try await self.call(call, isChild: true)
                 answers.append(.accepted)
             } catch {
-                // The events before this one have their answers; it and those after it are tried again.
+                // Earlier events have their answers; this one and later ones are tried again.
                 guard !answers.isEmpty || error.isEventFault else { return .failure(error) }
                 answers.append(DeliveryAnswer(error))
                 guard error.isEventFault else { break }
             }
         }
-        let rest = DeliveryAnswer.retry("an event before it failed")
         return .success(answers + Array(repeating: rest, count: events.count - answers.count))
     }
 
@@ -96,14 +102,14 @@ extension Node {
 
     /// An event as the arguments of its own operation: the operation's only parameter, or all of them by name.
     private func arguments(of event: OutboxEvent) -> CallArguments {
-        let signature = signature(of: "\(event.lane.capabilityName)/\(event.lane.operation)")
+        let signature = signature(of: "\(event.kind.capabilityName)/\(event.kind.operation)")
         if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, event.payload)]) }
         let object = (try? JSONValue(parsing: event.payload, file: event.id))?.object
         return CallArguments(object ?? JSONObject())
     }
 }
 
-extension Lane {
+extension EventKind {
     /// The capability without its version.
     fileprivate var capabilityName: Substring { capability.prefix { $0 != "/" } }
 }
@@ -125,6 +131,6 @@ extension Operation {
 }
 
 extension ConnectorError {
-    /// Whether the error says something of the event, not of the connection.
+    /// Whether the error concerns the event rather than the connection.
     fileprivate var isEventFault: Bool { code == .invalid || code == .tooLarge }
 }

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The errors of a composite whose children failed.
 extension Node {
@@ -56,7 +56,7 @@ extension Node {
 
     /// `a`, `a and b`, `a, b and c`.
     private func list(_ names: [String]) -> String {
-        guard names.count > 1, let last = names.last else { return names.first ?? "nobody" }
+        guard names.count > 1, let last = names.last else { return names.first ?? "no child" }
         return "\(names.dropLast().joined(separator: ", ")) and \(last)"
     }
 }

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorConfiguration
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
@@ -27,7 +28,7 @@ final class Node: Sendable {
     /// Counts calls and failures.
     let tally: CallTally
 
-    /// Stores its arguments.
+    /// Creates a node.
     init(
         path: String,
         index: Int,

@@ -1,15 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
+internal import ConnectorConfiguration
 
 extension Tree {
     /// The current report; asks each gate once.
     var report: Report { report { _ in } }
 
-    /// The current report, with what somebody else knows of each connector.
+    /// The current report, with further facts about each connector.
     ///
-    /// - Parameter adding: Adds to the report of one connector, before the composite above it is judged by it.
+    /// - Parameter adding: Adds to the report of one connector before its composite takes it into account.
     func report(_ adding: (inout GateReport) -> Void) -> Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
         // Children follow their parents, so going backwards each composite finds its children's reports.
@@ -19,7 +20,7 @@ extension Tree {
         }
         return Report(
             gates: reports,
-            state: CompositePolicy.all(quorum: nil).state(of: Node.standings(of: roots, reports))
+            state: CompositePolicy.all(quorum: nil).state(of: Node.childStates(of: roots, reports))
         )
     }
 }
@@ -50,7 +51,7 @@ extension Node {
             return
         }
         let below = children.map { reports[$0.index] }
-        reports[index].state = policy.state(of: Self.standings(of: children, reports))
+        reports[index].state = policy.state(of: Self.childStates(of: children, reports))
         reports[index].isReady = policy.isSatisfied(
             by: children.map { (reports[$0.index].isReady, $0.isRequiredByParent) }
         )
@@ -58,21 +59,21 @@ extension Node {
         reports[index].openDuration = below.compactMap(\.openDuration).max()
     }
 
-    /// The standings of nodes, for the composite above them.
-    fileprivate static func standings(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.Standing] {
+    /// The states of nodes, for the composite above them.
+    fileprivate static func childStates(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.ChildState] {
         nodes.map { (reports[$0.index].state, $0.isRequiredByParent) }
     }
 }
 
 extension CompositePolicy {
     /// A child's state, and whether the composite requires it.
-    typealias Standing = (state: GateState, isRequired: Bool)
+    typealias ChildState = (state: GateState, isRequired: Bool)
 
     /// The state of a composite with these children.
     ///
     /// While enough children are usable (``isSatisfied(by:)``), so is the composite. A child that is retried over and
     /// over does not make it flicker.
-    func state(of children: [Standing]) -> GateState {
+    func state(of children: [ChildState]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         if children.allSatisfy({ $0.state == .open }) { return .open }
         if children.contains(where: { $0.state == .closing }) { return .closing }

@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import Logging
 
 /// One snapshot of the tree of connectors: an immutable value over the gates.

@@ -12,14 +12,14 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call",
         abstract: "Call an operation of a connector, and show its answer.",
         discussion: """
-            Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken as
-            they are. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument
+            Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken
+            literally. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument
             that begins with a hyphen.
 
-            Where a host runs on the same file (connector-host run), it makes the call, and no gate is opened here.
+            If a host runs on the same file (connector-host run), it makes the call, and no gate opens here.
 
             Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is
-            invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates are closed.
+            invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates have closed.
 
             Examples:
               connector-host call geocoder geocode query=Berlin limit=1
@@ -71,9 +71,9 @@ struct CallCommand: AsyncParsableCommand {
         try await session.close()
     }
 
-    /// Lets the host that runs make the call.
+    /// Makes the call through the running host.
     ///
-    /// - Returns: Whether one does.
+    /// - Returns: Whether a host runs.
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleTerminal
 internal import ConnectorConsoleWeb
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import Logging
 
 #if canImport(Glibc)
@@ -18,21 +18,21 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// `connector-host console`: opens every gate, and shows it all in the terminal until somebody quits.
+/// `connector-host console`: opens every gate, and shows everything in the terminal until the operator quits.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Open every gate, and show it all on a full screen or in a browser: what is down, since when, why.",
+        abstract: "Open every gate, and show what is down, since when and why, on a full screen or in a browser.",
         discussion: """
             Opens the gates as run does, in this process: gates that fail are tried again, and the outbox is delivered unless
-            another host does. Press ? for the keys, and q to quit. Where a host runs on the same file (connector-host run), it
-            opens none, and says so: to see that host, start it with run --console.
+            another host does so. Press ? for the keys, and q to quit. If a host runs on the same file (connector-host run), the
+            command opens no gate and says so: to see that host, start it with run --console.
 
-            With --web it prints a link that lets one browser in, and serves it until Ctrl-C. An address that others reach needs a
-            certificate, its key and a token.
+            With --web it prints a link that lets one browser in, and serves it until Ctrl-C. An address that other machines reach
+            needs a certificate, its key and a token.
 
-            Exit status: 0; 1 if a host runs on the file, or the address cannot be listened on; 2 if the configuration is invalid; 64 for wrong usage, and
-            without a terminal.
+            Exit status: 0; 1 if a host runs on the file, or the address is not free; 2 if the configuration is invalid; 64 for
+            wrong usage, and without a terminal.
 
             Examples:
               connector-host console --simulate
@@ -110,7 +110,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Keeps gates from being opened a second time by surprise: what is shown would not be how they stand in the host that runs.
+    /// Refuses to open gates a second time by surprise: the console would not show the state of the running host.
     ///
     /// - Throws: `ExitStatus.failed` if one runs on the file, or does not answer.
     private func refuseBesideHost(_ answer: OutputOptions) async throws {
@@ -121,7 +121,7 @@ struct ConsoleCommand: AsyncParsableCommand {
                 .conflict,
                 "a host runs on \(file.file): process \(host.identity.process)",
                 fix:
-                    "see how it stands: connector-host status, watch or outbox; for its console start it with run --console; "
+                    "for its state: connector-host status, watch or outbox; for its console, start it with run --console; "
                     + "console --no-attach opens the gates a second time"
             )
         } catch {
@@ -130,7 +130,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the gates, and shows them until somebody leaves or a signal ends it, which is a usual end.
+    /// Opens the gates, and shows them until the operator quits or a signal arrives; both are normal ends.
     ///
     /// - Parameter failure: How the program ends if the console cannot be shown.
     private func show(

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// `connector-host operations`: lists the operations, without opening a gate.
 struct OperationsCommand: AsyncParsableCommand {
@@ -11,7 +11,7 @@ struct OperationsCommand: AsyncParsableCommand {
         commandName: "operations",
         abstract: "List the operations with signatures and documentation, without opening a gate.",
         discussion: """
-            Where a host runs on the same file (connector-host run), lists what that one offers.
+            If a host runs on the same file (connector-host run), lists what that host offers.
 
             Exit status: 0; 1 if the connector does not exist; 2 if the configuration is invalid; 64 for wrong usage.
 
@@ -42,9 +42,9 @@ struct OperationsCommand: AsyncParsableCommand {
         answer.output.write(document)
     }
 
-    /// Shows the operations of the host that runs.
+    /// Shows the operations of the running host.
     ///
-    /// - Returns: False if none does, or it has no such connector: the file says why.
+    /// - Returns: False if no host runs, or it has no such connector; the file then tells why.
     private func runAttached() async throws -> Bool {
         do throws(ConnectorError) {
             guard let host = try await attach.host(of: file) else { return false }

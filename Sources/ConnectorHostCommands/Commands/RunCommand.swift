@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleWeb
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import Logging
 
-/// `connector-host run`: opens every gate, and delivers what is in the outboxes until it is told to stop.
+/// `connector-host run`: opens every gate, and delivers the outbox until it is stopped.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -38,13 +38,16 @@ struct RunCommand: AsyncParsableCommand {
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("How long to go on delivering when told to stop. (default: 10s)", valueName: "duration"),
+        help: ArgumentHelp("How long to keep delivering once told to stop. (default: 10s)", valueName: "duration"),
         transform: Duration.argument
     )
     var grace: Duration?
 
     @Option(
-        help: ArgumentHelp("Show it all in browsers on this address, such as 127.0.0.1:8901.", valueName: "address"),
+        help: ArgumentHelp(
+            "Show the console in browsers on this address, such as 127.0.0.1:8901.",
+            valueName: "address"
+        ),
         transform: WebConsole.Address.argument
     )
     var console: WebConsole.Address?
@@ -76,14 +79,14 @@ struct RunCommand: AsyncParsableCommand {
             try await session.close()
             throw ExitStatus.failed
         }
-        // What the simulators answer is not how the file's gates stand.
+        // A simulated host cannot speak for the file's gates.
         let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }
         let failure = await session.interruption.cancelling {
-            // The host opens in a task of its own, so that a signal is heard at once.
+            // The host opens in a separate task, so that a signal takes effect at once.
             let opening = Task { await host.open() }
             defer { opening.cancel() }
             guard let console else {
@@ -104,11 +107,14 @@ struct RunCommand: AsyncParsableCommand {
             throw ExitStatus.failed
         }
         logger.info("stopping; delivering what waits", metadata: ["for at most": "\(grace)"])
+        let start = ContinuousClock.now
         _ = try await host.flush(within: grace)
+        // A batch that is under way at the end may still be answered; what is not delivers the next run.
+        let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
         let left = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
         await control?.stop()
-        // A signal is the usual end.
-        try? await session.close()
+        // A signal is the normal end.
+        try? await session.close(within: rest)
         answer.output.write(RunDocument(left: left))
     }
 }

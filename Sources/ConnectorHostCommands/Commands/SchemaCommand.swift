@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
-internal import ConnectorManifest
 
 /// `connector-host schema`: prints the JSON Schema of the file, made from the installed plugins.
 struct SchemaCommand: AsyncParsableCommand {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorSimulator
 internal import Logging
 internal import ServiceLifecycle
@@ -21,11 +21,10 @@ struct SimulateCommand: AsyncParsableCommand {
             code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
             times=N, method=NAME, path=PREFIX. A portal answers 200 with a web page, as a captive portal does.
 
-            With --into, the faults go into simulators that run already, those of run --simulate too, in place of those there were;
-            without any --fault they end.
+            With --into, the faults replace those of running simulators, also of run --simulate; without any --fault, they end.
 
             Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the
-            port is not available, or nobody serves on the port of --into; 64 for wrong usage.
+            port is not available, or no simulator serves on the port of --into; 64 for wrong usage.
 
             Examples:
               connector-host simulate
@@ -45,7 +44,7 @@ struct SimulateCommand: AsyncParsableCommand {
     var fault: [String] = []
 
     @Option(
-        help: ArgumentHelp("The port of simulators that run: put the faults into those.", valueName: "number")
+        help: ArgumentHelp("The port of running simulators: put the faults into those.", valueName: "number")
     )
     var into: Int?
 
@@ -60,7 +59,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         guard (1...65535).contains(into) else { throw ValidationError("There is no port \(into).") }
         guard vendor.isEmpty, port == 0 else {
-            throw ValidationError("--into is for simulators that run: it takes neither --vendor nor --port.")
+            throw ValidationError("--into is for running simulators: it takes neither --vendor nor --port.")
         }
     }
 
@@ -94,7 +93,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
     }
 
-    /// Puts the faults into simulators that run.
+    /// Puts the faults into running simulators.
     private func put(into port: Int) async throws {
         do throws(ConnectorError) {
             answer.output.write(FaultsDocument(json: try await FaultClient(port: port).put(fault)))

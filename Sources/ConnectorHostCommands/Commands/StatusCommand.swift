@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorControl
 internal import ConnectorHost
+internal import ConnectorLoading
 
 /// `connector-host status`: opens every gate, shows the state of each one, and closes them again.
 struct StatusCommand: AsyncParsableCommand {
@@ -16,9 +17,9 @@ struct StatusCommand: AsyncParsableCommand {
             Makes the attempts of "retry", and does not wait for a failed gate to heal. If a plugin ended the last command that
             ran on the same file, says so once.
 
-            Exit status: 0 if every required gate is open, 1 if one is not, 2 if the configuration is invalid, 64 for wrong
-            usage. Ctrl-C and SIGTERM show the report of the moment, close every gate, and exit with 130 and 143; a second
-            signal exits at once.
+            Exit status: 0 if every required gate is open and events can be stored, 1 if not, 2 if the configuration is invalid,
+            64 for wrong usage. Ctrl-C and SIGTERM show the report of the moment, close every gate, and exit with 130 and 143; a
+            second signal exits at once.
 
             Examples:
               connector-host status
@@ -52,7 +53,9 @@ struct StatusCommand: AsyncParsableCommand {
             if !report.isReady { throw ExitStatus.failed }
             return
         }
-        let crash = CrashFile.path(for: file.file).flatMap(CrashNote.take)
+        let crashFile = CrashFile.path(for: file.file)
+        let silence = WorkMark.takeAbandoned(besides: crashFile)
+        let crash = crashFile.flatMap(CrashNote.take)?.withSymbols() ?? silence
         let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
         let clock = ContinuousClock()
         let start = clock.now
@@ -63,7 +66,7 @@ struct StatusCommand: AsyncParsableCommand {
                 report: report,
                 duration: duration,
                 file: session.resolved.configuration.file,
-                // The host keeps some of the time to end what has not opened.
+                // Leave the host some of the time to close what has not opened.
                 isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false,
                 lastCrash: crash
             )
@@ -72,7 +75,7 @@ struct StatusCommand: AsyncParsableCommand {
         if !report.isReady { throw ExitStatus.failed }
     }
 
-    /// Shows the report of the host that runs; nil if none does.
+    /// Shows the report of the running host; nil if none runs.
     private func attached() async throws -> Report? {
         do throws(ConnectorError) {
             guard let host = try await attach.host(of: file, isSimulated: simulate) else { return nil }

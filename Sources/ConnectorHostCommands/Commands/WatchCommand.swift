@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorServices
 internal import Synchronization
 
@@ -11,7 +11,7 @@ internal import Synchronization
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Open gates, and show the events of their plugins, one a line.",
+        abstract: "Open gates, and show the events of their plugins, one per line.",
         discussion: """
             Where a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
 
@@ -73,17 +73,17 @@ struct WatchCommand: AsyncParsableCommand {
             for await event in events where !Task.isCancelled {
                 output.writeLine(EventDocument(event: event))
                 shown += 1
-                // Nobody reads on once the reader of the pipe has gone.
+                // The reader of the pipe has gone.
                 if shown == count || StandardStream.outputFailure != nil { return }
             }
         }
-        // From here on a signal is the usual end.
+        // From here on a signal is the normal end.
         try? await session.close()
     }
 
-    /// Shows the events of the host that runs.
+    /// Shows the events of the running host.
     ///
-    /// - Returns: Whether one does.
+    /// - Returns: Whether a host runs.
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
@@ -94,7 +94,7 @@ struct WatchCommand: AsyncParsableCommand {
             let shown = Mutex(0)
             let isEnough = { @Sendable [output = answer.output, count] (event: ConnectorEvent) in
                 output.writeLine(EventDocument(event: event))
-                // Nobody reads on once the reader of the pipe has gone.
+                // The reader of the pipe has gone.
                 return shown.withLock { shown in
                     shown += 1
                     return shown == count || StandardStream.outputFailure != nil
@@ -106,7 +106,7 @@ struct WatchCommand: AsyncParsableCommand {
             let isDone = shown.withLock { $0 == count } || StandardStream.outputFailure != nil
             guard isDone || interruption.exitStatus != nil else { throw host.ended }
         } catch {
-            // A signal is the usual end.
+            // A signal is the normal end.
             guard error.code != .cancelled || signals?.exitStatus == nil else { return true }
             answer.report([error])
             throw ExitStatus.failed
@@ -114,7 +114,7 @@ struct WatchCommand: AsyncParsableCommand {
         return true
     }
 
-    /// Warns on standard error of gates that are not open and will send no events.
+    /// Warns on standard error about gates that are not open and so send no events.
     private static func warn(_ report: Report, below path: String?) {
         let style = TextStyle.detected(for: .error)
         for gate in report.gates where gate.policy == nil && !gate.state.isUsable {

@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The errors of a configuration, or of a command that could not run.
 struct ErrorsDocument: Document {

@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorServices
 
 /// An event of a plugin.

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
-/// The faults of simulators that run.
+/// The faults of running simulators.
 struct FaultsDocument: Document {
     /// The simulators' own document.
     var json: JSONValue

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
-/// What `outbox migrate` has done.
+/// The changes that `outbox migrate` made.
 struct MigrationDocument: Document {
     /// One sentence for each change.
     var done: [String]

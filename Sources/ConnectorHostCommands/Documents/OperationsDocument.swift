@@ -9,7 +9,7 @@ struct OperationsDocument: Document {
     /// The leaves, each with its plugin's capabilities.
     var connectors: [(path: String, capabilities: [Capability])]
 
-    /// Takes the capabilities of every leaf, or of one connector and everything below it.
+    /// Lists the capabilities of every leaf, or of one connector and everything below it.
     init(resolved: ResolvedConfiguration, path: String?) {
         connectors = resolved.configuration.enabledLeaves.compactMap { connector, _ in
             guard path.map({ connector.path == $0 || connector.path.hasPrefix($0 + "/") }) ?? true,
@@ -19,7 +19,7 @@ struct OperationsDocument: Document {
         }
     }
 
-    /// Takes what another host offers, or one of its connectors and everything below it.
+    /// Lists what a running host offers, or one of its connectors and everything below it.
     init(_ list: OperationList, path: String?) {
         connectors = list.connectors.filter { connector, _ in
             path.map { connector == $0 || connector.hasPrefix($0 + "/") } ?? true

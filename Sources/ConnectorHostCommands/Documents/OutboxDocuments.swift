@@ -1,43 +1,43 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// How the outbox of each connector stands.
-struct StandingsDocument: Document {
-    /// The standings by path.
-    var standings: [String: Standing]
+/// The state of each connector's outbox.
+struct QueueStatisticsDocument: Document {
+    /// The statistics of each connector's queue, by path.
+    var statistics: [String: QueueStatistics]
 
     func lines(_ style: TextStyle) -> [String] {
-        guard !standings.isEmpty else { return [style.paint("nothing was sent yet", .faint)] }
+        guard !statistics.isEmpty else { return [style.paint("nothing was sent yet", .faint)] }
         var table = Table()
         table.append(
             ["connector", "waiting", "oldest", "dead", "delivered", "last", "dropped"].map { .init($0, .faint) }
         )
-        for (path, standing) in standings.sorted(by: { $0.key < $1.key }) {
+        for (path, queue) in statistics.sorted(by: { $0.key < $1.key }) {
             table.append([
                 Table.Cell(style.shown(path), .strong),
-                Table.Cell("\(standing.queued)", standing.queued > 0 ? style.colour(.warning) : nil),
-                Table.Cell(standing.oldest?.description ?? "-"),
-                Table.Cell("\(standing.dead)", standing.dead > 0 ? style.colour(.bad) : nil),
-                Table.Cell("\(standing.delivered)"),
-                Table.Cell(standing.lastDelivered?.description ?? "-"),
-                Table.Cell("\(standing.dropped)"),
+                Table.Cell("\(queue.queued)", queue.queued > 0 ? style.colour(.warning) : nil),
+                Table.Cell(queue.oldest?.description ?? "-"),
+                Table.Cell("\(queue.dead)", queue.dead > 0 ? style.colour(.bad) : nil),
+                Table.Cell("\(queue.delivered)"),
+                Table.Cell(queue.lastDelivered?.description ?? "-"),
+                Table.Cell("\(queue.dropped)"),
             ])
         }
         return table.lines(style)
     }
 
     var json: JSONValue {
-        OutboxDocument.standings(standings)
+        OutboxDocument.statistics(statistics)
     }
 }
 
-/// One event at each connector that gets it.
+/// One event, at each connector that gets it.
 struct EventRecordDocument: Document {
-    /// What is known; at least one record.
+    /// The event's records, at least one.
     var records: [OutboxRecord]
     /// Whether to show the event itself.
     var showsPayload: Bool
@@ -46,7 +46,7 @@ struct EventRecordDocument: Document {
         guard let first = records.first else { return [] }
         var lines = [
             style.paint(style.shown(first.event.id), .strong)
-                + "  \(style.shown(first.event.lane.description)), sent \(first.event.createdAt)"
+                + "  \(style.shown(first.event.kind.description)), sent \(first.event.createdAt)"
         ]
         if showsPayload {
             let value = try? JSONValue(parsing: first.event.payload, file: "")
@@ -80,7 +80,7 @@ struct DeadLettersDocument: Document {
     /// The letters, oldest first.
     var records: [OutboxRecord]
     /// The place after which there may be more; nil if these are the last.
-    var next: RecordPlace?
+    var next: RecordCursor?
 
     func lines(_ style: TextStyle) -> [String] {
         guard !records.isEmpty else { return [style.paint("no dead letters", .faint)] }
@@ -90,7 +90,7 @@ struct DeadLettersDocument: Document {
             table.append([
                 Table.Cell(style.shown(record.event.id), .strong),
                 Table.Cell(style.shown(record.target)),
-                Table.Cell(style.shown(record.event.lane.operation)),
+                Table.Cell(style.shown(record.event.kind.operation)),
                 Table.Cell(style.shown(failure.map { "\($0.code): \($0.reason)" } ?? ""), style.colour(.bad)),
             ])
         }
@@ -103,11 +103,11 @@ struct DeadLettersDocument: Document {
 
 /// How many things a command acted on.
 struct CountDocument: Document {
-    /// What was done, such as `replayed`.
+    /// The verb, such as `replayed`.
     var verb: String
-    /// To how many.
+    /// The number of things.
     var count: Int
-    /// What they are, in the singular.
+    /// The noun in the singular.
     var noun: String
 
     func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }

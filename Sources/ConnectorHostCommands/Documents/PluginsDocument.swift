@@ -1,17 +1,17 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorLoading
-internal import ConnectorManifest
 
 /// The content of the plugin directories, as a table.
 struct PluginsDocument: Document {
-    /// What is there.
+    /// The files found.
     private let listing: PluginListing
 
-    /// Takes the files found, and checks usable ones as the loader would.
+    /// Lists the files found, and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
         listing = PluginListing(catalog)
     }

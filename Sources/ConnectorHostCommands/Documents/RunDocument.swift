@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
-/// What `connector-host run` leaves behind.
+/// The result of `connector-host run`.
 struct RunDocument: Document {
     /// How many events wait in the outbox.
     var left: Int

@@ -1,16 +1,16 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The report of a host, as a tree.
 struct StatusDocument: Document {
     /// The report to show.
     var report: Report
-    /// How long opening took in all; zero if another process told the report.
+    /// How long opening took in all; zero if another process gave the report.
     var duration: Duration = .zero
-    /// The process that told the report, if another one did.
+    /// The process that gave the report, if it was another one.
     var process: Int64?
     /// The configuration, whose places the tree makes plain already.
     var file = ""
@@ -24,15 +24,24 @@ struct StatusDocument: Document {
         guard let lastCrash, var object = report.json.object else { return report.json }
         object["lastCrash"] = JSONValue.object([
             "event": .string(lastCrash.event),
+            "command": lastCrash.command.map(JSONValue.string) ?? .null,
+            "process": lastCrash.process.map(JSONValue.integer) ?? .null,
             "plugin": lastCrash.plugin.map(JSONValue.string) ?? .null,
             "gates": lastCrash.gates.map(JSONValue.string) ?? .null,
             "path": lastCrash.path.map(JSONValue.string) ?? .null,
             "offset": lastCrash.offset.map(JSONValue.string) ?? .null,
+            "function": lastCrash.function.map(JSONValue.string) ?? .null,
+            "source": lastCrash.source.map(JSONValue.string) ?? .null,
             "time": .string(lastCrash.time.description),
             "address": lastCrash.address.map(JSONValue.string) ?? .null,
             "thread": lastCrash.thread.map(JSONValue.integer) ?? .null,
             "frames": .array(
-                lastCrash.frames.map { ["file": .string($0.file), "offset": .string($0.offset)] }
+                lastCrash.frames.map { frame in
+                    var object: JSONObject = ["file": .string(frame.file), "offset": .string(frame.offset)]
+                    object["function"] = frame.function.map(JSONValue.string)
+                    object["source"] = frame.source.map(JSONValue.string)
+                    return .object(object)
+                }
             ),
         ])
         return .object(object)
@@ -53,7 +62,8 @@ struct StatusDocument: Document {
         let crash = lastCrash.map { crash in
             style.paint("before, ", .warning) + style.shown("\(crash) (\(crash.time))")
         }
-        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + [summary(style)]
+        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + outbox(style)
+            + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {
@@ -123,6 +133,13 @@ struct StatusDocument: Document {
             lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)")
         }
         return lines
+    }
+
+    /// Why no event can be stored, and what to do about it.
+    private func outbox(_ style: TextStyle) -> [String] {
+        guard let error = report.outboxError else { return [] }
+        let text = ErrorLines(error: error)
+        return [style.paint("error: ", .bad) + text.headline(style)] + text.details(style).map { "    " + $0 }
     }
 
     private func summary(_ style: TextStyle) -> String {

@@ -1,9 +1,10 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
-internal import ConnectorManifest
+internal import ConnectorSimulator
 
 /// The verdict on a configuration that has no faults itself.
 struct ValidationDocument: Document {
@@ -16,7 +17,7 @@ struct ValidationDocument: Document {
     /// Why plugins would not load, in the order of the gates' paths, each plugin at its first gate only.
     var problems: [ConnectorError] = []
 
-    /// Takes a configuration that was found valid, and examines its plugins as the loader would.
+    /// Examines the plugins of a valid configuration as the loader would.
     init(resolved: ResolvedConfiguration, plugins: PluginLookup) {
         file = resolved.configuration.file
         gateCount = resolved.leaves.count
@@ -28,12 +29,30 @@ struct ValidationDocument: Document {
             let found = known ?? Self.problems(of: leaf.plugin, resolved.leaves[connector.path], plugins)
             examined[leaf.plugin] = found
             if !found.isEmpty { failingCount += 1 }
+            if let fault = Self.fault(inAnswersOf: connector, resolved.configuration) { problems.append(fault) }
             guard known == nil else { continue }
             problems += found.map { error in
                 var error = error
                 error.connector = connector.path
                 return error
             }
+        }
+    }
+
+    /// Why the recorded answers that would take a vendor's place in a simulation cannot be read; nil if they can.
+    private static func fault(inAnswersOf connector: Connector, _ configuration: Configuration) -> ConnectorError? {
+        guard case .answers(let file)? = connector.simulator else { return nil }
+        do throws(ConnectorError) {
+            _ = try RecordedAnswers(parsing: try SimulatorReference.text(of: file), file: file)
+            return nil
+        } catch {
+            var error = error
+            error.connector = connector.path
+            if error.position == nil, !configuration.text.isEmpty {
+                var reader = JSONReader(text: configuration.text, file: configuration.file)
+                error.position = reader.position(of: connector.location.appending("simulate"))
+            }
+            return error
         }
     }
 
@@ -58,7 +77,7 @@ struct ValidationDocument: Document {
         var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
         if omitted > 0 { lines.append("and \(omitted) more") }
         let gates = gateCount == 1 ? "1 gate" : "\(gateCount) gates"
-        let verdict = problems.isEmpty ? "" : ", of which \(failingCount) would fail"
+        let verdict = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
         let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
         return lines + [

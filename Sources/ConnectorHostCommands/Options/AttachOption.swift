@@ -14,7 +14,7 @@ struct AttachOption: ParsableArguments {
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {
         if isSimulated, attach == true {
-            throw ValidationError("A host that runs is not simulated: drop --attach or --simulate.")
+            throw ValidationError("A running host is not simulated: drop --attach or --simulate.")
         }
     }
 }

@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
-internal import ConnectorManifest
 
 extension ConfigurationOption {
     /// Every plugin in the plugin directories. Of the configuration only its list of directories counts, whatever its

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension Duration {
     /// Reads an argument such as `5s`.

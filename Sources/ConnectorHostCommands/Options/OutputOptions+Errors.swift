@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 extension OutputOptions {
     /// Runs a step that an invalid configuration prevents; in that case shows the errors and exits.

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleWeb
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorServices
 
 /// How the console in the browser is served.
 struct WebConsoleOptions: ParsableArguments {
-    /// Whether nobody acts through it.
-    @Flag(help: "Let nobody act through the console in the browser.")
+    /// Whether no one may act through it.
+    @Flag(help: "Let no one act through the console in the browser.")
     var consoleReadOnly = false
 
     /// The token that lets anybody see and act.

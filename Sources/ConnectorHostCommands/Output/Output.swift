@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
-/// The one way out for answers.
+/// Writes every answer of a command.
 struct Output: Sendable {
     /// The format of answers.
     var format: Format

@@ -32,12 +32,12 @@ enum StandardStream: Sendable {
         }
     }
 
-    /// Whether a person is likely to be looking.
+    /// Whether a person is likely to read it.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Gives the answer a descriptor of its own, and points standard output to standard error.
+    /// Gives the answer its own descriptor, and redirects standard output to standard error.
     ///
-    /// A plugin that prints, against the rules, then prints among the messages, and the answer stays one document.
+    /// A plugin that breaks the rules and prints then prints among the messages, and the answer stays one document.
     static func keepOutput() {
         guard answer.load(ordering: .relaxed) == STDOUT_FILENO else { return }
         let own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -56,7 +56,7 @@ enum StandardStream: Sendable {
         return SystemError(number).text
     }
 
-    /// Writes a whole text. An error is kept in ``outputFailure``; no stream is left to report one of standard error on.
+    /// Writes a whole text. ``outputFailure`` keeps an error of the answer; an error of standard error has no stream to go to.
     func write(_ text: String) {
         do throws(SystemError) {
             try OutputFile.write(Array(text.utf8), to: descriptor)

@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 /// The style of text for people on one stream.
 struct TextStyle: Sendable, Equatable {
@@ -20,7 +20,7 @@ struct TextStyle: Sendable, Equatable {
         case faint = "2"
     }
 
-    /// A state at a glance.
+    /// The mark of a state.
     enum Mark {
         case good
         case bad

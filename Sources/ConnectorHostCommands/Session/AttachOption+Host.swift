@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension AttachOption {
     /// The host to ask; nil to do without.
     ///
-    /// - Parameter isSimulated: Whether the command simulates, which a host that runs does not.
+    /// - Parameter isSimulated: Whether the command simulates; a running host does not.
     /// - Throws: `not-open` if none runs and one was asked for; the error of a host that does not answer.
     func host(of file: ConfigurationOption, isSimulated: Bool = false) async throws(ConnectorError) -> AttachedHost? {
         guard attach ?? !isSimulated else { return nil }

@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorServices
 
-/// A host that runs on a file, as other commands meet it.
+/// A running host, as other commands see it.
 struct AttachedHost: Sendable {
     /// The host.
     let identity: HostIdentity
@@ -14,7 +14,7 @@ struct AttachedHost: Sendable {
 
     /// Finds the host that runs on a file.
     ///
-    /// - Returns: Nil if none does, or the file cannot be read: the command then says why.
+    /// - Returns: Nil if none runs, or the file cannot be read; the command then says why.
     /// - Throws: The error of a host that does not answer.
     static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
         guard let configuration = try? Configuration.read(file: file.file, environment: .process),
@@ -27,7 +27,7 @@ struct AttachedHost: Sendable {
         return AttachedHost(identity: identity, client: client)
     }
 
-    /// Calls an operation, with the words of a command line. Cancelling the task cancels the call in the host.
+    /// Calls an operation with the arguments of a command line. Cancelling the task cancels the call in the host.
     ///
     /// - Throws: The host's error, or the operation's.
     func call(
@@ -54,7 +54,7 @@ struct AttachedHost: Sendable {
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
-    ///   - body: Takes an event; false to end.
+    ///   - body: Receives an event; returns false to end.
     func watch(_ path: String?, _ body: @escaping @Sendable (ConnectorEvent) -> Bool) async throws(ConnectorError) {
         let query = path.map { "?connector=\(PercentCoding.encode($0))" } ?? ""
         _ = try await client.stream("/api/v1/events\(query)") { document in
@@ -72,23 +72,23 @@ struct AttachedHost: Sendable {
         return document
     }
 
-    /// Lets the host do something, however long it takes.
+    /// Makes the host perform an action, however long it takes.
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
         guard let document = try await client.post(path, body, within: nil) else { throw ended }
         return document
     }
 
-    /// The error of a host that ended just now.
+    /// The error of a host that has just ended.
     var ended: ConnectorError {
         ConnectorError(.notOpen, "the host of process \(identity.process) has ended", isRetryable: true)
     }
 
-    /// The error of a document of another release.
+    /// The error of a document that another release wrote.
     func misunderstood(_ what: String) -> ConnectorError {
         ConnectorError(
             .protocolViolation,
-            "process \(identity.process) does not answer with \(what) that this release reads",
-            fix: "it has the release \(identity.release); use the same, or ask with --no-attach"
+            "process \(identity.process) answered without \(what) that this release can read",
+            fix: "its release is \(identity.release); use the same one, or --no-attach"
         )
     }
 

@@ -1,17 +1,17 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import Logging
 
-/// The API of a host that runs, on the socket in its state directory.
+/// The API of a running host, on the socket in its state directory.
 struct ControlSession: Sendable {
     private let server: ControlServer
     private let serving: Task<Void, Never>
 
-    /// Serves the API; nil if that cannot be, which keeps no host from running.
+    /// Serves the API; nil if that fails. The host runs without it.
     static func start(for host: ConnectorHost, logger: Logger) -> ControlSession? {
         guard let directory = host.configuration.hostDirectory() else {
             logger.notice("no state directory, so that other commands cannot ask this host")

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import Logging
 
 /// A host for one command, with the simulators it may need.
 struct HostSession: Sendable {
     /// The host, not opened yet.
     let host: ConnectorHost
-    /// What the host opens.
+    /// The configuration that the host opens.
     let resolved: ResolvedConfiguration
     /// Ctrl-C and SIGTERM, from the start on.
     let interruption: Interruption
@@ -25,7 +25,7 @@ struct HostSession: Sendable {
         return "connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
     }
 
-    /// Reads the configuration, and starts the simulators if asked to.
+    /// Reads the configuration, and starts the simulators if requested.
     ///
     /// - Parameters:
     ///   - heals: Whether the command runs long enough for failed gates to be tried again.
@@ -45,10 +45,15 @@ struct HostSession: Sendable {
         var options = ConnectorHost.Options()
         options.heals = heals
         options.delivers = delivers
-        // Events of the simulators are none of the vendors'.
+        // Events for simulators must not reach the vendors.
         if simulating { options.outbox = .memory }
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
-        CrashNote.install(file: CrashFile.path(for: file.file))
+        let crashFile = CrashFile.path(for: file.file)
+        if let silence = WorkMark.takeAbandoned(besides: crashFile) {
+            StandardStream.error.writeLine("connector-host: before, \(silence) (\(silence.time))")
+        }
+        CrashNote.install(file: crashFile)
+        WorkMark.begin(besides: crashFile)
         let interruption = Interruption(others: signals)
         let simulation: Simulation?
         do {
@@ -66,6 +71,7 @@ struct HostSession: Sendable {
         }
         let opened = simulation?.pointing(resolved) ?? resolved
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger)
+        interruption.explain { [weak host] in host?.unfinished ?? [] }
         return HostSession(host: host, resolved: opened, interruption: interruption, simulation: simulation)
     }
 
@@ -94,9 +100,10 @@ struct HostSession: Sendable {
 
     /// Closes every gate, then stops the simulators.
     ///
+    /// - Parameter grace: How long vendors may answer for the batches under way; nil for as long as the host says.
     /// - Throws: The status of a process that a signal ended, if there was one.
-    func close() async throws(ExitCode) {
-        await host.close()
+    func close(within grace: Duration? = nil) async throws(ExitCode) {
+        if let grace { await host.close(within: grace) } else { await host.close() }
         await simulation?.stop()
         if let status = interruption.exitStatus { throw status }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Dispatch
 internal import Synchronization
@@ -22,7 +22,12 @@ final class Interruption: Sendable {
     private struct State {
         var signal: Int32?
         var cancel: (@Sendable () -> Void)?
+        /// What the command waits for.
+        var unfinished: (@Sendable () -> [String])?
     }
+
+    /// How long the first signal may take before the command says what it waits for.
+    private static let patience = DispatchTimeInterval.milliseconds(250)
 
     private let state = Mutex(State())
 
@@ -55,9 +60,24 @@ final class Interruption: Sendable {
         }
         guard isFirst else {
             TerminalGuard.leave()
+            WorkMark.end()
             _exit(128 + number)
         }
         cancel?()
+        // A command that ends at once has nothing to explain.
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [self] in explain(number) }
+    }
+
+    /// Sets what the command waits for once it was told to end.
+    func explain(_ unfinished: @escaping @Sendable () -> [String]) {
+        state.withLock { $0.unfinished = unfinished }
+    }
+
+    private func explain(_ number: Int32) {
+        guard let unfinished = state.withLock(\.unfinished)?() else { return }
+        let what = unfinished.isEmpty ? "what is under way to end" : unfinished.joined(separator: "; ")
+        let again = number == SIGINT ? "Ctrl-C again" : "a second signal"
+        StandardStream.error.writeLine("connector-host: waiting for \(what); \(again) ends at once")
     }
 
     /// Runs a step as a task that the first signal cancels.

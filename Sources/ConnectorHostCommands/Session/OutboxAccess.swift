@@ -1,25 +1,25 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorControl
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// The outbox, as an operator's commands see it: of the connectors that they mean, or of all.
+/// The outbox of one connector, or of all, for an operator's commands.
 protocol OutboxAccess: Sendable {
     /// How much waits for each connector.
-    func standings() async throws(ConnectorError) -> [String: Standing]
+    func statistics() async throws(ConnectorError) -> [String: QueueStatistics]
     /// An event at each connector that gets it.
     ///
     /// - Throws: `missing` if the id is unknown.
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord]
-    /// Dead letters, oldest first, and the place after which there may be more.
+    /// Dead letters, oldest first, and the cursor after which there may be more.
     ///
-    /// - Parameter place: Where to go on; nil to begin with the first.
+    /// - Parameter cursor: Where to continue; nil for the beginning.
     func dead(
         limit: Int,
-        after place: RecordPlace?
-    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?)
+        after cursor: RecordCursor?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?)
     /// Puts dead letters back in the queue.
     ///
     /// - Parameter ids: Nil for all.
@@ -29,19 +29,19 @@ protocol OutboxAccess: Sendable {
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int
 }
 
-/// The store itself, beside whoever else uses it.
+/// The store itself, which a host may be using at the same time.
 struct StoredOutbox: OutboxAccess {
     /// The store; nil if there is none yet.
     let engine: (any OutboxEngine)?
     /// The connectors of the file.
     let paths: [String]
-    /// The connector that is meant; nil for all.
+    /// The selected connector; nil for all.
     let gate: String?
 
-    func standings() async throws(ConnectorError) -> [String: Standing] {
-        let standings = try await engine?.standings() ?? [:]
-        let targets = try targets(standings)
-        return standings.filter { targets?.contains($0.key) ?? true }
+    func statistics() async throws(ConnectorError) -> [String: QueueStatistics] {
+        let statistics = try await engine?.statistics() ?? [:]
+        let targets = try targets(statistics)
+        return statistics.filter { targets?.contains($0.key) ?? true }
     }
 
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord] {
@@ -52,10 +52,10 @@ struct StoredOutbox: OutboxAccess {
 
     func dead(
         limit: Int,
-        after place: RecordPlace?
-    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?) {
+        after cursor: RecordCursor?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?) {
         let targets = try await targets()
-        let selection = RecordSelection(targets: targets, states: [.dead], limit: limit, after: place)
+        let selection = RecordSelection(targets: targets, states: [.dead], limit: limit, after: cursor)
         let letters = try await engine?.records(selection) ?? []
         return (letters, letters.next(limit: limit))
     }
@@ -76,30 +76,30 @@ struct StoredOutbox: OutboxAccess {
     }
 
     private func targets() async throws(ConnectorError) -> Set<String>? {
-        gate == nil ? nil : try targets(try await engine?.standings() ?? [:])
+        gate == nil ? nil : try targets(try await engine?.statistics() ?? [:])
     }
 
-    private func targets(_ standings: [String: Standing]) throws(ConnectorError) -> Set<String>? {
+    private func targets(_ statistics: [String: QueueStatistics]) throws(ConnectorError) -> Set<String>? {
         guard let gate else { return nil }
-        return try OutboxDocument.targets(of: gate, among: Set(standings.keys).union(paths))
+        return try OutboxDocument.targets(of: gate, among: Set(statistics.keys).union(paths))
     }
 
-    /// Ids that mean nothing are an error.
+    /// Throws if none of the ids is known.
     private func check(_ count: Int, _ ids: [String]?) throws(ConnectorError) -> Int {
         guard count > 0 || ids == nil else { throw OutboxDocument.unknownLetters }
         return count
     }
 }
 
-/// The outbox of a host that runs.
+/// The outbox of a running host.
 struct AttachedOutbox: OutboxAccess {
     /// The host.
     let host: AttachedHost
-    /// The connector that is meant; nil for all.
+    /// The selected connector; nil for all.
     let gate: String?
 
-    func standings() async throws(ConnectorError) -> [String: Standing] {
-        try read(await host.document("/api/v1/outbox", [("connector", gate)]), OutboxDocument.standings(json:))
+    func statistics() async throws(ConnectorError) -> [String: QueueStatistics] {
+        try read(await host.document("/api/v1/outbox", [("connector", gate)]), OutboxDocument.statistics(json:))
     }
 
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord] {
@@ -109,10 +109,10 @@ struct AttachedOutbox: OutboxAccess {
 
     func dead(
         limit: Int,
-        after place: RecordPlace?
-    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordPlace?) {
+        after cursor: RecordCursor?
+    ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?) {
         let limit = min(limit, ControlAPI.recordLimit)
-        let query = [("connector", gate), ("limit", "\(limit)"), ("after", place?.description)]
+        let query = [("connector", gate), ("limit", "\(limit)"), ("after", cursor?.description)]
         return try read(await host.document("/api/v1/dead", query), OutboxDocument.dead(json:))
     }
 

@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 
 extension ResolvedConfiguration {
     /// The reason why a connector, or the first one below it, has no operations: its plugin cannot be used.

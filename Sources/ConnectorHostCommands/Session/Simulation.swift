@@ -1,15 +1,15 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorSimulator
 
 /// Stand-ins for a configuration's vendors: simulators in this process, on a free port of the loopback interface, and the
 /// servers on this machine that connectors name.
 struct Simulation: Sendable {
     private let simulator: Simulator
-    /// Where faults can be put in: the port of the simulators.
+    /// The port of the simulators, which also takes faults.
     let port: Int
     /// The vendors that are simulated.
     var vendors: [String] { simulator.vendors }
@@ -30,7 +30,7 @@ struct Simulation: Sendable {
         for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
             switch plan.simulator {
             case .server(let url): targets[path] = .server(url)
-            case .nobody: targets[path] = .nobody
+            case .local: targets[path] = .local
             case .answers(let file):
                 do throws(ConnectorError) {
                     let answers = try RecordedAnswers(parsing: try SimulatorReference.text(of: file), file: file)
@@ -42,7 +42,7 @@ struct Simulation: Sendable {
                     targets[path] = .none(error)
                 }
             case nil where options.vendors.contains(plan.manifest.id): served[path] = plan.manifest.id
-            case nil: targets[path] = plan.reachesNobody ? .nobody : .none(notSimulated(plan))
+            case nil: targets[path] = plan.makesNoRequests ? .local : .none(notSimulated(plan))
             }
         }
         let simulator = try Simulator(options)
@@ -61,7 +61,7 @@ struct Simulation: Sendable {
             .notSimulated,
             "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
             fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", a file of answers, "
-                + "or \"local\" if the plugin reaches nobody"
+                + "or \"local\" if the plugin makes no requests"
         )
     }
 

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleWeb
 internal import ConnectorHost
 internal import ConnectorLoading
-internal import ConnectorManifest
 internal import Synchronization
 
 /// The console of a session's host in browsers.
@@ -13,12 +13,12 @@ struct WebSession: Sendable {
     let session: HostSession
     let options: WebConsole.Options
     let file: ConfigurationOption
-    /// Where the link is written: standard output, unless that is for one document.
+    /// Where the link goes: standard output, unless that holds one document.
     let stream: StandardStream
 
     /// Serves until the task is cancelled.
     ///
-    /// - Throws: What keeps the console from being served.
+    /// - Throws: Why the console cannot be served.
     func run() async throws(ConnectorError) {
         let isFirst = Mutex(true)
         let stream = stream
@@ -35,7 +35,7 @@ struct WebSession: Sendable {
 }
 
 extension HostSession {
-    /// What consoles show of the host.
+    /// The model that consoles show.
     func consoleModel(_ file: ConfigurationOption) -> HostConsoleModel {
         let configuration = resolved.configuration
         return HostConsoleModel(

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
@@ -15,7 +15,9 @@ internal import Synchronization
 final class ConformanceBench: Sendable {
     private let table: PluginTable
     private let manifest: Manifest
-    private let configuration: ConformanceConfiguration
+    private let configurations: [ConformanceConfiguration]
+    /// The index of the configuration in use.
+    private let chosen = Mutex(0)
     private let options: PluginConformance.Options
     private let services: HostServices
     private let found = Mutex<[PluginConformance.Finding]>([])
@@ -24,18 +26,20 @@ final class ConformanceBench: Sendable {
     init(
         _ table: PluginTable,
         manifest: Manifest,
-        _ configuration: ConformanceConfiguration,
+        _ configurations: [ConformanceConfiguration],
         _ options: PluginConformance.Options
     ) {
         self.table = table
         self.manifest = manifest
-        self.configuration = configuration
+        self.configurations = configurations
         self.options = options
         self.services = HostServices(serving: HostServices.Options())
     }
 
     /// Every broken rule, once for each way it was broken.
     var findings: [PluginConformance.Finding] { found.withLock(\.self) }
+
+    private var configuration: ConformanceConfiguration { configurations[chosen.withLock(\.self)] }
 
     private func report(_ finding: PluginConformance.Finding) {
         found.withLock { found in
@@ -53,12 +57,37 @@ final class ConformanceBench: Sendable {
     /// Checks that `create` survives or refuses texts that are not a JSON object.
     func checkWrongConfigurations() async {
         for text in ConformanceConfiguration.wrong {
-            guard let creation = await create(Array(text.utf8)) else { return }
+            guard let creation = await create(Array(text.utf8), isWrong: true) else { return }
             if creation.leftInstance {
                 report(.init(.creation, "create failed, but left an instance that nobody will destroy"))
             }
             if creation.status == Int32(CONNECTOR_OK) { await destroy(creation.instance) }
         }
+    }
+
+    /// Finds a configuration that the plugin accepts.
+    ///
+    /// - Returns: Whether there is one. The first is used if a plugin refuses them all for another reason than their values.
+    func chooseConfiguration() async -> Bool {
+        var refusal: ConformanceInstance.Creation?
+        for index in configurations.indices where configurations[index].isMade {
+            chosen.withLock { $0 = index }
+            guard let creation = await create(configuration.text, isWrong: true) else { return false }
+            if creation.status == Int32(CONNECTOR_OK) {
+                await destroy(creation.instance)
+                return true
+            }
+            refusal = creation
+        }
+        guard let refusal else { return true }
+        report(
+            .init(
+                .configuration,
+                "create refused the configuration that the suite made of the manifest's fields (status "
+                    + "\(refusal.status): \(refusal.message)); give it one: PluginConformance.Options(config:)"
+            )
+        )
+        return false
     }
 
     /// Takes one instance through create → open → probe → close → destroy.
@@ -144,7 +173,8 @@ final class ConformanceBench: Sendable {
         return creation.instance
     }
 
-    private func create(_ text: [UInt8]) async -> ConformanceInstance.Creation? {
+    /// - Parameter isWrong: Whether the plugin may answer that the text is no configuration.
+    private func create(_ text: [UInt8], isWrong: Bool = false) async -> ConformanceInstance.Creation? {
         let services = GateServices(
             host: services,
             context: GateServices.Context(
@@ -152,13 +182,13 @@ final class ConformanceBench: Sendable {
                 services: manifest.requiredServices + manifest.optionalServices,
                 egress: options.allowedHosts,
                 secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
-                screen: TextScreen(Array(configuration.secrets.values)),
+                redactor: Redactor(Array(configuration.secrets.values)),
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )
         let host = RecordingHost(services) { [weak self] in self?.report($0) }
         return await onThread("create") { [table, report] in
-            ConformanceInstance.create(table, text, host, services, report)
+            ConformanceInstance.create(table, text, isWrong: isWrong, host, services, report)
         }
     }
 
@@ -193,7 +223,7 @@ final class ConformanceBench: Sendable {
 
     private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
         do throws(ConnectorError) {
-            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero, screen: TextScreen())
+            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero, redactor: Redactor())
         } catch {
             report(.init(.evidence, "\(step): \(error.message)"))
         }

@@ -12,22 +12,72 @@ struct ConformanceConfiguration: Sendable {
     /// The values of `{{secret:FIELD}}`.
     let secrets: [String: Secret]
 
-    /// Runs a `config` through the host's own checks.
-    init(
-        _ path: String,
+    /// Whether the suite made values for fields that are required and were not given.
+    let isMade: Bool
+
+    /// The configurations to try, in order: they differ where the suite makes the values itself.
+    static func all(
         _ options: PluginConformance.Options,
         manifest: Manifest
+    ) throws(ConfigurationErrors) -> [ConformanceConfiguration] {
+        var all: [ConformanceConfiguration] = []
+        for (string, url) in examples {
+            all.append(try ConformanceConfiguration(options, manifest: manifest, string: string, url: url))
+            guard all.last?.isMade == true else { break }
+        }
+        return all
+    }
+
+    /// Texts, plain and with an address to write to; and URLs on this machine, where no server answers, plain and with a key
+    /// and a project.
+    private static let examples = ["example", "example/1.0 (example@example.com)"].flatMap { string in
+        ["http://127.0.0.1:1/", "http://key@127.0.0.1:1/1"].map { (string, $0) }
+    }
+
+    /// Completes a `config` by the manifest's fields, and runs it through the host's own checks.
+    private init(
+        _ options: PluginConformance.Options,
+        manifest: Manifest,
+        string: String,
+        url: String
     ) throws(ConfigurationErrors) {
-        let connector: JSONValue = [
-            "name": "plugin", "plugin": .string("./\(manifest.id)"), "config": .object(options.config),
-        ]
+        var config = options.config
+        var variables: [String: String] = [:]
+        for field in manifest.configuration
+        where field.isRequired && field.defaultValue == nil && config[field.name] == nil {
+            let example = Self.example(of: field, string: string, url: url)
+            if field.isSecret {
+                let name = "CONFORMANCE_\(variables.count)"
+                variables[name] = example.string ?? example.description
+                config[field.name] = ["secret": .string("env:\(name)")]
+            } else {
+                config[field.name] = example
+            }
+        }
+        isMade = config != options.config
+        let connector: JSONValue = ["name": "plugin", "plugin": .string("./\(manifest.id)"), "config": .object(config)]
         let document: JSONValue = ["version": 1, "connectors": [connector]]
-        let environment = Configuration.Environment([:])
+        let environment = Configuration.Environment(variables)
         let configuration = try Configuration(parsing: document.description, environment: environment)
         let resolved = try configuration.resolved(environment: environment) { _ in .success(manifest) }
         let plan = try? resolved.leaves["plugin"]?.get()
         text = JSONValue.object(plan?.config ?? JSONObject()).utf8()
         secrets = plan?.secrets ?? [:]
+    }
+
+    /// A value that a field accepts, as far as its manifest tells.
+    private static func example(of field: ConfigurationField, string: String, url: String) -> JSONValue {
+        if let value = field.allowedValues.first { return value }
+        let number = max(field.minimum ?? 1, min(1, field.maximum ?? 1))
+        return switch field.type {
+        case .string: .string(string)
+        case .integer: Int64(exactly: number.rounded(.up)).map(JSONValue.integer) ?? 1
+        case .number: .number(number)
+        case .boolean: true
+        case .url: .string(url)
+        case .duration: "1s"
+        case .json: [:]
+        }
     }
 
     /// Texts that no host passes on, and that must not crash a plugin.

@@ -21,14 +21,19 @@ struct ConformanceInstance: Sendable {
     /// The result of `create`.
     struct Creation: Sendable {
         let status: Int32
+        /// The plugin's words for a failure.
+        let message: String
         let leftInstance: Bool
         let instance: ConformanceInstance
     }
 
     /// Runs `create` on this thread.
+    ///
+    /// - Parameter isWrong: Whether the configuration breaks the rules of the ABI, so that the plugin may say so.
     static func create(
         _ table: PluginTable,
         _ configuration: [UInt8],
+        isWrong: Bool,
         _ host: RecordingHost,
         _ services: GateServices,
         _ report: (PluginConformance.Finding) -> Void
@@ -42,9 +47,12 @@ struct ConformanceInstance: Sendable {
                 return unsafe table.create(host.table, start, UInt64(configuration.count), &pointer, &error)
             }
         }
-        if status != Int32(CONNECTOR_OK) { ErrorObjectCheck.check(error, status: status, of: "create", report) }
+        if status != Int32(CONNECTOR_OK) {
+            ErrorObjectCheck.check(error, status: status, of: "create", isMisuse: isWrong, report)
+        }
         return Creation(
             status: status,
+            message: ErrorObjectCheck.message(of: error),
             leftInstance: unsafe status != Int32(CONNECTOR_OK) && pointer != nil,
             instance: unsafe ConformanceInstance(pointer: pointer, table: table, host: host, services: services)
         )

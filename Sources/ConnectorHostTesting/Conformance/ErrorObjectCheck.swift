@@ -15,13 +15,16 @@ enum ErrorObjectCheck {
     }
 
     /// Checks an error object and the status that came with it.
+    ///
+    /// - Parameter isMisuse: Whether the plugin may answer that an argument breaks the rules of the ABI.
     static func check(
         _ error: connector_error,
         status: Int32,
         of what: String,
+        isMisuse: Bool = false,
         _ report: (PluginConformance.Finding) -> Void
     ) {
-        check(status: status, of: what, report)
+        if !isMisuse || status != Int32(CONNECTOR_MISUSE) { check(status: status, of: what, report) }
         if error.code != status {
             report(.init(.errors, "\(what) failed with the status \(status), but its error object says \(error.code)"))
         }
@@ -32,6 +35,11 @@ enum ErrorObjectCheck {
             report(.init(.errors, "\(what) failed with a message that is not UTF-8"))
         }
         if error.retryable > 1 { report(.init(.errors, "\(what): retryable is \(error.retryable), not 0 or 1")) }
+    }
+
+    /// The message, as far as it can be read.
+    static func message(of error: connector_error) -> String {
+        unsafe withUnsafeBytes(of: error.message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
     /// An empty error object for the plugin to fill in.

@@ -57,4 +57,6 @@ extension PluginConformance.Rule {
     public static let destruction = Self(rawValue: "destruction")
     /// The plugin writes nothing to standard output, which belongs to the application.
     public static let standardOutput = Self(rawValue: "standard-output")
+    /// The operations do what their standard capability says.
+    public static let capability = Self(rawValue: "capability")
 }

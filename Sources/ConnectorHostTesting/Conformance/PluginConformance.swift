@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
-public import ConnectorManifest
 
 /// Checks in the author's own tests whether a plugin keeps the rules of the ABI.
 ///
@@ -12,6 +12,9 @@ public import ConnectorManifest
 ///     #expect(await PluginConformance.check("build/libmine.so").isEmpty)
 /// }
 /// ```
+///
+/// The configuration consists of the fields that the manifest requires, with values of their types; give
+/// ``Options/config`` where the plugin demands more of them.
 ///
 /// The suite loads the image; makes, opens, probes, cancels, closes and destroys instances, one at a time and side by
 /// side; and watches the calls that the plugin makes to the host. Whether a gate opens depends on its vendor: the suite
@@ -23,7 +26,7 @@ public import ConnectorManifest
 public enum PluginConformance {
     /// The settings of a check.
     public struct Options: Sendable {
-        /// The connector's `config`, needed if the manifest requires fields.
+        /// The connector's `config`. For fields that the manifest requires and this lacks, the suite makes values of their types.
         public var config: JSONObject
         /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
@@ -63,9 +66,9 @@ public enum PluginConformance {
         } catch {
             return [Finding(.manifest, error.treeDescription)]
         }
-        let configuration: ConformanceConfiguration
+        let configurations: [ConformanceConfiguration]
         do throws(ConfigurationErrors) {
-            configuration = try ConformanceConfiguration(path, options, manifest: candidate.manifest)
+            configurations = try ConformanceConfiguration.all(options, manifest: candidate.manifest)
         } catch {
             return error.errors.map { Finding(.configuration, $0.description) }
         }
@@ -76,21 +79,21 @@ public enum PluginConformance {
             } catch {
                 return [Finding(.loading, error.treeDescription)]
             }
-            return await examine(plugin, configuration, options)
+            return await examine(plugin, configurations, options)
         }
     }
 
     private static func examine(
         _ plugin: Plugin,
-        _ configuration: ConformanceConfiguration,
+        _ configurations: [ConformanceConfiguration],
         _ options: Options
     ) async -> [Finding] {
         var findings = symbols(of: plugin)
         // A foreign library has no instances to check.
         guard let table = plugin.table else { return findings }
-        let bench = ConformanceBench(table, manifest: plugin.manifest, configuration, options)
+        let bench = ConformanceBench(table, manifest: plugin.manifest, configurations, options)
         await bench.checkWrongConfigurations()
-        if await bench.checkLife() {
+        if await bench.chooseConfiguration(), await bench.checkLife() {
             for _ in 1..<max(1, options.cycles) { await bench.checkLife() }
             await bench.checkNeighbours()
             await bench.checkCancelledOpen()

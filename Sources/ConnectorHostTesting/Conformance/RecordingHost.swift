@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorOneShot
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization

@@ -40,7 +40,7 @@ extension ConnectorHost {
         stateDirectory: String? = nil,
         logger: Logger = Logger(label: "connector-host") { _ in SwiftLogNoOpLogHandler() }
     ) throws(ConfigurationErrors) -> ConnectorHost {
-        let isWhole = connectors.utf8.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 } == UInt8(ascii: "{")
+        let isWhole = connectors.utf8.first { !$0.isWhitespace } == UInt8(ascii: "{")
         let text = isWhole ? connectors : #"{"version": 1, "connectors": "# + connectors + "}"
         let environment = Configuration.Environment(environment)
         let configuration = try Configuration(parsing: text, environment: environment)

@@ -1,45 +1,49 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorPlatform
 internal import DequeModule
 internal import Synchronization
 
-/// The threads on which the calls by name of one instance enter its plugin.
+/// The threads on which the host enters the plugin of one instance: for calls by name, or to cancel calls.
 ///
 /// No caller waits for such a thread longer than until its deadline. A function that is still inside the plugin then has
-/// its thread *lost*, until it returns. An instance holds at most ``limit`` threads at once: further calls wait for one,
-/// and once all are lost they fail at once. So a plugin that blocks keeps 32 threads of the process, and no more.
+/// its thread *lost*, until it returns. An instance holds at most so many threads at once: further calls wait for one, and
+/// once all are lost they fail at once. So a plugin that blocks keeps 32 threads of the process, and no more.
 package final class CallThreads: Sendable {
     /// The most threads that calls of one instance hold at once.
     package static let limit = 32
 
     private struct State {
         var held = 0
-        /// The functions that outlived their callers' deadlines, one for each lost thread.
-        var lost: [String] = []
+        /// The functions that run, one for each thread that is inside the plugin.
+        var inside: [PluginFunction] = []
         var waiting = Deque<WorkerThreads.Job>()
     }
 
     private let state = Mutex(State())
     private let workers: WorkerThreads
+    private let limit: Int
 
     /// Borrows threads from a pool.
-    package init(_ workers: WorkerThreads) {
+    ///
+    /// - Parameter limit: The most threads at once.
+    package init(_ workers: WorkerThreads, limit: Int = CallThreads.limit) {
         self.workers = workers
+        self.limit = limit
     }
 
-    /// The functions that outlived their callers' deadlines, one for each lost thread.
-    package var lostNames: [String] { state.withLock(\.lost) }
+    /// The functions that run, one for each thread that is inside the plugin; overdue on a lost thread.
+    package var functionsInside: [PluginFunction] { state.withLock(\.inside) }
 
     /// The error of a call that no thread can make; nil as long as one can.
     package var exhaustion: ConnectorError? {
-        guard lostNames.count >= Self.limit else { return nil }
+        guard functionsInside.count(where: \.isOverdue) >= limit else { return nil }
         return ConnectorError(
             .unavailable,
-            "all \(Self.limit) threads for calls of the plugin are lost in functions that do not return",
-            fix: "mend the plugin, and restart the application",
+            "all \(limit) threads for calls of the plugin are lost in functions that do not return",
+            fix: "fix the plugin, and restart the application",
             isRetryable: true
         )
     }
@@ -47,7 +51,7 @@ package final class CallThreads: Sendable {
     /// Runs a job on one of the threads, in order of arrival.
     package func run(_ job: @escaping WorkerThreads.Job) {
         let isFree = state.withLock { state in
-            guard state.held < Self.limit else {
+            guard state.held < limit else {
                 state.waiting.append(job)
                 return false
             }
@@ -70,15 +74,22 @@ package final class CallThreads: Sendable {
         }
     }
 
-    /// Counts the thread of a function as lost; ``found(_:)`` follows when the function returns.
-    package func lose(_ function: String) {
-        state.withLock { $0.lost.append(function) }
+    /// Records that a function begins to run; ``left(_:)`` follows when it returns.
+    package func entered(_ function: PluginFunction) {
+        state.withLock { $0.inside.append(function) }
     }
 
-    /// Counts a lost thread as found.
-    package func found(_ function: String) {
+    /// Counts the thread of a function that runs as lost until it returns.
+    package func lost(_ function: PluginFunction) {
         state.withLock { state in
-            if let place = state.lost.firstIndex(of: function) { state.lost.remove(at: place) }
+            if let place = state.inside.firstIndex(of: function) { state.inside[place].isOverdue = true }
+        }
+    }
+
+    /// Records that a function has returned.
+    package func left(_ function: PluginFunction) {
+        state.withLock { state in
+            if let place = state.inside.firstIndex(of: function) { state.inside.remove(at: place) }
         }
     }
 }

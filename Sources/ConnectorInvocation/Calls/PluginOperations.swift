@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 package import ConnectorLoading
-package import ConnectorManifest
+internal import ConnectorManifest
 
 /// The operations of a loaded plugin, resolved by the first call of any of them.
 ///

@@ -3,6 +3,7 @@
 
 package import ConnectorLoading
 package import ConnectorManifest
+internal import Synchronization
 
 /// An operation of a loaded plugin, resolved and ready to call.
 ///
@@ -22,7 +23,12 @@ package final class ResolvedOperation: @unchecked Sendable {
     /// The signature to call it with, as the fix of an error.
     package var usage: String { "call it as \(operation.name)\(operation.signature)" }
 
+    /// Whether the function runs on its caller's thread: the manifest calls it prompt, and it has been so far.
+    package var isPrompt: Bool { isDeclaredPrompt && !isSlow.load(ordering: .relaxed) }
+
     private let isAsync: Bool
+    private let isDeclaredPrompt: Bool
+    private let isSlow = Atomic<Bool>(false)
     /// The convention by which a foreign function reports success; nil for a plugin's function.
     package let foreign: ForeignConvention?
 
@@ -36,6 +42,7 @@ package final class ResolvedOperation: @unchecked Sendable {
             )
         }
         self.operation = operation
+        self.isDeclaredPrompt = operation.isPrompt
         self.isAsync = operation.signature.isAsync
         self.foreign = operation.foreign
         self.takesTexts = TextOperation.fits(operation.signature)
@@ -46,4 +53,9 @@ package final class ResolvedOperation: @unchecked Sendable {
             returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
         )
     }
+
+    /// Runs the function on threads of the host from now on.
+    ///
+    /// - Returns: Whether it was prompt until now.
+    package func becomesSlow() -> Bool { !isSlow.exchange(true, ordering: .relaxed) }
 }

@@ -1,8 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
 package import ConnectorLoading
-package import ConnectorManifest
+internal import ConnectorManifest
 
 /// The operations of a plugin by name; made once and then only read, so that look-ups take no lock.
 package final class ResolvedOperations: Sendable {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import Synchronization
 
 /// The `connector_host` of one instance, which the plugin calls back.
@@ -63,22 +63,40 @@ package final class HostContext: @unchecked Sendable {
                 struct_size: UInt32(MemoryLayout<connector_host>.size),
                 abi_version: UInt32(CONNECTOR_ABI_VERSION),
                 context: context,
-                service: { context, id, length in
-                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef { unsafe $0.service(id, length) }
-                },
-                complete: { context, operation, status, result, length, error in
-                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
-                        unsafe $0.complete(operation, status, result, length, error)
-                    }
-                },
-                progress: { context, operation, json, length in
-                    unsafe HostContext.from(context)._withUnsafeGuaranteedRef {
-                        unsafe $0.progress(operation, json, length)
-                    }
-                }
+                service: fitting(Self.service),
+                complete: fitting(Self.complete),
+                progress: fitting(Self.progress)
             )
         )
     }
+
+    private static let service:
+        @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64) -> UnsafeRawPointer? = {
+            context,
+            id,
+            length in
+            unsafe from(context)?._withUnsafeGuaranteedRef { unsafe $0.service(id, length) }
+        }
+
+    private static let complete:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UInt64, Int32, UnsafePointer<UInt8>?, UInt64, UnsafePointer<connector_error>?
+        ) -> Int32 = { context, operation, status, result, length, error in
+            guard let context = unsafe from(context) else { return Int32(CONNECTOR_MISUSE) }
+            return unsafe context._withUnsafeGuaranteedRef {
+                unsafe $0.complete(operation, status, result, length, error)
+            }
+        }
+
+    private static let progress:
+        @convention(c) (UnsafeMutableRawPointer?, UInt64, UnsafePointer<CChar>?, UInt64) -> Int32 = {
+            context,
+            operation,
+            json,
+            length in
+            guard let context = unsafe from(context) else { return Int32(CONNECTOR_MISUSE) }
+            return unsafe context._withUnsafeGuaranteedRef { unsafe $0.progress(operation, json, length) }
+        }
 
     /// Withdraws the services, before the instance is destroyed. Its `destroy` may still complete given-up calls.
     package func withdraw() {
@@ -97,8 +115,9 @@ package final class HostContext: @unchecked Sendable {
         lent.withLock(\.self)?.onMisbehaviour(what)
     }
 
-    private static func from(_ context: UnsafeMutableRawPointer) -> Unmanaged<HostContext> {
-        unsafe Unmanaged<HostContext>.fromOpaque(context)
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Unmanaged<HostContext>? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<HostContext>.fromOpaque(context)
     }
 
     /// The maximum length of a service id, in bytes.
@@ -106,7 +125,11 @@ package final class HostContext: @unchecked Sendable {
     /// The maximum size of a result and of progress: 64 MiB.
     private static let longestResult: UInt64 = 64 << 20
 
-    private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
+    private func service(_ id: UnsafePointer<CChar>?, _ length: UInt64) -> UnsafeRawPointer? {
+        guard let id = unsafe id else {
+            misbehaved("asked for a service whose name is null")
+            return nil
+        }
         guard length <= Self.longestServiceID else { return nil }
         let name = unsafe String(decoding: UnsafeRawBufferPointer(start: id, count: Int(length)), as: UTF8.self)
         let services = lent.withLock(\.self)?.services
@@ -121,7 +144,10 @@ package final class HostContext: @unchecked Sendable {
         _ error: UnsafePointer<connector_error>?
     ) -> Int32 {
         let outcome = unsafe Self.outcome(status, result, length, error)
-        return answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
+        let status = answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
+        guard status == Int32(CONNECTOR_OK), length > 0, unsafe result == nil else { return status }
+        misbehaved("completed operation \(operation) with a result of \(length) bytes that is null")
+        return Int32(CONNECTOR_MISUSE)
     }
 
     /// Converts the arguments of a completion to an outcome.
@@ -150,8 +176,12 @@ package final class HostContext: @unchecked Sendable {
         return .success(unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length))))
     }
 
-    private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>, _ length: UInt64) -> Int32 {
+    private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>?, _ length: UInt64) -> Int32 {
         guard length <= Self.longestResult else { return Int32(CONNECTOR_TOO_LARGE) }
+        guard let json = unsafe json else {
+            misbehaved("reported progress that is null")
+            return Int32(CONNECTOR_MISUSE)
+        }
         let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(length)))
         guard let value = try? JSONValue(parsing: bytes) else {
             misbehaved("reported progress that is not JSON")

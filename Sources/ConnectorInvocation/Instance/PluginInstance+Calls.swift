@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CConnector
+package import ConnectorBase
 internal import ConnectorLoading
-package import ConnectorManifest
+internal import ConnectorManifest
 internal import ConnectorPlatform
 
 extension PluginInstance: Channel {
@@ -14,7 +15,7 @@ extension PluginInstance: Channel {
     ///
     /// The caller waits until the deadline at most. Nothing stops a function that is still running then: its thread is
     /// lost until it returns, which is the plugin's misbehaviour, and the gate stays occupied. A call that is given up
-    /// before a thread was free is never made.
+    /// before a thread was free is never made. A function that the manifest calls prompt runs on the caller's thread.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -26,15 +27,23 @@ extension PluginInstance: Channel {
         if let objection = plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
         let signature = operation.operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        if let exhaustion = threads.exhaustion { throw exhaustion }
-        let visit = CallVisit(operation.operation.name, threads, lasts: signature.isAsync, admission)
+        let isPrompt = operation.isPrompt
+        if !isPrompt, let exhaustion = threads.exhaustion { throw exhaustion }
+        let function = PluginFunction(operation.operation.name, symbol: operation.operation.symbol)
+        let visit = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
             visit.functionLeaves()
             throw OperationTable.isFull
         }
-        let trace = TraceContext.current
-        threads.run { [self] in
+        let trace = TraceContext.current.during(id)
+        if isPrompt {
+            let start = environment.clock.now()
             trace.run { make(operation, values, id: id, deadline: deadline, visit) }
+            judge(operation, took: environment.clock.now() - start)
+        } else {
+            threads.run { [self] in
+                trace.run { make(operation, values, id: id, deadline: deadline, visit) }
+            }
         }
         defer { if signature.isAsync { visit.leave() } }
         let text = try await awaitOutcome(of: id, visit, by: deadline).get()
@@ -48,7 +57,7 @@ extension PluginInstance: Channel {
         _ values: [CallValue],
         id: UInt64,
         deadline: UInt64,
-        _ visit: CallVisit
+        _ visit: CallInFlight
     ) {
         guard visit.enter(if: { operations.isPending(id) }) else { return visit.functionLeaves() }
         guard !operation.operation.signature.isAsync else {
@@ -67,11 +76,11 @@ extension PluginInstance: Channel {
     }
 
     /// Awaits the outcome of a call on one of the instance's threads.
-    private func awaitOutcome(of id: UInt64, _ visit: CallVisit, by deadline: UInt64) async -> OperationTable.Outcome {
+    private func awaitOutcome(of id: UInt64, _ visit: CallInFlight, by deadline: UInt64) async -> OperationTable.Outcome
+    {
         let early = operations.takeOutcome(of: id)
         // A function that has completed its call may still hold its thread.
         if let early, !visit.isInside { return early }
-        let owner = context.owner
         let clock = environment.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
@@ -83,8 +92,8 @@ extension PluginInstance: Channel {
             outcome = await withTaskCancellationHandler {
                 await operations.awaitOutcome(of: id)
             } onCancel: {
-                let error = ConnectorError(.cancelled, "\(visit.name) was cancelled")
-                if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
+                let error = ConnectorError(.cancelled, "\(visit.function.name) was cancelled")
+                _ = giveUp(id, error)
             }
         }
         // While the function runs, the timer still has to tell whether its thread is lost.
@@ -93,16 +102,24 @@ extension PluginInstance: Channel {
     }
 
     /// Gives a call up at its deadline, on the clock's thread.
-    private func atDeadline(of id: UInt64, _ visit: CallVisit, after wait: UInt64) {
-        let overdue: Overdue = visit.isInside ? .returning(from: visit.name) : .completion(of: visit.name)
-        let isGivenUp = operations.giveUp(id, owner: context.owner, overdue.error(after: wait))
-        let isLost = visit.isLostAtDeadline()
-        guard isLost || isGivenUp else { return }
-        // A plugin must not hold the clock's thread, nor must a log.
-        environment.workers.run { [self] in
-            if isLost { context.misbehaved("\(visit.name) holds a thread of the host beyond the deadline of its call") }
-            if isGivenUp { threads.run { self.cancel(id) } }
+    private func atDeadline(of id: UInt64, _ visit: CallInFlight, after wait: UInt64) {
+        let overdue = visit.isInside ? lateReturn(from: visit.function) : lateCompletion(of: id, visit.function.name)
+        _ = giveUp(id, overdue.error(after: wait))
+        guard visit.isLostAtDeadline() else { return }
+        // A log must not hold the clock's thread.
+        environment.cancelThreads.run { [self] in
+            context.misbehaved("\(visit.function.name) holds a thread of the host beyond the deadline of its call")
         }
+    }
+
+    /// A function that has not returned at its deadline.
+    private func lateReturn(from function: PluginFunction) -> Overdue {
+        .returning(from: function, of: "\(plugin.manifest.id) \(plugin.manifest.version)")
+    }
+
+    /// An operation that is not complete at its deadline.
+    private func lateCompletion(of id: UInt64, _ name: String) -> Overdue {
+        .completion(of: name, isWaiting: services.isWaiting(for: id))
     }
 
     // MARK: Asynchronous calls
@@ -130,16 +147,18 @@ extension PluginInstance: Channel {
         let operations = operations
         if let outcome = operations.takeOutcome(of: id) { return outcome }
         let owner = context.owner
-        let timer = environment.giveUpAtDeadline({ .completion(of: name) }, id, owner: owner, deadline: deadline) {
-            id in
-            self.threads.run { self.cancel(id) }
-        }
+        let timer = environment.giveUpAtDeadline(
+            { [self] id in lateCompletion(of: id, name) },
+            id,
+            owner: owner,
+            deadline: deadline
+        ) { [self] id in cancel(id) }
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
             let error = ConnectorError(.cancelled, "\(name) was cancelled")
-            if operations.giveUp(id, owner: owner, error) { threads.run { self.cancel(id) } }
+            _ = giveUp(id, error)
         }
     }
 
@@ -150,16 +169,19 @@ extension PluginInstance: Channel {
         _ operation: ResolvedOperation,
         _ values: [CallValue]
     ) throws(ConnectorError) -> [CallOutput] {
-        try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
-            frame.set(values)
-            frame.lendBuffers()
-            var failure: ErrorObject.Failure?
-            unsafe ErrorObject.with { error in
-                let status = unsafe self.run(operation, frame, call: nil, error: error)
-                if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
+        // The mark covers the memory that the plugin lends, too: its `release` is the plugin's code.
+        unsafe try PluginCode.running(operation.function) { () throws(ConnectorError) in
+            try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
+                frame.set(values)
+                frame.lendBuffers()
+                var failure: ErrorObject.Failure?
+                unsafe ErrorObject.with { error in
+                    let status = unsafe self.run(operation, frame, call: nil, error: error)
+                    if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
+                }
+                if let failure { throw failure.error }
+                return try frame.takeAnswers()
             }
-            if let failure { throw failure.error }
-            return try frame.takeAnswers()
         }
     }
 
@@ -168,18 +190,20 @@ extension PluginInstance: Channel {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
             let status = unsafe withUnsafePointer(to: &call) { call in
-                guard !operation.takesTexts else {
-                    return unsafe TextOperation.call(
-                        operation.function,
-                        instance: pointer,
-                        call: call,
-                        texts: values,
-                        error: error
-                    )
-                }
-                return CallFrame.with(operation.layout) { frame in
-                    frame.set(values)
-                    return unsafe self.run(operation, frame, call: call, error: error)
+                unsafe PluginCode.running(operation.function) {
+                    guard !operation.takesTexts else {
+                        return unsafe TextOperation.call(
+                            operation.function,
+                            instance: pointer,
+                            call: call,
+                            texts: values,
+                            error: error
+                        )
+                    }
+                    return CallFrame.with(operation.layout) { frame in
+                        frame.set(values)
+                        return unsafe self.run(operation, frame, call: call, error: error)
+                    }
                 }
             }
             if status != Int32(CONNECTOR_OK) { unsafe refuse(id, status, error, operation.operation.name) }

@@ -21,9 +21,10 @@ extension PluginInstance {
         return try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
             frame.set(values)
             frame.lendBuffers()
-            errno = 0
-            let returned = unsafe frame.call(operation.function)
-            let number = errno
+            let (returned, number) = unsafe PluginCode.running(operation.function) {
+                errno = 0
+                return (unsafe frame.call(operation.function), errno)
+            }
             try check(returned, errno: number, convention, operation.operation)
             let signature = operation.operation.signature
             guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {

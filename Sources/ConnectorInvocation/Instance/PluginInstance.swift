@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorBase
 package import ConnectorLoading
-package import ConnectorManifest
-package import ConnectorOneShot
+internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
 /// One instance of a plugin in this process, with the life cycle of `connector/plugin.h`.
 ///
 /// The functions of that cycle run plugin code on the calling thread, which is one of ``WorkerThreads``, one function
-/// at a time. The owner disposes of the instance once the ``Door`` tells that no caller is inside.
+/// at a time. The owner disposes of the instance once the ``RundownGuard`` reports that no caller is inside.
 ///
 /// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static by contract. The
 /// instance belongs to the plugin, which accepts it on any thread, by the thread classes of the ABI.
@@ -28,13 +28,15 @@ package final class PluginInstance: @unchecked Sendable {
     package let pointer: UnsafeMutableRawPointer?
 
     /// Admits one call at a time; nil unless the plugin asks for that.
-    package let turn: Turn?
+    package let serialGate: SerialGate?
     /// The addresses that the plugin gave out.
     package let handles = HandleTable()
 
     package let environment: CallEnvironment
     /// The threads on which calls by name enter the plugin.
     package let threads: CallThreads
+    /// The threads on which the plugin is told of calls that were given up.
+    private let cancelThreads: CallThreads
     /// The table of pending calls.
     package var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>
@@ -68,13 +70,15 @@ package final class PluginInstance: @unchecked Sendable {
             unsafe ErrorObject.with { error in
                 let status = unsafe configuration.withUnsafeBytes { bytes in
                     guard let text = bytes.baseAddress else { return Int32(CONNECTOR_INVALID) }
-                    return unsafe table.create(
-                        context.table,
-                        text.assumingMemoryBound(to: CChar.self),
-                        UInt64(bytes.count),
-                        &pointer,
-                        error
-                    )
+                    return unsafe PluginCode.running(unsafeBitCast(table.create, to: UnsafeRawPointer.self)) {
+                        unsafe table.create(
+                            context.table,
+                            text.assumingMemoryBound(to: CChar.self),
+                            UInt64(bytes.count),
+                            &pointer,
+                            error
+                        )
+                    }
                 }
                 guard status != Int32(CONNECTOR_OK) else { return }
                 failure = unsafe ErrorObject.read(error, status, "creating the plugin's instance")
@@ -82,11 +86,12 @@ package final class PluginInstance: @unchecked Sendable {
             if let failure { throw failure.error }
         }
         self.resolved = PluginOperations(of: plugin)
-        self.turn = plugin.manifest.thread == .serial ? Turn() : nil
+        self.serialGate = plugin.manifest.thread == .serial ? SerialGate() : nil
         self.context = context
         self.services = services
         self.environment = environment
         self.threads = CallThreads(environment.workers)
+        self.cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
         let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
@@ -113,7 +118,9 @@ package final class PluginInstance: @unchecked Sendable {
         }
         var call = connector_call(operation: operation, deadline: deadline)
         unsafe ErrorObject.with { error in
-            let status = unsafe function(pointer, &call, error)
+            let status = unsafe PluginCode.running(unsafeBitCast(function, to: UnsafeRawPointer.self)) {
+                unsafe function(pointer, &call, error)
+            }
             if status != Int32(CONNECTOR_OK) { unsafe refuse(operation, status, error, phase.rawValue) }
         }
     }
@@ -171,15 +178,41 @@ package final class PluginInstance: @unchecked Sendable {
     /// Whether the instance must be closed before it is destroyed.
     package var canClose: Bool { unsafe plugin.table?.close != nil || plugin.manifest.lifecycle?.close != nil }
 
-    /// Tells the plugin that the host gave up a call. Call it on a worker thread.
-    package func cancel(_ operation: UInt64) {
-        guard enter("cancel") else { return }
-        defer { leave("cancel") }
-        unsafe plugin.table?.cancel?(pointer, operation)
+    /// Tells the plugin that the host gave up a call, on one of the few threads that the instance has for that.
+    ///
+    /// The instance is not destroyed before the plugin has been told.
+    package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+        guard enter("cancel") else { return next() }
+        tellCancelled(operation, then: next)
     }
 
-    /// The plugin's functions that hold a thread: those of the life cycle, and calls beyond their deadlines.
-    package var functionsInside: [String] { life.withLock(\.inside) + threads.lostNames }
+    /// Gives a call up and tells the plugin; the instance is not destroyed between the two.
+    ///
+    /// - Returns: Whether the call was pending.
+    package func giveUp(_ operation: UInt64, _ error: ConnectorError) -> Bool {
+        let isAlive = enter("cancel")
+        let isGivenUp = operations.giveUp(operation, owner: context.owner, error)
+        guard isAlive else { return isGivenUp }
+        if isGivenUp { tellCancelled(operation) {} } else { leave("cancel") }
+        return isGivenUp
+    }
+
+    private func tellCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+        cancelThreads.run { [self] in
+            if let cancel = unsafe plugin.table?.cancel {
+                unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
+                    unsafe cancel(pointer, operation)
+                }
+            }
+            leave("cancel")
+            next()
+        }
+    }
+
+    /// The plugin's functions that run on threads of the host, apart from typed calls.
+    package var functionsInside: [PluginFunction] {
+        life.withLock(\.inside).map { PluginFunction($0) } + threads.functionsInside
+    }
 
     // MARK: The end
 
@@ -229,7 +262,11 @@ package final class PluginInstance: @unchecked Sendable {
     private func destroyNow() {
         context.withdraw()
         life.withLock { $0.inside = ["destroy"] }
-        unsafe plugin.table?.destroy(pointer)
+        if let table = plugin.table {
+            unsafe PluginCode.running(unsafeBitCast(table.destroy, to: UnsafeRawPointer.self)) {
+                unsafe table.destroy(pointer)
+            }
+        }
         services.invalidate()
         context.giveBack()
         destroyed.send()

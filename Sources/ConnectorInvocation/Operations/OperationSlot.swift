@@ -6,12 +6,12 @@ package import Synchronization
 /// One slot of an ``OperationTable``, which holds many calls over time, one at a time.
 ///
 /// Nothing here is locked. A mutex at each of the three steps of a call makes one that completes inline 40 % slower,
-/// and many times that with several threads in one gate. Instead, the word ``standing`` names the use and its stage,
+/// and many times that with several threads in one gate. Instead, the word ``state`` names the use and its stage,
 /// and every step is one compare-and-exchange of it. Of two threads that want the same step, one succeeds:
 ///
 /// | from | to | by the new owner of ``content`` |
 /// |---|---|---|
-/// | free | begun | the caller that took the slot; nobody else knows the id yet |
+/// | free | begun | the caller that took the slot and alone knows the id |
 /// | begun | awaited | the waiter, which has stored itself in the content and now lets it go |
 /// | begun, awaited | storing | the finisher: the plugin, the deadline or the caller |
 /// | storing | stored | the finisher, which has stored the outcome in the content and now lets it go |
@@ -30,7 +30,7 @@ package import Synchronization
 ///   ``Content/outcome``.
 /// - *A late id meets a slot that serves another call.* The use is part of the word, and no use repeats, so every
 ///   exchange fails. ``owner`` is written before the use is published and read after it: a thread that reads the owner
-///   of another use also reads that the standing has changed, and tries again.
+///   of another use also reads that the state has changed, and tries again.
 /// - *A plugin completes a call that the host gives up.* The host gives the call up and notes it in one step, under the
 ///   lock of ``OperationTable``'s given-up calls. A completion that comes too late looks there under the same lock, and
 ///   so never between the two.
@@ -40,13 +40,13 @@ package struct OperationSlot: ~Copyable {
     package typealias Waiter = UnsafeContinuation<OperationTable.Outcome, Never>
 
     /// The current use of the slot, and the stage of its call.
-    package let standing = Atomic(Standing(use: 0, stage: .free))
+    package let state = Atomic(State(use: 0, stage: .free))
     /// The instance that may complete the call.
     package let owner = Atomic<UInt64>(0)
     /// The fields that one thread owns at a time.
     ///
     /// They are stored outside the slot: mutating one field of a struct in place is an exclusive access to all of it,
-    /// while others read ``standing``. Read the pointer into a variable first: ThreadSanitizer takes an expression that
+    /// while others read ``state``. Read the pointer into a variable first: ThreadSanitizer takes an expression that
     /// begins with the slot for a mutation of the slot.
     package let content: UnsafeMutablePointer<Content>
 
@@ -85,7 +85,7 @@ package struct OperationSlot: ~Copyable {
     }
 
     /// A use and a stage in one word.
-    package struct Standing: RawRepresentable, AtomicRepresentable, Equatable {
+    package struct State: RawRepresentable, AtomicRepresentable, Equatable {
         package let rawValue: UInt64
 
         /// The bits of the stage.
@@ -102,6 +102,6 @@ package struct OperationSlot: ~Copyable {
         package var stage: Stage { Stage(rawValue: rawValue & Self.mask) ?? .free }
 
         /// The same use at another stage.
-        package func at(_ stage: Stage) -> Standing { Standing(rawValue: rawValue & ~Self.mask | stage.rawValue) }
+        package func at(_ stage: Stage) -> State { State(rawValue: rawValue & ~Self.mask | stage.rawValue) }
     }
 }

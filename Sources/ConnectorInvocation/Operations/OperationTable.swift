@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import Synchronization
 
 /// The pending asynchronous calls of plugins, by their 64-bit ids.
@@ -59,14 +59,14 @@ package final class OperationTable: Sendable {
     ///   is full.
     package func begin(owner: UInt64, progress: Observer? = nil) -> UInt64? {
         guard let (index, slot) = unsafe slots.take() else { return nil }
-        let use = unsafe slot.pointee.standing.load(ordering: .relaxed).use + 1
+        let use = unsafe slot.pointee.state.load(ordering: .relaxed).use + 1
         let id = use << Self.slotBits | UInt64(index)
         unsafe slot.pointee.owner.store(owner, ordering: .relaxed)
         if let progress {
             unsafe slot.pointee.content.pointee.isObserved = true
             observers.withLock { $0[id] = progress }
         }
-        unsafe slot.pointee.standing.store(OperationSlot.Standing(use: use, stage: .begun), ordering: .releasing)
+        unsafe slot.pointee.state.store(OperationSlot.State(use: use, stage: .begun), ordering: .releasing)
         return id
     }
 
@@ -86,7 +86,7 @@ package final class OperationTable: Sendable {
     /// Installs a waiter, or returns the outcome at once.
     private func wait(for id: UInt64, _ waiter: OperationSlot.Waiter) -> Outcome? {
         guard let slot = unsafe slot(of: id) else { return Self.neverBegun(id) }
-        var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        var known = unsafe slot.pointee.state.load(ordering: .acquiring)
         while known.use == Self.use(of: id) {
             let next: OperationSlot.Stage
             switch known.stage {
@@ -96,7 +96,7 @@ package final class OperationTable: Sendable {
             case .free, .awaited, .storingAwaited: return Self.neverBegun(id)
             }
             unsafe slot.pointee.content.pointee.waiter = waiter
-            let (isWaiting, current) = unsafe slot.pointee.standing.compareExchange(
+            let (isWaiting, current) = unsafe slot.pointee.state.compareExchange(
                 expected: known,
                 desired: known.at(next),
                 ordering: .acquiringAndReleasing
@@ -109,8 +109,8 @@ package final class OperationTable: Sendable {
 
     /// Takes a stored outcome and frees the slot.
     private func take(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Outcome? {
-        let stored = OperationSlot.Standing(use: Self.use(of: id), stage: .stored)
-        guard unsafe slot.pointee.standing.load(ordering: .acquiring) == stored else { return nil }
+        let stored = OperationSlot.State(use: Self.use(of: id), stage: .stored)
+        guard unsafe slot.pointee.state.load(ordering: .acquiring) == stored else { return nil }
         let content = unsafe slot.pointee.content
         let outcome = unsafe content.pointee.outcome.take()
         unsafe free(id, slot)
@@ -124,8 +124,8 @@ package final class OperationTable: Sendable {
             unsafe content.pointee.isObserved = false
             observers.withLock { $0[id] = nil }
         }
-        let free = OperationSlot.Standing(use: Self.use(of: id), stage: .free)
-        unsafe slot.pointee.standing.store(free, ordering: .releasing)
+        let free = OperationSlot.State(use: Self.use(of: id), stage: .free)
+        unsafe slot.pointee.state.store(free, ordering: .releasing)
         slots.giveBack(Self.index(of: id))
     }
 
@@ -184,18 +184,18 @@ package final class OperationTable: Sendable {
         case over
     }
 
-    /// Claims a pending call, so that nobody else can complete it or give it up.
+    /// Claims a pending call: no other thread can then complete it or give it up.
     private func claim(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>, owner: UInt64) -> Claim {
         let use = Self.use(of: id)
-        var known = unsafe slot.pointee.standing.load(ordering: .acquiring)
+        var known = unsafe slot.pointee.state.load(ordering: .acquiring)
         while known.use == use, known.stage.isPending {
             guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else {
-                let current = unsafe slot.pointee.standing.load(ordering: .acquiring)
+                let current = unsafe slot.pointee.state.load(ordering: .acquiring)
                 if current == known { return .foreign }
                 known = current
                 continue
             }
-            let (isMine, current) = unsafe slot.pointee.standing.compareExchange(
+            let (isMine, current) = unsafe slot.pointee.state.compareExchange(
                 expected: known,
                 desired: known.at(.storing),
                 ordering: .acquiringAndReleasing
@@ -216,8 +216,8 @@ package final class OperationTable: Sendable {
         let content = unsafe slot.pointee.content
         unsafe content.pointee.outcome = consume outcome
         if !isAwaited {
-            let storing = OperationSlot.Standing(use: Self.use(of: id), stage: .storing)
-            let isStored = unsafe slot.pointee.standing.compareExchange(
+            let storing = OperationSlot.State(use: Self.use(of: id), stage: .storing)
+            let isStored = unsafe slot.pointee.state.compareExchange(
                 expected: storing,
                 desired: storing.at(.stored),
                 ordering: .acquiringAndReleasing
@@ -235,25 +235,25 @@ package final class OperationTable: Sendable {
     package func pending(owner: UInt64) -> [UInt64] {
         slots.indices.compactMap { index in
             guard let slot = unsafe slots.slot(at: index) else { return nil }
-            let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
-            guard standing.stage.isPending else { return nil }
+            let state = unsafe slot.pointee.state.load(ordering: .acquiring)
+            guard state.stage.isPending else { return nil }
             guard unsafe slot.pointee.owner.load(ordering: .relaxed) == owner else { return nil }
-            return standing.use << Self.slotBits | UInt64(index)
+            return state.use << Self.slotBits | UInt64(index)
         }
     }
 
     /// Whether a call has no outcome yet.
     package func isPending(_ id: UInt64) -> Bool {
         guard let slot = unsafe slot(of: id) else { return false }
-        let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
-        return standing.use == Self.use(of: id) && standing.stage.isPending
+        let state = unsafe slot.pointee.state.load(ordering: .acquiring)
+        return state.use == Self.use(of: id) && state.stage.isPending
     }
 
     /// Passes the progress of a pending call to its observer.
     package func progress(_ id: UInt64, owner: UInt64, _ value: JSONValue) -> Answer {
         guard let slot = unsafe slot(of: id) else { return .unknown }
-        let standing = unsafe slot.pointee.standing.load(ordering: .acquiring)
-        guard standing.use == Self.use(of: id), standing.stage.isPending else {
+        let state = unsafe slot.pointee.state.load(ordering: .acquiring)
+        guard state.use == Self.use(of: id), state.stage.isPending else {
             guard unsafe wasGivenOut(id, slot) else { return .unknown }
             return givenUp.withLock { $0[owner]?.contains(id) } == true ? .givenUp : .unknown
         }
@@ -268,7 +268,7 @@ package final class OperationTable: Sendable {
 
     /// Whether the id was ever given out.
     private func wasGivenOut(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Bool {
-        1...max(1, unsafe slot.pointee.standing.load(ordering: .acquiring).use) ~= Self.use(of: id)
+        1...max(1, unsafe slot.pointee.state.load(ordering: .acquiring).use) ~= Self.use(of: id)
     }
 
     private static func index(of id: UInt64) -> Int { Int(id & (1 << slotBits - 1)) }

@@ -3,12 +3,13 @@
 
 public import CConnector
 public import ConnectorManifest
+internal import ConnectorPlatform
 
 /// An operation of a gate, checked against its client's signature: a ``TypedOperation`` without its C type.
 @usableFromInline
 package struct OperationHandle: Sendable {
     private let gate: any CalledGate
-    private let door: Door
+    private let rundown: RundownGuard
     /// The operation's name.
     @usableFromInline package let name: String
     /// The signature that the manifest and the client share.
@@ -37,7 +38,7 @@ package struct OperationHandle: Sendable {
             )
         }
         self.gate = gate
-        self.door = gate.door
+        self.rundown = gate.rundown
         self.name = name
         self.signature = signature
         isTraced = CallSpan.isWanted
@@ -49,7 +50,7 @@ package struct OperationHandle: Sendable {
     /// Counts the error of a call, adds the gate's path to it, and redacts secrets.
     @usableFromInline
     package func described(_ error: ConnectorError) -> ConnectorError {
-        door.failed(error)
+        rundown.failed(error)
         return gate.described(error)
     }
 
@@ -60,7 +61,7 @@ package struct OperationHandle: Sendable {
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
             let admission =
-                if let admission = door.admitNow(.typed) {
+                if let admission = rundown.admitNow(.typed) {
                     admission
                 } else {
                     try await gate.admit(name, within: options)
@@ -85,9 +86,9 @@ package struct OperationHandle: Sendable {
 
     private func makeCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
-            let deadline = door.environment.deadline(after: options.timeoutNanoseconds)
+            let deadline = rundown.environment.deadline(after: options.timeoutNanoseconds)
             let admission =
-                if let admission = door.admitNow(.typed) {
+                if let admission = rundown.admitNow(.typed) {
                     admission
                 } else {
                     try await gate.admit(name, by: deadline, .typed)
@@ -98,7 +99,7 @@ package struct OperationHandle: Sendable {
                     unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
                 }
             }
-            if let outcome = door.environment.operations.takeOutcome(of: id) { return try outcome.get() }
+            if let outcome = rundown.environment.operations.takeOutcome(of: id) { return try outcome.get() }
             let channel = admission.channel
             defer { extendLifetime(admission) }
             // Typed operations exist only in this process.
@@ -118,7 +119,7 @@ package struct OperationHandle: Sendable {
     ) {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
-            let status = unsafe start(function, instance.pointer, &call, error)
+            let status = unsafe PluginCode.running(function) { unsafe start(function, instance.pointer, &call, error) }
             if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error, name) }
         }
     }

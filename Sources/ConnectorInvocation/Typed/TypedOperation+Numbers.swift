@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CConnector
-public import ConnectorManifest
+public import ConnectorBase
 
 extension OperationLease where Function == OperationFunction.Numbers1 {
     /// Calls the function once; nothing is allocated, locked or counted.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-public import ConnectorManifest
+public import ConnectorBase
+internal import ConnectorManifest
 
 extension TypedOperation where Function == OperationFunction.Texts1 {
     /// Calls the operation with the texts as its parameters, in order, and awaits its result.

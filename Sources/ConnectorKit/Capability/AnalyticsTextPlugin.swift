@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+internal import ConnectorBase
+public import ConnectorCapabilities
 
 /// A plugin of `analytics/1` whose vendor takes events in the form they come in, so that nothing parses them on the way.
 ///

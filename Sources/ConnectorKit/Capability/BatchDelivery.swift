@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorCapabilities
 
 /// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
@@ -16,7 +16,7 @@ public struct BatchDelivery: Sendable {
     /// The most items in one request.
     public var batchCount: Int
 
-    /// Takes a vendor's limits.
+    /// Creates a delivery within a vendor's limits.
     public init(itemBytes: Int, batchBytes: Int, batchCount: Int) {
         self.itemBytes = itemBytes
         self.batchBytes = batchBytes
@@ -46,7 +46,7 @@ public struct BatchDelivery: Sendable {
         }
     }
 
-    /// Delivers items by their places.
+    /// Delivers items by their indexes.
     @usableFromInline
     func deliver(
         _ count: Int,
@@ -132,7 +132,7 @@ public struct BatchDelivery: Sendable {
 }
 
 extension [UInt8] {
-    /// Adds encoded items with a byte between each two; many times as fast as the standard library's `joined`.
+    /// Adds encoded items with a byte between each two; many times faster than the standard library's `joined`.
     package mutating func append(_ items: [[UInt8]], separator: UInt8) {
         reserveCapacity(count + items.reduce(0) { $0 + $1.count + 1 } + 16)
         for (index, item) in items.enumerated() {

@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
+public import ConnectorCapabilities
 
 /// A plugin of `crash/1`. Implement ``deliver(_:)``; every operation of the capability calls it.
 public protocol CrashPlugin: Plugin {

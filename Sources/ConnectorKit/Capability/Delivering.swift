@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
+internal import ConnectorCapabilities
 
 extension Plugin {
     /// Reads a batch, delivers its readable elements, and returns the answers in the order of the batch.

@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
+public import ConnectorCapabilities
 
 /// A plugin of `geocoder/1`. Its manifest omits the operations that the vendor cannot do.
 public protocol GeocoderPlugin: Plugin {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// An HTTP request. It holds placeholders for secrets, which the host replaces on the wire.
 public struct HTTPRequest: Sendable, Hashable {

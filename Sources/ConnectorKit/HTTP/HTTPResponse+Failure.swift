@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 extension HTTPResponse {
     /// The error that a response stands for, in the vocabulary that all vendors share.
@@ -30,12 +30,12 @@ extension HTTPResponse {
         )
     }
 
-    /// Whether somebody other than the vendor answered.
+    /// Whether the answer came from something other than the vendor.
     var isForeign: Bool {
         (300..<400).contains(status) || (isPage && (isSuccess || status == 400 || status == 422))
     }
 
-    /// The error for an answer from somebody else, whose `Retry-After` does not count.
+    /// The error for an answer that is not the vendor's; its `Retry-After` does not count.
     func foreignAnswer(to vendor: String) -> PluginError {
         var message = "\(isPage ? "a web page" : "a redirect") (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }

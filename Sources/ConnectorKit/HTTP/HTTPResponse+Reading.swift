@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 extension HTTPResponse {
     /// Whether the status is 200 to 299.

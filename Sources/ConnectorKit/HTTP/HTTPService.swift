@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// HTTP requests to the hosts that the connector may reach (`http/1`). The host owns sockets, TLS, pools and limits.
 public protocol HTTPService: Sendable {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// An absolute `http` or `https` URL that only grows: by segments of its path, and by items of its query.
 ///
@@ -56,11 +56,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The decoded value of the first query item of a name; nil if absent or not UTF-8.
     public func value(of name: String) -> String? {
-        for item in query.dropFirst().split(separator: "&") {
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, Self.decoded(parts[0]) == name { return Self.decoded(parts[1]) }
-        }
-        return nil
+        QueryItems.encoded(query.dropFirst())
+            .first { $0.value != nil && PercentCoding.text($0.name, plusIsSpace: true) == name }
+            .flatMap { $0.value.flatMap { PercentCoding.text($0, plusIsSpace: true) } }
     }
 
     /// The URL as sent, except for secrets.
@@ -77,10 +75,5 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         var url = self
         url.query += (query.isEmpty ? "?" : "&") + item
         return url
-    }
-
-    /// Decodes percent-encoded UTF-8, where `+` is a space as in forms; nil if invalid.
-    static func decoded(_ text: Substring) -> String? {
-        PercentCoding.bytes(text, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

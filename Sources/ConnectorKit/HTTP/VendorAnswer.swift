@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The response that proves a vendor's success: its statuses, and the forms of its body.
 ///
@@ -91,7 +91,7 @@ public struct VendorAnswer: Sendable {
         private static func begins(_ response: HTTPResponse, with word: String) -> Bool {
             guard response.excerpt.lowercased().hasPrefix(word) else { return false }
             let next = response.body.dropFirst(word.utf8.count).first ?? UInt8(ascii: " ")
-            return !(0x61...0x7A).contains(next | 0x20)
+            return !next.isLetter
         }
     }
 

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The time and timers (`clock/1`); tests of the host can stop and move it.
 public protocol ClockService: Sendable {

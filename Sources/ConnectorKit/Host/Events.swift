@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// Unsolicited events for the application (`events/1`). The host adds the connector's path and the time.
 public struct Events: Sendable {

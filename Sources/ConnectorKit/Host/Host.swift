@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The services that the host lends to one instance of a plugin.
+/// The services that the host lends one instance of a plugin.
 ///
 /// The host refuses a service that the manifest names neither as required nor as optional. Then `http` throws `denied`,
 /// `log` and `events` discard their input, `clock` is the system's, and `storage` is nil.

@@ -1,29 +1,17 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+public import ConnectorBase
 
 /// The clock of a plugin whose manifest does not name `clock/1`.
 public struct SystemClock: ClockService {
     private static let start = ContinuousClock.now
 
-    /// Makes a clock.
+    /// Creates a clock.
     public init() {}
 
     /// The system's time of day.
-    public var now: Timestamp {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(nanoseconds: 0) }
-        return Timestamp(nanoseconds: UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec))
-    }
+    public var now: Timestamp { .now }
 
     /// Nanoseconds since the process first read this clock.
     public var monotonic: UInt64 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension Line {
     /// Fills in a caller's `connector_error`, and returns the status.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// A request in the form that the host borrows: the structs point into one run of bytes.
 struct HTTPRequestLayout {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The host's `clock/1`.
 @safe

@@ -18,7 +18,7 @@ internal import Synchronization
 /// so a task that outlives its instance finds the host closed instead of freed memory.
 @safe
 final class HostConnection: @unchecked Sendable {
-    // Sendable: `host` is a constant, nobody writes through it between `create` and `destroy`, its functions may be
+    // Sendable: `host` is a constant, nothing writes through it between `create` and `destroy`, its functions may be
     // called from any thread (host.h), and none is called once `close` has returned.
     private let host: UnsafePointer<connector_host>
     /// Twice the number of calls in progress, plus one once closed.

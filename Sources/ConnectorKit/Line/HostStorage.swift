@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The host's `storage/1`.
 @safe
@@ -95,7 +95,7 @@ struct HostStorage: StorageService, @unchecked Sendable {
         guard status == Line.ok else { throw unsafe Line.failure(status, &error) }
     }
 
-    /// Copies bytes that the host hands over, and releases the original.
+    /// Copies bytes that the host passed, and releases the original.
     private func owned(
         _ text: String,
         _ body: (

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension Line {
     /// An asynchronous operation with its arguments bound, ready to run on the author's type; returns nil without a

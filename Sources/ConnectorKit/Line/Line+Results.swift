@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-public import ConnectorManifest
+public import ConnectorBase
 
 extension Line {
     /// The bytes of a `string` result.
@@ -25,7 +25,7 @@ extension Line {
         unsafe pointer.pointee = value
     }
 
-    /// Hands over the bytes of a synchronous result, as `connector_bytes_owned`; the host releases them.
+    /// Transfers the bytes of a synchronous result, as `connector_bytes_owned`; the host releases them.
     ///
     /// - Throws: `misuse` if the host gave no place for the result.
     public static func write(_ value: [UInt8], to result: UnsafeMutableRawPointer?) throws {

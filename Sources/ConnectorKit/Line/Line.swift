@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The plugin line, which only a plugin's generated functions call.
 ///
@@ -77,7 +77,7 @@ public enum Line {
         do {
             let value = try unsafe json(configuration, configurationLength, "config")
             guard case .object(let fields) = value else {
-                throw PluginError(.misuse, "config must be an object, not \(value.kind)", domain: "kit")
+                throw PluginError(.invalid, "config must be an object, not \(value.kind)", domain: "kit")
             }
             let connection = unsafe HostConnection(host.assumingMemoryBound(to: connector_host.self))
             let plugin = try P(configuration: PluginConfiguration(fields), host: connection.services())

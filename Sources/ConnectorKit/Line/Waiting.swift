@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorOneShot
+internal import ConnectorBase
 internal import Synchronization
 
 /// One wait for a callback of the host: suspends a task, resumes it exactly once, and forwards cancellation.

@@ -6,7 +6,7 @@ public struct JSONText: Sendable {
     /// The text.
     public let utf8: [UInt8]
 
-    /// Takes a text.
+    /// Wraps a text without checking it.
     public init(utf8: [UInt8]) {
         self.utf8 = utf8
     }

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The connector's `config` with the manifest's defaults, already validated.
 public struct PluginConfiguration: Sendable, Hashable {
     /// Every field that has a value, by name.
     public var fields: JSONObject
 
-    /// Takes fields, for tests.
+    /// Creates a configuration from its fields, for tests.
     public init(_ fields: JSONObject) {
         self.fields = fields
     }

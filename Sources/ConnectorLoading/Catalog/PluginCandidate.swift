@@ -15,13 +15,24 @@ package final class PluginCandidate: Sendable {
     package let image: Image
     /// The manifest's text in the image when it was examined; nil if only the sidecar has one.
     package let embeddedText: [UInt8]?
+    /// The libraries that the image named when it was examined; nil if that would have taken to read a large file.
+    package let neededLibraries: [String]?
 
-    package init(manifest: Manifest, path: String, sidecar: String?, image: Image, embeddedText: [UInt8]?) {
+    /// Makes a candidate of what was examined.
+    package init(
+        manifest: Manifest,
+        path: String,
+        sidecar: String?,
+        image: Image,
+        embeddedText: [UInt8]?,
+        neededLibraries: [String]? = nil
+    ) {
         self.manifest = manifest
         self.path = path
         self.sidecar = sidecar
         self.image = image
         self.embeddedText = embeddedText
+        self.neededLibraries = neededLibraries
     }
 
     /// The plugin's id and version, for people.

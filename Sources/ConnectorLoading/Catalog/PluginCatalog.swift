@@ -13,6 +13,8 @@ package struct PluginCatalog: Sendable {
     package let directories: [String]
     /// Whether the catalog refuses plugins that other users could change.
     package let requiresTrust: Bool
+    /// What is known of the directories that lead to plugins.
+    package let trust = FileTrust()
     /// The entries, by directory, then by name.
     package private(set) var entries: [PluginEntry] = []
     /// The indices of the entries with an id.
@@ -88,7 +90,7 @@ package struct PluginCatalog: Sendable {
                 fix: "remove one of them, or give the newer one a higher version"
             )
         }
-        if requiresTrust, let refusal = PluginTrust.refusal(best, within: directories) { throw refusal }
+        if requiresTrust, let refusal = PluginTrust.refusal(best, within: directories, trust) { throw refusal }
         return best
     }
 

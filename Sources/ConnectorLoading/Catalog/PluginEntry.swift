@@ -90,7 +90,8 @@ extension PluginEntry {
                     path: path,
                     sidecar: sidecar,
                     image: .file,
-                    embeddedText: reading.embeddedText
+                    embeddedText: reading.embeddedText,
+                    neededLibraries: image.bytes.isWhole ? image.neededNames : nil
                 )
             )
         } catch {

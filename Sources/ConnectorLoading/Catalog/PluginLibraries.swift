@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Libraries in plugin directories that are not plugins, but belong to one.
 package enum PluginLibraries {

@@ -1,12 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// An image with all its direct and indirect dependencies, found as the dynamic linker finds them.
 package struct DependencyClosure {
     /// One image of the closure.
@@ -21,6 +15,8 @@ package struct DependencyClosure {
         package var isLoaded: Bool
         /// Whether it was found relative to its requester.
         package var isRelativeToOrigin: Bool
+        /// The folders in which the dynamic linker looks for it, in order.
+        package var folders: [String] = []
         /// What it exports and needs, if its file can be read.
         package var contents: (image: ELFImage, dynamic: DynamicSection)?
 
@@ -28,6 +24,8 @@ package struct DependencyClosure {
         package var isMissing: Bool { path == nil && !isLoaded }
     }
 
+    /// The program, whose `DT_RPATH` holds for all that it loads.
+    private let program = LibrarySearch.Requester.program
     /// The root, then its needs, then theirs: the order in which symbols are looked up.
     private(set) var members: [Member]
 
@@ -59,34 +57,50 @@ package struct DependencyClosure {
             let requester = requester(next)
             for name in image.neededLibraries(dynamic) where known.insert(name).inserted {
                 #if os(Linux)
-                    if let library = loaded.first(where: { $0.answers(to: name) }) {
-                        members.append(Self.member(name, loaded: library, requester: next))
+                    if image.architecture == .host, let member = Self.member(loaded, named: name, requester: next) {
+                        members.append(member)
                         continue
                     }
                 #endif
-                let hit = search.find(name, for: requester)
-                if let hit, !files.insert(hit.image.bytes.identity).inserted { continue }
-                members.append(
-                    Member(
-                        name: name,
-                        path: hit?.path,
-                        requester: next,
-                        isLoaded: false,
-                        isRelativeToOrigin: hit?.isRelativeToOrigin ?? false,
-                        contents: hit.flatMap { hit in DynamicSection(hit.image).map { (hit.image, $0) } }
-                    )
+                let result = search.find(name, for: requester)
+                var member = Member(
+                    name: name,
+                    path: nil,
+                    requester: next,
+                    isLoaded: false,
+                    isRelativeToOrigin: false,
+                    folders: result.folders
                 )
-                if let soname = members.last?.soname { known.insert(soname) }
+                guard !result.hits.isEmpty else {
+                    members.append(member)
+                    continue
+                }
+                for hit in result.hits where files.insert(hit.image.bytes.identity).inserted {
+                    member.path = hit.path
+                    member.isRelativeToOrigin = hit.isRelativeToOrigin
+                    member.contents = DynamicSection(hit.image).map { (hit.image, $0) }
+                    members.append(member)
+                    if let soname = member.soname { known.insert(soname) }
+                }
             }
         }
     }
 
     #if os(Linux)
-        private static func member(_ name: String, loaded library: LoadedLibraries.Library, requester: Int) -> Member {
-            let image = library.file.flatMap { try? ELFImage(ImageBytes(path: $0)) }
+        /// The library of this process that the dynamic linker takes for a name; nil if it looks for a file.
+        private static func member(
+            _ loaded: [LoadedLibraries.Library],
+            named name: String,
+            requester: Int
+        ) -> Member? {
+            let library = loaded.first { $0.answers(to: name) }
+            // A library without a name of its own goes by the one that another image asked for it by.
+            guard library != nil || (!name.contains("/") && DynamicLinker.keep(loaded: name)) else { return nil }
+            let file = (library ?? loaded.first { $0.path.lastPathComponent == name })?.file
+            let image = file.flatMap { try? ELFImage(ImageBytes(path: $0)) }
             return Member(
                 name: name,
-                path: library.file,
+                path: file,
                 requester: requester,
                 isLoaded: true,
                 isRelativeToOrigin: false,
@@ -119,18 +133,19 @@ package struct DependencyClosure {
     private func requester(_ index: Int) -> LibrarySearch.Requester {
         var requester = LibrarySearch.Requester(
             origin: members[index].origin,
-            runpath: members[index].runpath.map { LibrarySearch.folders($0, origin: members[index].origin) },
+            runpath: members[index].runpath.map { SearchPath.folders($0, origin: members[index].origin) },
             rpath: []
         )
         var current: Int? = index
         while let index = current {
             // An image with a RUNPATH has its RPATH ignored.
             if members[index].runpath == nil, let rpath = members[index].rpath {
-                requester.rpath += LibrarySearch.folders(rpath, origin: members[index].origin)
+                requester.rpath += SearchPath.folders(rpath, origin: members[index].origin)
             }
             current = members[index].requester
         }
-        requester.rpath.removeLast(max(0, requester.rpath.count - LibrarySearch.folderLimit))
+        requester.rpath += program.rpath
+        requester.rpath.removeLast(max(0, requester.rpath.count - SearchPath.folderLimit))
         return requester
     }
 }
@@ -149,25 +164,13 @@ extension DependencyClosure.Member {
         contents.flatMap { image, dynamic in dynamic.rpath.flatMap { image.string(dynamic, at: $0) } }
     }
 
-    fileprivate var origin: String { (path ?? ".").absolutePath.parentPath }
-}
+    /// Its folder as the dynamic linker spells it: `..` behind a symbolic link leads elsewhere than the text says.
+    fileprivate var origin: String { (path ?? ".").rootedPath.parentPath }
 
-extension String {
-    /// The absolute path, with `.` and `..` resolved textually.
-    package var absolutePath: String {
-        var full = self
-        if !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) {
-            full = unsafe String(cString: directory) + "/" + self
-            unsafe free(directory)
+    /// Whether its own search path leads up from its folder, which then must be laid out as it is on disk.
+    package var climbsFromOrigin: Bool {
+        [runpath, rpath].contains { list in
+            list?.split(separator: ":").contains { $0.contains("ORIGIN") && $0.contains("..") } ?? false
         }
-        var parts: [Substring] = []
-        for part in full.split(separator: "/") {
-            switch part {
-            case ".": break
-            case "..": _ = parts.popLast()
-            default: parts.append(part)
-            }
-        }
-        return "/" + parts.joined(separator: "/")
     }
 }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// The dynamic linker's objections to an image, found without running it and phrased to help.
 package struct DependencyDiagnosis {
@@ -33,6 +33,24 @@ package struct DependencyDiagnosis {
                 cause: "\(chain.joined(separator: " -> ")) (not found)"
             )
         }
+    }
+
+    /// The reason why the dynamic linker refused an image, found from the image's dependencies.
+    package static func refusal(
+        _ image: ELFImage,
+        _ dynamic: DynamicSection,
+        _ failure: DynamicLinker.Failure
+    ) -> ConnectorError {
+        if var problem = DependencyDiagnosis(DependencyClosure(of: image, dynamic)).problems.first {
+            problem.cause = problem.cause.map { "\(failure.text); \($0)" } ?? failure.text
+            return problem
+        }
+        return ConnectorError(
+            .loadFailed,
+            "the dynamic linker refused \(image.bytes.path)",
+            fix: "run: connector-host inspect \(image.bytes.path)",
+            cause: failure.text
+        )
     }
 
     private mutating func checkVersions(of member: DependencyClosure.Member) {

@@ -37,8 +37,9 @@ package struct LibraryCache {
         self.count = min(Int(count), bytes.count / Self.entrySize)
     }
 
-    /// The files for a library's name, of any architecture, in the dynamic linker's order of preference.
-    package func paths(of name: String) -> [String] {
+    /// The files for a library's name, of any architecture: builds for particular processors, which the dynamic linker prefers
+    /// where they suit, and those for all.
+    package func paths(of name: String) -> (special: [String], plain: [String]) {
         let name = name.utf8Span.span
         var plain: [String] = []
         var special: [String] = []
@@ -51,9 +52,8 @@ package struct LibraryCache {
             guard bytes.hasText(name, at: start + Int(key)), let path = bytes.text(at: start + Int(value)) else {
                 continue
             }
-            // Builds for particular processors come last: callers only ask whether there is any.
             if capabilities == 0 { plain.append(path) } else { special.append(path) }
         }
-        return plain + special
+        return (special, plain)
     }
 }

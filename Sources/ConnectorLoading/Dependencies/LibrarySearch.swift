@@ -8,6 +8,8 @@
 #endif
 
 /// Finds the file of a needed library by the rules of ld.so(8), without loading anything.
+///
+/// Where those rules depend on the processor or on the linker's version, it finds every file that the linker may take.
 package struct LibrarySearch {
     /// A file that was found.
     package struct Hit {
@@ -19,30 +21,64 @@ package struct LibrarySearch {
         package var image: ELFImage
     }
 
+    /// What the linker may take for a name, and where it looks for that.
+    package struct Result {
+        /// The files, in the order in which the linker prefers them; the last one suits every processor.
+        package var hits: [Hit] = []
+        /// The folders of lists that it searches on the way, also those without such a file: a file put there later counts.
+        package var folders: [String] = []
+    }
+
     /// An image that needs libraries, and how it came to be needed itself.
     package struct Requester {
         /// Its folder, for `$ORIGIN`.
         package var origin: String
         /// The folders of `DT_RUNPATH`, which hold for its own needs only; nil if it has none.
-        package var runpath: [Folder]?
+        package var runpath: [SearchPath.Folder]?
         /// The folders of every `DT_RPATH` that holds for it: its own, then those of the images that led to it.
-        package var rpath: [Folder]
+        package var rpath: [SearchPath.Folder]
+
+        /// The program itself, in whose name the host loads.
+        package static var program: Requester {
+            #if os(Linux)
+                guard let program = LoadedLibraries.current().first, let origin = programOrigin else {
+                    return Requester(origin: ".", runpath: nil, rpath: [])
+                }
+                return Requester(
+                    origin: origin,
+                    runpath: program.runpath.map { SearchPath.folders($0, origin: origin) },
+                    rpath: program.runpath == nil
+                        ? program.rpath.map { SearchPath.folders($0, origin: origin) } ?? [] : []
+                )
+            #else
+                return Requester(origin: ".", runpath: nil, rpath: [])
+            #endif
+        }
+
+        /// The folder of the program's file.
+        fileprivate static let programOrigin: String? = {
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).parentPath
+        }()
     }
 
-    /// A folder to look into, and whether it is named relative to the image.
-    package typealias Folder = (path: String, isRelative: Bool)
-
-    /// The maximum number of folders to search of a list.
-    package static let folderLimit = 128
-
     private let architecture: Architecture
-    private let environment: [String]
+    private let environment: [SearchPath.Folder]
     private let cache = LibraryCache()
 
     /// Searches on behalf of an image for some architecture.
     package init(architecture: Architecture) {
         self.architecture = architecture
-        environment = unsafe getenv("LD_LIBRARY_PATH").map { unsafe Self.split(String(cString: $0)) } ?? []
+        environment =
+            unsafe getenv("LD_LIBRARY_PATH").map {
+                unsafe SearchPath.folders(
+                    String(cString: $0),
+                    origin: Requester.programOrigin ?? ".",
+                    separators: [":", ";"]
+                )
+            } ?? []
     }
 
     /// The default folders of the dynamic linker on common distributions.
@@ -51,66 +87,48 @@ package struct LibrarySearch {
         return ["/lib/\(triplet)", "/usr/lib/\(triplet)", "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
     }
 
-    /// The file that a needed library's name leads to; nil if none does.
-    package func find(_ name: String, for requester: Requester) -> Hit? {
-        if name.contains("/") { return hit(Self.expand(name, origin: requester.origin)) }
-        if requester.runpath == nil {
-            if let hit = find(name, in: requester.rpath) { return hit }
+    /// What a needed library's name leads to; without files if it leads to none.
+    package func find(_ name: String, for requester: Requester) -> Result {
+        var result = Result()
+        if name.contains("/") {
+            for file in SearchPath.expansions(name, origin: requester.origin) {
+                if let hit = hit(file.path, isRelative: file.isRelative) { result.hits.append(hit) }
+            }
+            return result
         }
-        for folder in environment {
-            if let hit = hit((folder + "/" + name, false)) { return hit }
+        let lists = (requester.runpath == nil ? requester.rpath : []) + environment + (requester.runpath ?? [])
+        for folder in lists where search(folder, for: name, &result) { return result }
+        let (special, plain) = cache?.paths(of: name) ?? ([], [])
+        result.hits += special.compactMap { hit($0) }
+        for path in plain {
+            guard let hit = hit(path) else { continue }
+            result.hits.append(hit)
+            return result
         }
-        if let runpath = requester.runpath, let hit = find(name, in: runpath) {
-            return hit
-        }
-        for path in cache?.paths(of: name) ?? [] {
-            if let hit = hit((path, false)) { return hit }
-        }
-        for folder in systemFolders {
-            if let hit = hit((folder + "/" + name, false)) { return hit }
-        }
-        return nil
+        for folder in systemFolders
+        where search(SearchPath.Folder(path: folder, isRelative: false), for: name, &result) { return result }
+        return result
     }
 
-    private func find(_ name: String, in folders: [Folder]) -> Hit? {
-        for folder in folders {
-            if let hit = hit((folder.path + "/" + name, folder.isRelative)) { return hit }
+    /// Looks into one folder.
+    ///
+    /// - Returns: Whether the linker looks no further.
+    private func search(_ folder: SearchPath.Folder, for name: String, _ result: inout Result) -> Bool {
+        result.folders.append(folder.path)
+        for variant in SearchPath.variants(of: folder.path) {
+            result.folders.append(variant)
+            if let hit = hit("\(variant)/\(name)", isRelative: folder.isRelative) { result.hits.append(hit) }
         }
-        return nil
-    }
-
-    /// The folders of a list, expanded for an image at an origin, without paths too long for any system.
-    package static func folders(_ list: String, origin: String) -> [Folder] {
-        split(list).prefix(folderLimit).map { expand($0, origin: origin) }.filter { $0.path.utf8.count < 4096 }
+        guard let hit = hit("\(folder.path)/\(name)", isRelative: folder.isRelative) else { return false }
+        result.hits.append(hit)
+        return folder.isCertain
     }
 
     /// A file counts only if it was built for the same machine; the dynamic linker skips others, too.
-    private func hit(_ candidate: (path: String, isRelative: Bool)) -> Hit? {
-        guard DirectoryListing.exists(candidate.path), let bytes = try? ImageBytes(path: candidate.path),
+    private func hit(_ path: String, isRelative: Bool = false) -> Hit? {
+        guard DirectoryListing.exists(path), let bytes = try? ImageBytes(path: path),
             let image = try? ELFImage(bytes), image.architecture == architecture
         else { return nil }
-        return Hit(path: candidate.path, isRelativeToOrigin: candidate.isRelative, image: image)
-    }
-
-    private static func split(_ list: String) -> [String] {
-        list.split { $0 == ":" || $0 == ";" }.map(String.init)
-    }
-
-    /// Expands `$ORIGIN`, and `$LIB` to its usual value; in one pass, since the origin may itself contain such words.
-    package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
-        var result = ""
-        var isRelative = false
-        var rest = Substring(path)
-        while let dollar = rest.firstIndex(of: "$") {
-            result += rest[..<dollar]
-            rest = rest[dollar...]
-            let token = [("${ORIGIN}", origin), ("$ORIGIN", origin), ("${LIB}", "lib64"), ("$LIB", "lib64")].first {
-                rest.hasPrefix($0.0)
-            }
-            result += token?.1 ?? "$"
-            isRelative = isRelative || token?.0.contains("ORIGIN") == true
-            rest = rest.dropFirst(token?.0.count ?? 1)
-        }
-        return (result + rest, isRelative)
+        return Hit(path: path, isRelativeToOrigin: isRelative, image: image)
     }
 }

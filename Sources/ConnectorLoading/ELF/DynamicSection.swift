@@ -81,6 +81,9 @@ package struct DynamicSection {
 }
 
 extension ELFImage {
+    /// More libraries than any image names; each is looked for in many folders.
+    package static let neededLimit = 256
+
     /// A text of the dynamic string table; nil outside it.
     package func string(_ dynamic: DynamicSection, at index: Int, limit: Int = 4096) -> String? {
         guard let strings = dynamic.strings, index >= 0, index < dynamic.stringsSize else { return nil }
@@ -90,8 +93,11 @@ extension ELFImage {
 
     /// The libraries that the image asks for, in its order.
     package func neededLibraries(_ dynamic: DynamicSection) -> [String] {
-        dynamic.needed.prefix(ImageSoundness.neededLimit).compactMap { string(dynamic, at: $0) }
+        dynamic.needed.prefix(Self.neededLimit).compactMap { string(dynamic, at: $0) }
     }
+
+    /// The libraries that the image asks for; none without a dynamic section.
+    package var neededNames: [String] { DynamicSection(self).map { neededLibraries($0) } ?? [] }
 
     /// Whether the image is a program: position-independent ones have the type of a library.
     package func isProgram(_ dynamic: DynamicSection?) -> Bool {

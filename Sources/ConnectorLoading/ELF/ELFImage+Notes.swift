@@ -40,6 +40,10 @@ extension ELFImage {
         var position = 0
         while position <= size - 12, budget > 0, places.count < 2 {
             budget -= 1
+            if isOverpadded(offset + position) {
+                position += 4
+                continue
+            }
             guard let nameSize = bytes.integer(at: offset + position, as: UInt32.self),
                 let textSize = bytes.integer(at: offset + position + 4, as: UInt32.self),
                 let type = bytes.integer(at: offset + position + 8, as: UInt32.self)
@@ -55,6 +59,15 @@ extension ELFImage {
             }
             position = padded(end, to: alignment)
         }
+    }
+
+    /// Whether a manifest's note begins one word later: earlier versions of `connector/manifest.h` padded a text whose length is a
+    /// multiple of four by four bytes too many.
+    private func isOverpadded(_ offset: Int) -> Bool {
+        bytes.integer(at: offset, as: UInt32.self) == 0
+            && bytes.integer(at: offset + 4, as: UInt32.self) == UInt32(ManifestNote.name.utf8.count + 1)
+            && bytes.integer(at: offset + 12, as: UInt32.self) == ManifestNote.type
+            && bytes.hasText(ManifestNote.name.utf8Span.span, at: offset + 16)
     }
 
     private func padded(_ value: Int, to alignment: Int) -> Int {

@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// A shared library in ELF, read without trusting a byte of it (System V gABI, chapters 4 and 5).
 ///
 /// Every offset, size and count is only the file's claim: each is checked against the file, sums cannot overflow, and
 /// every walk ends. Unreadable data counts as absent and never traps.
-package struct ELFImage {
+package struct ELFImage: ManifestCarrier {
     /// The file.
     package let bytes: ImageBytes
     /// The architecture that it was built for.

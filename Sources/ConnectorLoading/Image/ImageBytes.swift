@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
@@ -73,6 +73,9 @@ package final class ImageBytes {
     private func releaseStorage() {
         if isReusable { unsafe ReadBuffer.give(storage) } else { unsafe storage.deallocate() }
     }
+
+    /// Whether the whole file has been read.
+    package var isWhole: Bool { available == count }
 
     /// Reads the rest of the file.
     ///

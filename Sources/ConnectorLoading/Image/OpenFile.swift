@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import ConnectorPlatform
 
 #if canImport(Glibc)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(macOS)
-    import ConnectorManifest
+    import ConnectorBase
 
     extension PluginLoader {
         /// Loads an image from its own path: macOS checks the signature of what it maps itself, and has no files in memory.

@@ -1,8 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorManifest
+
 #if os(Linux)
-    import ConnectorManifest
+    import ConnectorBase
     import ConnectorPlatform
 
     extension PluginLoader {
@@ -15,17 +17,21 @@
             let dynamic = soundness.dynamic
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
-            let relatives = try NewDependencies.examine(image, dynamic)
+            let dependencies = try NewDependencies(of: image, dynamic)
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
-                        if let existing = unsafe try ForeignLibrary.existing(candidate, image, dynamic, content) {
+                        // A library that a sidecar names by its path may be one that the process has already.
+                        if candidate.manifest.library != nil,
+                            let existing = unsafe try ForeignLibrary.existing(image, dynamic, content)
+                        {
                             return existing
                         }
                         let sealed = unsafe SealedImage(
                             content,
                             path: candidate.path,
-                            relatives: relatives,
+                            relatives: dependencies.relatives,
+                            keepsLayout: dependencies.climbsFromOrigin,
                             storage: storage
                         )
                         PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
@@ -35,7 +41,7 @@
                 }
                 if let result { return (result, MappedCode(soundness, result, entry: candidate.manifest.entry)) }
             } catch {
-                throw Self.refused(image, dynamic, error)
+                throw DependencyDiagnosis.refusal(image, dynamic, error)
             }
             throw Preflight.changed(candidate.path)
         }

@@ -1,10 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CConnector
 package import ConnectorManifest
 
 /// Checks an image before any of its code runs, cheaply enough for every load.
 package enum Preflight {
+    /// The versions of the ABI that this host speaks.
+    package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
+
     /// Checks that an image is a sound shared library for this machine.
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
@@ -51,7 +55,7 @@ package enum Preflight {
 
     /// The error for a manifest of other ABI versions than this host speaks; nil if they overlap.
     package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
-        let spoken = PluginTable.abiVersions
+        let spoken = abiVersions
         guard !manifest.abi.overlaps(spoken) else { return nil }
         let isNewer = manifest.abi.lowerBound > spoken.upperBound
         return ConnectorError(
@@ -110,18 +114,5 @@ extension ELFImage {
         if segment(ELFConstant.interpreter) != nil, isProgram(DynamicSection(self)) {
             throw Preflight.executable(bytes.path)
         }
-    }
-}
-
-extension String {
-    /// The part after the last slash.
-    package var lastPathComponent: String {
-        utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
-    }
-
-    /// The part before the last slash; `.` if there is none.
-    package var parentPath: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
     }
 }

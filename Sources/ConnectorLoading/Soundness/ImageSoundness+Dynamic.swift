@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension ImageSoundness {
     /// Tags that make sense only together.
@@ -13,9 +13,6 @@ extension ImageSoundness {
         [.initializers, .initializersSize], [.finalizers, .finalizersSize],
         [.versionNeeds, .versionNeedCount], [.versionDefinitions, .versionDefinitionCount],
     ]
-
-    /// More libraries than any image names; each is looked for in many folders.
-    static let neededLimit = 256
 
     /// The entries of the dynamic section, and the texts that they name.
     func checkDynamicSection() throws(ConnectorError) {
@@ -63,8 +60,8 @@ extension ImageSoundness {
             image.bytes.integer(at: strings + size - 1, as: UInt8.self) == 0
         else { throw damaged("the dynamic symbols have no names, or names without an end") }
         _ = try table(.symbolTable, size: symbolCount * 24, "the dynamic symbols")
-        guard dynamic.needed.count <= Self.neededLimit else {
-            throw damaged("it needs \(dynamic.needed.count) libraries, more than \(Self.neededLimit)")
+        guard dynamic.needed.count <= ELFImage.neededLimit else {
+            throw damaged("it needs \(dynamic.needed.count) libraries, more than \(ELFImage.neededLimit)")
         }
         for index in dynamic.needed + [dynamic.soname, dynamic.rpath, dynamic.runpath].compactMap(\.self) {
             guard index < size else { throw damaged("the name of a library lies outside the names") }

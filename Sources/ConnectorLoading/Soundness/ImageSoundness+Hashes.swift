@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension ImageSoundness {
     /// The tables by which the linker looks up symbols: one that it cannot leave would hang the process.

@@ -1,13 +1,15 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension ImageSoundness {
     /// Functions of the runtimes that must be in a process from its start, and what they belong to.
-    private static let runtimes: [(symbol: String, name: String)] = [
-        ("__asan_init", "AddressSanitizer"), ("__tsan_init", "ThreadSanitizer"), ("__msan_init", "MemorySanitizer"),
-        ("__hwasan_init", "hardware-assisted AddressSanitizer"),
+    ///
+    /// The last element is the runtime's library, for those that a program can start with although it was built without them.
+    private static let runtimes: [(symbol: String, name: String, library: String?)] = [
+        ("__asan_init", "AddressSanitizer", "asan"), ("__tsan_init", "ThreadSanitizer", "tsan"),
+        ("__msan_init", "MemorySanitizer", nil), ("__hwasan_init", "hardware-assisted AddressSanitizer", nil),
     ]
 
     /// The dynamic symbols: their names, their versions, and what the defined ones stand for.
@@ -68,8 +70,20 @@ extension ImageSoundness {
             throw ConnectorError(
                 .loadFailed,
                 "\(image.bytes.path) was built for \(runtime.name), which this process was not started with",
-                fix: "build the plugin without -fsanitize, or the host with it too"
+                fix: runtime.library.map(preloading)
+                    ?? "build the plugin without -fsanitize, or the host with it too"
             )
         }
+    }
+
+    /// How to start the program with a runtime: the one that the image names, or else the one of its compiler.
+    private func preloading(_ library: String) -> String {
+        let needed = image.neededLibraries(dynamic).first {
+            $0.hasPrefix("lib\(library).so") || $0.contains("_rt.\(library)")
+        }
+        let file = needed ?? "$(clang -print-file-name=libclang_rt.\(library)-$(uname -m).so)"
+        let options = library == "asan" ? "ASAN_OPTIONS=detect_leaks=0 " : ""
+        return
+            "start the program with the runtime, \(options)LD_PRELOAD=\(file), or build the plugin without -fsanitize"
     }
 }

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension ImageSoundness {
     /// The versions that are needed and defined: the linker follows these chains to their end, whatever their counts say.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Checks what the dynamic linker trusts blindly in an image: a damaged one crashes it, and the process with it.
 ///

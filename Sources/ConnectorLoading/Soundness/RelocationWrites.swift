@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Tracks what relocations write: each place once, and a function wherever the linker will call one.
 struct RelocationWrites {

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A capability as one plugin offers it.
 public struct Capability: Sendable, Hashable {
     /// The name and version.
@@ -8,7 +10,7 @@ public struct Capability: Sendable, Hashable {
     /// The operations that the plugin implements; it omits those that its vendor cannot do.
     public var operations: [Operation]
 
-    /// Takes its parts.
+    /// Creates a capability with the operations that a plugin implements.
     package init(id: CapabilityID, operations: [Operation]) {
         self.id = id
         self.operations = operations
@@ -45,18 +47,21 @@ public struct Operation: Sendable, Hashable {
     public var signature: Signature
     /// A one-sentence description for readers.
     public var documentation: String
-    /// Whether an event that it takes is delivered by the outbox: see <doc:Outbox>.
+    /// Whether the outbox delivers the operation's events: see <doc:Outbox>.
     public var isDelivered = false
+    /// Whether the function returns without waiting, within microseconds, so that it runs on its caller's thread.
+    public var isPrompt = false
     /// How a foreign library's function reports success; nil for a plugin's own function, which follows the ABI.
     public var foreign: ForeignConvention?
 
-    /// Takes its parts.
+    /// Creates an operation.
     package init(
         name: String,
         symbol: String,
         signature: Signature,
         documentation: String,
         isDelivered: Bool = false,
+        isPrompt: Bool = false,
         foreign: ForeignConvention? = nil
     ) {
         self.name = name
@@ -64,6 +69,7 @@ public struct Operation: Sendable, Hashable {
         self.signature = signature
         self.documentation = documentation
         self.isDelivered = isDelivered
+        self.isPrompt = isPrompt
         self.foreign = foreign
     }
 }
@@ -91,7 +97,6 @@ package let identifierRule =
 /// starting with a letter or digit, at most 64.
 package func isIdentifier(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
-    func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
-    return isLetterOrDigit(first)
-        && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x5F || $0 == 0x2E }
+    return first.isLetterOrDigit
+        && text.utf8.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "-_.".utf8.contains($0) }
 }

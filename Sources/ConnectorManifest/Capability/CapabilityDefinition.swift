@@ -1,10 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The contract that every plugin of a capability keeps: its operations and their signatures.
 ///
-/// Host, kit, manifests and documentation all read this one definition. Any other capability is the user's own, and its
-/// manifest defines it.
+/// Host, kit, manifests and documentation all read this one definition. A user's own capability is
+/// defined by its plugin's manifest.
 public struct CapabilityDefinition: Sendable, Hashable {
     /// The capability's name and version, such as `geocoder/1`.
     public var id: String
@@ -21,7 +23,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var signature: String
         /// A one-sentence description for readers.
         public var documentation: String
-        /// Whether an event that it takes is delivered by the outbox.
+        /// Whether the outbox delivers the operation's events.
         public var isDelivered = false
         /// What a call loses for good, in a few words; nil if it loses nothing.
         package var loss: String?
@@ -56,7 +58,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     }
 
     /// Every capability that the project defines.
-    public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder]
+    public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder, settings, sensor]
 
     /// User behaviour, in the terms of the Segment specification.
     public static let analytics = CapabilityDefinition(
@@ -122,6 +124,30 @@ public struct CapabilityDefinition: Sendable, Hashable {
         [
             ("geocode", "(request: json) async -> json", "Finds places by free text or by the parts of an address."),
             ("reverse", "(request: json) async -> json", "Finds what is at a coordinate."),
+        ]
+    )
+
+    /// Values by key.
+    public static let settings = CapabilityDefinition(
+        "settings/1",
+        "Settings, which are JSON values by key, with the event settings-changed for each change.",
+        losses: ["remove": "The value is lost."],
+        [
+            ("get", "(key: string) async -> json", "Reads a setting; null if it has no value."),
+            ("set", "(key: string, value: json) async", "Gives a setting a value."),
+            ("remove", "(key: string) async", "Takes a setting's value away; its default stays."),
+            ("list", "(prefix: string?) async -> json", "Reads every setting whose key starts with the prefix."),
+            ("change", "(changes: json) async", "Changes several settings, all or none; null removes one."),
+        ]
+    )
+
+    /// Measurements.
+    public static let sensor = CapabilityDefinition(
+        "sensor/1",
+        "Readings with unit, time and quality, with the event sensor-readings for new ones.",
+        [
+            ("latest", "(sensor: string?) async -> json", "Reads the newest reading of each sensor, or of one."),
+            ("range", "(range: json) async -> json", "Reads the readings of a sensor between two moments."),
         ]
     )
 }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+
 /// How a function of a library that knows nothing of connectors reports success.
 public struct ForeignConvention: Sendable, Hashable {
     /// The return values that mean success.

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+
 /// One value that a plugin takes from its connector's `config`.
 public struct ConfigurationField: Sendable, Hashable {
     /// The key in `config`.

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// Reads capabilities: every operation written out or, for a standard capability, only the differences.
 ///
 /// | in the manifest | means |
@@ -8,8 +10,8 @@
 /// | `"analytics/1": {}` | every operation |
 /// | `"analytics/1": ["track", "flush"]` | these operations |
 /// | `"analytics/1": {"except": ["alias"]}` | every operation but these |
-/// | `"analytics/1": {"track": {…}}` | the operations that are named, with what the definition says unless it stands there |
-/// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with something of their own |
+/// | `"analytics/1": {"track": {…}}` | the operations that are named; what an entry leaves out comes from the definition |
+/// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with entries of their own |
 ///
 /// An omitted symbol is the plugin's id and the operation's name: `segment_track`.
 extension JSONReader {
@@ -169,7 +171,7 @@ extension JSONReader {
             let object = members(
                 of: value,
                 at: path,
-                allowed: ["symbol", "signature", "documentation", "delivered"]
+                allowed: ["symbol", "signature", "documentation", "delivered", "prompt"]
                     + (isForeign ? ["status", "codes", "releases"] : [])
             )
         else {
@@ -201,6 +203,7 @@ extension JSONReader {
             signature: signature,
             documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
             isDelivered: bool("delivered", in: object, at: path) ?? defined?.isDelivered ?? false,
+            isPrompt: bool("prompt", in: object, at: path) ?? false,
             foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
         )
     }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// Reads the parts of a sidecar that describe a library which knows nothing of connectors.
 extension JSONReader {
     /// Reads how a foreign function reports success, and checks it against the signature.

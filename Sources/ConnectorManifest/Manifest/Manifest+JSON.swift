@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+
 extension Manifest {
     /// Reads a manifest, and throws its first problem.
     ///
@@ -29,8 +31,9 @@ extension Manifest {
             var reader = JSONReader(text: text, file: file)
             let manifest = reader.manifest(value)
             let problems = reader.problems.map { problem in
-                guard problem.code != .signatureMismatch, problem.code != .unsupported else { return problem }
                 var problem = problem
+                problem.quoteLine(of: text)
+                guard problem.code != .signatureMismatch, problem.code != .unsupported else { return problem }
                 problem.message = "\(problem.message) (\(problem.code))"
                 problem.code = .invalidManifest
                 return problem
@@ -42,6 +45,7 @@ extension Manifest {
             if let position = error.position, let field = JSONPath(around: position, in: text) {
                 problem.message += ", in \(field.description.excerpt)"
             }
+            problem.quoteLine(of: text)
             return (nil, [problem])
         }
     }
@@ -282,9 +286,6 @@ extension JSONReader {
     /// Whether a name is safe inside `{{secret:NAME}}` and `{NAME}`.
     private func isFieldName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-            }
+            && name.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
     }
 }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 extension Manifest {
     /// The default symbol of an operation: `my-plugin` and `track` make `my_plugin_track`.
     package static func symbol(of operation: String, plugin: String) -> String {

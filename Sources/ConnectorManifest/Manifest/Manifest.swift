@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A plugin's description of itself, readable without running its code.
 ///
 /// The keys of the JSON are the names of the properties here; `manifest` is the version of the format, 1.

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A version by Semantic Versioning 2.0.0, without build metadata.
 public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Breaking changes.
@@ -25,7 +27,7 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
         let dot = UInt8(ascii: ".")
         let numbers = parts[0].split(separator: dot, omittingEmptySubsequences: false).map { part -> UInt32? in
-            let isCanonical = (part.count == 1 || part.first != 0x30) && part.allSatisfy { (0x30...0x39).contains($0) }
+            let isCanonical = (part.count == 1 || part.first != 0x30) && part.allSatisfy(\.isDigit)
             return isCanonical ? UInt32(Substring(part)) : nil
         }
         guard numbers.count == 3, let major = numbers[0], let minor = numbers[1], let patch = numbers[2] else {
@@ -35,12 +37,9 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
         guard parts.count == 2 else { return }
         prerelease = parts[1].split(separator: dot, omittingEmptySubsequences: false).map { String(Substring($0)) }
         let isValid = prerelease.allSatisfy { identifier in
-            let isNumber = identifier.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            let isNumber = identifier.utf8.allSatisfy(\.isDigit)
             return !identifier.isEmpty && !(isNumber && identifier.count > 1 && identifier.first == "0")
-                && identifier.utf8.allSatisfy { byte in
-                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                        || byte == 0x2D
-                }
+                && identifier.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
         }
         guard isValid else { return nil }
     }

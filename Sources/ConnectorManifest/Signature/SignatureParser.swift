@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
+
 extension Signature {
     /// The most parameters and results of an operation, together.
     package static let valueLimit = 32
@@ -101,23 +103,17 @@ private struct SignatureParser {
     private mutating func word(_ what: String) throws(ConnectorError) -> String {
         skipSpace()
         let start = index
-        while index < text.count, isWordByte(text[index], isFirst: index == start) { index += 1 }
-        guard index > start else { throw error("expected \(what)") }
-        return String(decoding: text[start..<index], as: UTF8.self)
-    }
-
-    private func isWordByte(_ byte: UInt8, isFirst: Bool) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): !isFirst
-        default: false
+        guard index < text.count, !text[index].isDigit, text[index].isWordCharacter else {
+            throw error("expected \(what)")
         }
+        while index < text.count, text[index].isWordCharacter { index += 1 }
+        return String(decoding: text[start..<index], as: UTF8.self)
     }
 
     private mutating func consumeWord(_ wanted: String) -> Bool {
         let start = index
         guard consume(wanted) else { return false }
-        guard index < text.count, isWordByte(text[index], isFirst: false) else { return true }
+        guard index < text.count, text[index].isWordCharacter else { return true }
         index = start
         return false
     }
@@ -134,11 +130,7 @@ private struct SignatureParser {
     }
 
     private mutating func skipSpace() {
-        while index < text.count,
-            text[index] == 0x20 || text[index] == 0x09 || text[index] == 0x0A || text[index] == 0x0D
-        {
-            index += 1
-        }
+        while index < text.count, text[index].isWhitespace { index += 1 }
     }
 
     private func error(_ message: String, fix: String? = nil) -> ConnectorError {

@@ -1,12 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A type that crosses the plugin line; the raw value is its name in a signature.
 package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomStringConvertible {
     case i8, i16, i32, i64
     case u8, u16, u32, u64
     case f32, f64
-    /// An opaque pointer that a library hands out and takes back.
+    /// An opaque pointer that a library returns and later accepts again.
     case handle
     /// UTF-8 text, passed as pointer and length.
     case string

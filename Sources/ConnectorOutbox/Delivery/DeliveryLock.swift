@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -15,7 +15,7 @@ package final class DeliveryLock: Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Takes the right.
+    /// Takes the lock.
     ///
     /// - Throws: `conflict` if another process has it, `storage` if the lock cannot be made.
     package init(_ directory: String) throws(ConnectorError) {
@@ -39,13 +39,13 @@ package final class DeliveryLock: Sendable {
         }
     }
 
-    /// A right that nobody else can have, for an outbox in memory.
+    /// A right without a lock file, for an outbox that no other process sees.
     package init() {
         (descriptor, path) = (-1, "")
     }
 
     /// Whether the file of the lock still lies where others look for it.
-    package var isInPlace: Bool { descriptor < 0 || FileIdentity(descriptor) == FileIdentity(path) }
+    package var isInPlace: Bool { descriptor < 0 || FileID(descriptor) == FileID(path) }
 
     deinit {
         if descriptor >= 0 { _ = close(descriptor) }

@@ -1,21 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
-
-/// What becomes of an event after an attempt.
-package enum Fate: Sendable, Hashable {
-    /// It stays where it is, and comes again with the next batch.
-    case waiting
-    /// The vendor has it.
-    case delivered
-    /// It is tried again at that time, and others overtake it.
-    case retry(at: Timestamp)
-    /// It is a dead letter: the vendor refuses it for good, or it is too old.
-    case dead
-    /// It was given up to make room.
-    case dropped
-}
+package import ConnectorBase
 
 /// One attempt to deliver a batch.
 package struct Attempt: Sendable, Hashable {
@@ -24,7 +10,7 @@ package struct Attempt: Sendable, Hashable {
     /// For each event, why it was not delivered; nil if it was.
     package var failures: [DeliveryFailure?]
 
-    /// Takes its parts.
+    /// Records an attempt at a whole batch.
     package init(at: Timestamp, failures: [DeliveryFailure?]) {
         self.at = at
         self.failures = failures
@@ -38,14 +24,14 @@ package struct DeliveryFailure: Sendable, Hashable {
     /// The vendor's words, or ours.
     package var reason: String
 
-    /// Takes its parts.
+    /// Names a failure.
     package init(_ code: ConnectorError.Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 }
 
-/// One or several equal attempts, one after the other.
+/// One or several equal attempts in a row.
 package struct PastAttempt: Sendable, Hashable {
     /// When the first of them began.
     package var at: Timestamp
@@ -56,7 +42,7 @@ package struct PastAttempt: Sendable, Hashable {
     /// Why they failed; nil for the one that succeeded.
     package var failure: DeliveryFailure?
 
-    /// Takes its parts.
+    /// Describes attempts with one result.
     package init(at: Timestamp, until: Timestamp, count: Int, failure: DeliveryFailure? = nil) {
         self.at = at
         self.until = until

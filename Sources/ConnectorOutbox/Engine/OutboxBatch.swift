@@ -1,21 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
-
-/// The most that one batch may hold.
-package struct BatchLimits: Sendable, Hashable {
-    /// The most events.
-    package var count: Int
-    /// The most bytes of payloads, with one for each separator. A single event may exceed it.
-    package var bytes: Int
-
-    /// Takes the limits.
-    package init(count: Int = 500, bytes: Int = 500_000) {
-        self.count = max(1, count)
-        self.bytes = max(1, bytes)
-    }
-}
+package import ConnectorBase
 
 /// Some events of one connector, to be delivered together.
 package struct OutboxBatch: Sendable {
@@ -25,6 +11,19 @@ package struct OutboxBatch: Sendable {
     package var entries: [Entry]
     /// When the connector's next event is due, if none is now.
     package var nextDue: Timestamp?
+    /// Whether the connector's next event does not fit: no later one can join the batch.
+    package var isFull = false
+
+    /// Collects events to be delivered together.
+    package init(target: String, entries: [Entry], nextDue: Timestamp? = nil, isFull: Bool = false) {
+        (self.target, self.entries, self.nextDue, self.isFull) = (target, entries, nextDue, isFull)
+    }
+
+    /// Why none of the events may be delivered: the store has altered them. Nil if they are whole; a batch holds either kind alone.
+    package var damage: DeliveryFailure? {
+        guard entries.first?.isDamaged == true else { return nil }
+        return DeliveryFailure(.storage, "damaged in the outbox: its checksum is another than when it was stored")
+    }
 
     /// Whether there is nothing to deliver.
     package var isEmpty: Bool { entries.isEmpty }
@@ -39,5 +38,22 @@ package struct OutboxBatch: Sendable {
         package var event: OutboxEvent
         /// When the event was put back in the queue, which makes it young again; nil if it never was.
         package var renewedAt: Timestamp?
+        /// Whether the store has altered the event, so that it must not be delivered.
+        package var isDamaged = false
+
+        /// Describes an event of a batch.
+        package init(
+            position: Int64,
+            attempts: Int,
+            event: OutboxEvent,
+            renewedAt: Timestamp? = nil,
+            isDamaged: Bool = false
+        ) {
+            self.position = position
+            self.attempts = attempts
+            self.event = event
+            self.renewedAt = renewedAt
+            self.isDamaged = isDamaged
+        }
     }
 }

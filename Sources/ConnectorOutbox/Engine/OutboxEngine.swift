@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Where an outbox keeps its events.
 ///
@@ -9,10 +9,13 @@ package import ConnectorManifest
 /// come. It neither delivers nor waits: ``Delivery`` asks for batches, and tells what became of them.
 ///
 /// Every function may be called from any task. A `ConnectorError` of code `storage` says that the engine could not do
-/// it, and that nothing has changed; of servers that do not answer, nobody knows, and the same call may be made again.
+/// it, and that nothing has changed; when servers do not answer, it may have changed, and the same call may be made again.
 package protocol OutboxEngine: Sendable {
     /// What it takes to lose an event that ``append(_:to:)`` has stored, in one sentence for the report.
     var stability: String { get }
+
+    /// Whether other hosts deliver what is in the store, too.
+    var isShared: Bool { get }
 
     /// Stores events for connectors in one step, and returns once they are stable.
     ///
@@ -21,23 +24,40 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: For each event, whether it is new.
     func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep
 
+    /// Stores events as ``append(_:to:)`` does for the connectors whose queues have room, in one step with the look whether they have.
+    ///
+    /// - Returns: Nil if the engine cannot do both in one step, and has done neither.
+    func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        within bounds: [String: QueueBound]
+    ) async throws(ConnectorError) -> Admission?
+
+    /// Stores an event and deletes it again, to show that events can be stored.
+    func prove() async throws(ConnectorError)
+
     /// The next events of a connector, oldest first: those whose next attempt is due, or else new ones.
     ///
     /// All events of a batch have the same capability. The batch is empty if nothing is due. Until it is settled, the caller
-    /// gets the same events again; an engine that hosts share gives them to no other host meanwhile.
+    /// gets the same events again, and an engine that hosts share gives them to no other host.
     func batch(for target: String, upTo limits: BatchLimits, now: Timestamp) async throws(ConnectorError) -> OutboxBatch
 
     /// Records an attempt to deliver a batch, and what became of each of its events.
     ///
-    /// - Parameter fates: One for each event, in the order of the batch; those of an unfinished attempt are all
-    ///   ``Fate/waiting``.
-    /// - Returns: For each event, whether it still waited: an operator may have dropped it meanwhile.
+    /// - Parameter outcomes: One for each event, in the order of the batch; those of an unfinished attempt are all
+    ///   ``DeliveryOutcome/waiting``.
+    /// - Returns: For each event, whether it was still queued: an operator may have dropped it.
     @discardableResult
     func settle(
         _ batch: OutboxBatch,
-        _ fates: [Fate],
+        _ outcomes: [DeliveryOutcome],
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep
+
+    /// Returns a connector's batch to the queue, for this or another host to deliver; no attempt is recorded.
+    ///
+    /// Needs no answer: what cannot be given back, because a server is away, other hosts get once its lease has lapsed.
+    func release(_ target: String)
 
     /// Makes no retry of a connector wait longer than it was to wait in the first place: the time of day was set back.
     func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
@@ -52,10 +72,10 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: The number of this step.
     func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64
 
-    /// How every connector stands that has ever had an event.
+    /// The statistics of every connector that has ever had an event.
     func read() async throws(ConnectorError) -> OutboxReading
 
-    /// What is known of events, oldest first.
+    /// Records of events, oldest first.
     func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord]
 
     /// Puts dead letters back in the queue.
@@ -76,11 +96,27 @@ package protocol OutboxEngine: Sendable {
 }
 
 extension OutboxEngine {
+    /// False: right for engines that one host uses at a time.
+    package var isShared: Bool { false }
+
+    /// Does nothing: right for engines that one host uses at a time.
+    package func release(_ target: String) {}
+
+    /// Returns nil: right for engines that share their queues with other hosts.
+    package func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        within bounds: [String: QueueBound]
+    ) async throws(ConnectorError) -> Admission? { nil }
+
+    /// Does nothing: right for engines whose opening shows it.
+    package func prove() async throws(ConnectorError) {}
+
     /// Does nothing: right for engines that keep the time themselves.
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
 
-    /// How every connector stands that has ever had an event.
-    package func standings() async throws(ConnectorError) -> [String: Standing] { try await read().standings }
+    /// The statistics of every connector that has ever had an event.
+    package func statistics() async throws(ConnectorError) -> [String: QueueStatistics] { try await read().statistics }
 }
 
 /// What one step did to the store.
@@ -89,12 +125,22 @@ package struct OutboxStep: Sendable, Hashable {
     package var turn: UInt64
     /// For each event, whether the step did anything to it.
     package var isApplied: [Bool]
+
+    /// Describes a step.
+    package init(turn: UInt64, isApplied: [Bool]) {
+        (self.turn, self.isApplied) = (turn, isApplied)
+    }
 }
 
 /// What the store held at one moment.
 package struct OutboxReading: Sendable {
     /// The number of the reading among the steps of this engine. Servers that are shared may hold later ones, too.
     package var turn: UInt64
-    /// How every connector stands that has ever had an event.
-    package var standings: [String: Standing]
+    /// The statistics of every connector that has ever had an event.
+    package var statistics: [String: QueueStatistics]
+
+    /// Describes what the store held.
+    package init(turn: UInt64, statistics: [String: QueueStatistics]) {
+        (self.turn, self.statistics) = (turn, statistics)
+    }
 }

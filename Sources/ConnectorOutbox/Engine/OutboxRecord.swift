@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Which events an operator means.
 package struct RecordSelection: Sendable, Hashable {
@@ -13,16 +13,16 @@ package struct RecordSelection: Sendable, Hashable {
     package var states: Set<OutboxRecord.State>?
     /// The most records.
     package var limit: Int
-    /// The last place of the records that came before, for the next ones; of one state alone. Nil to begin with the first.
-    package var after: RecordPlace?
+    /// Where the previous page of records ended; for one state alone. Nil to begin with the first.
+    package var after: RecordCursor?
 
-    /// Takes its parts.
+    /// Selects everything that is not excluded.
     package init(
         targets: Set<String>? = nil,
         ids: Set<String>? = nil,
         states: Set<OutboxRecord.State>? = nil,
         limit: Int = .max,
-        after: RecordPlace? = nil
+        after: RecordCursor? = nil
     ) {
         self.targets = targets
         self.ids = ids
@@ -38,33 +38,33 @@ package struct OutboxRecord: Sendable {
     package var target: String
     /// The event.
     package var event: OutboxEvent
-    /// How it stands.
+    /// Its state.
     package var state: State
     /// When it is tried again, for one that is retried on its own.
     package var due: Timestamp?
     /// Every attempt, oldest first; attempts that failed alike and one after another are counted together.
     package var attempts: [PastAttempt]
-    /// Its place among the records of its state; nil for one that came from elsewhere.
-    package var place: RecordPlace?
+    /// Its position among the records of its state; nil for one that came from elsewhere.
+    package var cursor: RecordCursor?
 
-    /// Takes its parts.
+    /// Describes an event at a connector.
     package init(
         target: String,
         event: OutboxEvent,
         state: State,
         due: Timestamp? = nil,
         attempts: [PastAttempt],
-        place: RecordPlace? = nil
+        cursor: RecordCursor? = nil
     ) {
         self.target = target
         self.event = event
         self.state = state
         self.due = due
         self.attempts = attempts
-        self.place = place
+        self.cursor = cursor
     }
 
-    /// How an event stands.
+    /// The state of an event.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// It waits for its turn, or for its next attempt.
         case queued

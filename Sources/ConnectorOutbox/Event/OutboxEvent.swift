@@ -1,23 +1,23 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// An event on its way to the vendors: an id, and a payload that nothing on the way changes.
 package struct OutboxEvent: Sendable, Hashable {
     /// The event's own id, which stays the same in every attempt, and by which vendors recognise a repetition.
     package var id: String
     /// What delivers it: a capability and an operation of it.
-    package var lane: Lane
+    package var kind: EventKind
     /// When the application sent it.
     package var createdAt: Timestamp
     /// JSON: the element of a batch, or the arguments by name of an operation that takes no batch.
     package var payload: [UInt8]
 
-    /// Takes its parts.
-    package init(id: String, lane: Lane, createdAt: Timestamp, payload: [UInt8]) {
+    /// Makes an event as it is stored.
+    package init(id: String, kind: EventKind, createdAt: Timestamp, payload: [UInt8]) {
         self.id = id
-        self.lane = lane
+        self.kind = kind
         self.createdAt = createdAt
         self.payload = payload
     }
@@ -26,13 +26,13 @@ package struct OutboxEvent: Sendable, Hashable {
 /// The operation that an event was sent by, such as `track` of `analytics/1`.
 ///
 /// Events of one capability travel together where its `deliver` takes them; others travel alone.
-package struct Lane: Sendable, Hashable, CustomStringConvertible {
+package struct EventKind: Sendable, Hashable, CustomStringConvertible {
     /// The capability, such as `analytics/1`.
     package var capability: String
     /// The operation, such as `track`.
     package var operation: String
 
-    /// Takes its parts.
+    /// Names an operation of a capability.
     package init(_ capability: String, _ operation: String) {
         self.capability = capability
         self.operation = operation

@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// What became of an event at one connector.
 public struct DeliveryChange: Sendable {
     /// The connector, such as `analytics/segment`.
     public var connector: String
-    /// How the event stands there now.
+    /// The state of the event there now.
     public var state: State
     /// Why the vendor did not take it; nil if it did.
     public var error: ConnectorError?
 
-    /// How an event stands.
+    /// The state of an event.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// It is in the outbox, and was not tried yet.
         case queued
@@ -29,7 +29,7 @@ public struct DeliveryChange: Sendable {
         public var isFinal: Bool { self != .queued && self != .retrying }
     }
 
-    /// Takes its parts.
+    /// Describes a change at a connector.
     package init(_ connector: String, _ state: State, error: ConnectorError? = nil) {
         self.connector = connector
         self.state = state

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The source of every deadline, delay and timestamp of the host and its plugins.
 ///
@@ -37,6 +37,13 @@ public protocol HostClock: Sendable {
     /// The default schedules it after what is left until then.
     func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
+    /// Makes sure that timers fire. Work that relies on a deadline asks before it begins.
+    ///
+    /// The default returns true.
+    ///
+    /// - Returns: False if the system cannot create the thread that timers need; a later call tries again.
+    func prepare() -> Bool
+
     /// Prevents a timer from firing.
     ///
     /// - Returns: True if the timer will now never fire; false if it has fired, is firing, or was already cancelled.
@@ -45,6 +52,9 @@ public protocol HostClock: Sendable {
 }
 
 extension HostClock {
+    /// The default: timers need nothing.
+    public func prepare() -> Bool { true }
+
     /// The default: ``now()`` plus the delay, exact to the nanosecond.
     public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
 

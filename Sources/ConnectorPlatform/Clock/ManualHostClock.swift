@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 internal import Synchronization
 
 /// A clock that stands still until it is moved, for tests of anything with a deadline or a delay.
@@ -16,8 +16,30 @@ public final class ManualHostClock: HostClock {
         var epoch: UInt64
         /// The timers.
         var queue = TimerQueue()
-        /// The tests that wait until so many timers exist.
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        /// The tests that wait for timers.
+        var watchers: [(timers: Awaited, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Takes out the watchers whose timers wait now.
+        mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+            let ready = watchers.filter { has($0.timers) }
+            if !ready.isEmpty { watchers = watchers.filter { !has($0.timers) } }
+            return ready.map(\.continuation)
+        }
+
+        func has(_ timers: Awaited) -> Bool {
+            switch timers {
+            case .count(let count): queue.count >= count
+            case .one(let deadline): queue.hasTimer(at: deadline)
+            }
+        }
+    }
+
+    /// The timers that a test waits for.
+    private enum Awaited {
+        /// At least so many.
+        case count(Int)
+        /// One that is due at exactly this time.
+        case one(deadline: UInt64)
     }
 
     private let state: Mutex<State>
@@ -62,10 +84,7 @@ public final class ManualHostClock: HostClock {
             let deadline = deadline(state.now)
             let (timer, _) = state.queue.insert(at: deadline.time, fire)
             let overdue = deadline.isReached ? state.queue.remove(timer) : nil
-            let count = state.queue.count
-            let ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
-            state.watchers.removeAll { $0.count <= count }
-            return (timer, overdue, ready)
+            return (timer, overdue, state.takeReady())
         }
         overdue?()
         for continuation in ready { continuation.resume() }
@@ -96,13 +115,60 @@ public final class ManualHostClock: HostClock {
     /// The number of waiting timers.
     public var timerCount: Int { state.withLock { $0.queue.count } }
 
+    /// Moves the clock each time that something waits for it, until a function has returned: for work that waits an unknown number of
+    /// times.
+    ///
+    /// - Parameters:
+    ///   - step: How far the clock moves each time.
+    ///   - body: What is to end; it runs beside the clock.
+    public func advance(by step: Duration, until body: @escaping @Sendable () async -> Void) async {
+        // The timer that ends the last wait, once the body has returned.
+        let end = OneShot<HostTimer>()
+        await withTaskGroup { group in
+            group.addTask {
+                await body()
+                end.send(self.schedule(after: .max) {})
+            }
+            while true {
+                await timers(atLeast: 1)
+                guard end.value == nil else { break }
+                advance(by: step)
+                await Task.yield()
+            }
+        }
+        if let timer = end.value { cancel(timer) }
+    }
+
     /// Returns once at least `count` timers wait, so that a test moves the clock only after the code under test went to
     /// sleep.
     public func timers(atLeast count: Int) async {
+        await wait { _ in .count(count) }
+    }
+
+    /// Waits until a timer is due exactly that long from now.
+    ///
+    /// Other timers do not matter, such as those of the host's own housekeeping, which may or may not wait.
+    public func timer(dueAfter duration: Duration) async {
+        await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
+    }
+
+    /// Waits until a timer is due exactly that long from now, and moves the clock there.
+    public func advance(toTimerAfter duration: Duration) async {
+        await timer(dueAfter: duration)
+        advance(by: duration)
+    }
+
+    /// Whether a timer is due exactly that long from now.
+    public func hasTimer(dueAfter duration: Duration) -> Bool {
+        state.withLock { $0.queue.hasTimer(at: $0.now.saturatingAdding(duration.nanoseconds)) }
+    }
+
+    private func wait(for timers: (_ now: UInt64) -> Awaited) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                if state.queue.count >= count { return true }
-                state.watchers.append((count, continuation))
+                let timers = timers(state.now)
+                if state.has(timers) { return true }
+                state.watchers.append((timers, continuation))
                 return false
             }
             if isReady { continuation.resume() }

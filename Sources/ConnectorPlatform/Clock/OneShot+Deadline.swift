@@ -1,8 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
-package import ConnectorOneShot
+package import ConnectorBase
 
 extension OneShot {
     /// Waits for the value, but no longer than to a deadline.

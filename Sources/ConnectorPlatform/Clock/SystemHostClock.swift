@@ -1,12 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The system's clocks, with one thread that fires timers.
 ///
 /// The first timer starts the thread, which sleeps until the next one is due. A timer costs a heap entry, and a system
 /// call only if the thread would wake too late for it. Actions run on that thread and hand long work to others.
+///
+/// If the system cannot create the thread, ``prepare()`` says so. Every further timer tries again, and the timers that
+/// were scheduled meanwhile then fire. The thread ends with the clock.
 public final class SystemHostClock: HostClock {
     /// The state that the thread shares with callers.
     private struct State: Sendable {
@@ -21,9 +24,19 @@ public final class SystemHostClock: HostClock {
     }
 
     private let monitor = Monitor(State())
+    private let makeThread: HostThread.Make
 
     /// Creates the clock without starting its thread.
-    public init() {}
+    public convenience init() {
+        self.init { HostThread.start($0, $1) }
+    }
+
+    /// Creates the clock without starting its thread.
+    ///
+    /// - Parameter makeThread: Starts a thread; tests make it fail.
+    package init(makeThread: @escaping HostThread.Make) {
+        self.makeThread = makeThread
+    }
 
     deinit {
         monitor.withLock { $0.isStopped = true }
@@ -39,7 +52,7 @@ public final class SystemHostClock: HostClock {
     }
 
     /// The system's time of day.
-    public func wallTime() -> Timestamp { Timestamp(nanoseconds: SystemTime.wall()) }
+    public func wallTime() -> Timestamp { .now }
 
     /// Adds a timer, and starts the thread with the first.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
@@ -66,12 +79,24 @@ public final class SystemHostClock: HostClock {
         return action != nil
     }
 
-    /// Starts the thread. If the system has none to give, the next timer tries again.
-    private func start() {
-        let monitor = monitor
-        if !HostThread.start("connector-timer", { Self.serve(monitor) }) {
-            monitor.withLock { $0.isStarted = false }
+    /// Starts the thread, unless it runs.
+    ///
+    /// - Returns: False if the system cannot create it.
+    public func prepare() -> Bool {
+        let needsThread = monitor.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
         }
+        return needsThread ? start() : true
+    }
+
+    /// Starts the thread, which is already marked as started.
+    @discardableResult
+    private func start() -> Bool {
+        let monitor = monitor
+        if makeThread("connector-timer", { Self.serve(monitor) }) { return true }
+        monitor.withLock { $0.isStarted = false }
+        return false
     }
 
     private static func serve(_ monitor: Monitor<State>) {

@@ -39,6 +39,11 @@ package struct TimerQueue: Sendable {
     /// The number of waiting timers.
     package var count: Int { slots.count - free.count }
 
+    /// Whether a waiting timer is due at exactly this time.
+    package func hasTimer(at deadline: UInt64) -> Bool {
+        heap.contains { $0.deadline == deadline && slot(of: $0.timer) != nil }
+    }
+
     /// Adds a timer.
     ///
     /// - Returns: The timer's name, and whether it is now the first to fire.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFatalSignal
-public import ConnectorManifest
+public import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
@@ -29,7 +29,7 @@ public import ConnectorManifest
 /// What it does not see: `_exit`, `SIGKILL`, an overflow of the stack of a thread that the host did not start, and images on
 /// systems other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
 public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
-    /// The signal, such as `SIGSEGV`; `exit` if the plugin called it.
+    /// The signal, such as `SIGSEGV`; `exit`, `quick_exit` or `_exit` if the plugin called that; `silence` for a command that left no word.
     public var event: String
     /// The plugin's id and version; nil if none was on the stack.
     public var plugin: String?
@@ -39,12 +39,20 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     public var path: String?
     /// The place in the file's code, in hexadecimal, for `addr2line`.
     public var offset: String?
+    /// The name of the function at that place, as the linker knows it; nil unless the file told it.
+    public var function: String?
+    /// The place in the source, as `file:line`; nil unless the file told it, which takes `-g`.
+    public var source: String?
     /// Whether that code was running, instead of something that it had called.
     public var isRunning: Bool
     /// The time of the end.
     public var time: Timestamp
     /// The address that a memory access failed at, in hexadecimal; nil for `exit`.
     public var address: String?
+    /// The system's number of the process that ended; nil if the note does not say it.
+    public var process: Int64?
+    /// The command that ended without a word; nil for every other end.
+    public var command: String?
     /// The system's number of the thread; nil for `exit`.
     public var thread: Int64?
     /// The calls that led to the end, outermost last; none for `exit`, and on systems other than Linux.
@@ -59,16 +67,29 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         public var file: String
         /// The place in the file's image, in hexadecimal, for `addr2line`.
         public var offset: String
+        /// The name of the function at that place, as the linker knows it; nil unless the file told it.
+        public var function: String?
+        /// The place in the source, as `file:line`; nil unless the file told it, which takes `-g`.
+        public var source: String?
     }
+
+    /// Whether a function of the C library ended the process.
+    private var isExit: Bool { ["exit", "quick_exit", "_exit"].contains(event) }
 
     /// One sentence for a person.
     public var description: String {
-        guard let plugin else { return "the process ended with \(event)" }
-        let verb = event == "exit" ? "called exit in" : "ended with \(event) in"
+        if event == "silence" {
+            return "the command \(command ?? "") (process \(process ?? 0)) ended without a word: "
+                + "a plugin ended it by _exit or hid a crash, or it was killed"
+        }
+        guard let plugin else { return isExit ? "the process called \(event)" : "the process ended with \(event)" }
+        let verb = isExit ? "called \(event) in" : "ended with \(event) in"
         guard let path else { return "the process \(verb) a constructor of the plugin \(plugin)" }
         let owner = gates.map { " of \($0)" } ?? ""
-        let place = isRunning || event == "exit" ? "" : "code called by "
+        let place = isRunning || isExit ? "" : "code called by "
+        let code = [function, source].compactMap(\.self).joined(separator: ", ")
         return "the process \(verb) \(place)the plugin \(plugin)\(owner), at \(path)+\(offset ?? "0x0")"
+            + (code.isEmpty ? "" : " (\(code))")
     }
 
     /// Makes a fatal signal, and a plugin that calls `exit`, leave a note.
@@ -113,6 +134,8 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         guard json["version"]?.integer == 1, let event = json["event"]?.string else { return nil }
         self.event = event
         plugin = json["plugin"]?.string
+        process = json["process"]?.integer
+        command = json["command"]?.string
         address = json["address"]?.string
         thread = json["thread"]?.integer
         frames = (json["frames"]?.array ?? []).compactMap { pair in

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFatalSignal
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import Synchronization
 
 #if canImport(Glibc)

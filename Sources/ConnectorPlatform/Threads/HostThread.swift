@@ -11,6 +11,9 @@ internal import CFatalSignal
 
 /// Starts the host's own threads, for timers and plugins' callbacks, which must not run on the cooperative pool.
 package enum HostThread {
+    /// Starts a thread of a name that runs a body; returns false if the system cannot create it.
+    package typealias Make = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
+
     /// The name and the body of a new thread, boxed to pass through a pointer.
     private final class Body: Sendable {
         let name: StaticString
@@ -27,7 +30,7 @@ package enum HostThread {
     /// - Parameters:
     ///   - name: The name that debuggers and `top -H` show, at most 15 bytes.
     ///   - body: The thread's work; the thread exits when it returns.
-    /// - Returns: Whether the system had a thread to give.
+    /// - Returns: False if the system cannot create a thread.
     package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
         let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
         let isStarted = unsafe create(argument)

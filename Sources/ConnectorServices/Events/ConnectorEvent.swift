@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// An event that a plugin reported of its own accord.
 public struct ConnectorEvent: Sendable, Hashable {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CZlib
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorPlatform
 
 /// Writes gzip (RFC 1952) by the system's zlib; ``ContentCoding`` reads it.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AsyncHTTPClient
-package import ConnectorManifest
+package import ConnectorBase
 package import ConnectorPlatform
 internal import NIOCore
 internal import Synchronization

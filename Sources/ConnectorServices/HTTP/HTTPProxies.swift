@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-package import ConnectorManifest
+package import ConnectorBase
 
 /// The proxies of requests, and the hosts reached without one.
 ///

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// One proxy, with the credentials to send to it.
 package struct HTTPProxy: Sendable, Hashable {
@@ -23,18 +23,13 @@ package struct HTTPProxy: Sendable, Hashable {
             credentials = nil
             return
         }
-        guard let decoded = Self.decoded(user) else { return nil }
+        // No header may have a control character.
+        guard let decoded = PercentCoding.text(user), decoded.utf8.allSatisfy({ $0 >= 0x20 }) else { return nil }
         credentials = Secret(decoded.contains(":") ? decoded : "\(decoded):")
     }
 
     /// The host and port, without credentials.
     package var name: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
-
-    /// Decodes percent encoding; nil if it is malformed or encodes a character that no header may have.
-    private static func decoded(_ text: String) -> String? {
-        guard let bytes = PercentCoding.bytes(text), bytes.allSatisfy({ $0 >= 0x20 }) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
 }
 
 extension HTTPProxy: CustomStringConvertible {

@@ -3,7 +3,7 @@
 
 package import AsyncHTTPClient
 package import CConnector
-package import ConnectorManifest
+package import ConnectorBase
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Turns the URLs that plugins and servers write into URLs to send.
 ///
@@ -63,26 +63,12 @@ package enum HTTPTarget {
         guard let colon = reference.utf8.firstIndex(of: UInt8(ascii: ":")), colon > reference.startIndex else {
             return false
         }
-        return reference[..<colon].utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        return reference[..<colon].utf8.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
     }
 
     /// Whether a host has only characters of names and addresses.
     private static func isPlain(host: String) -> Bool {
-        host.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
-                true
-            default: false
-            }
-        }
+        host.utf8.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "-._:".utf8.contains($0) }
     }
 
     /// Escapes spaces, which servers send in Location although they must not.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AsyncHTTPClient
-internal import ConnectorManifest
+internal import ConnectorBase
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -85,6 +85,8 @@ package final class HTTPTransport: Sendable {
         try state.withLock { state throws(ServiceFailure) in
             guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
             if let client = clients[way] { return client }
+            // The runtime of Swift 6.3 crashes when the first connections of two event loops make this type at the same time.
+            _ = ByteToMessageHandler(HTTPResponseDecoder())
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(for: way))
             clients[way] = client
             state = .running(clients)

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// A host that a plugin may reach: `api.example.com` or `*.example.com`, each with an optional `:port`.
 public struct HostRule: Sendable, Hashable, CustomStringConvertible {
@@ -29,7 +29,9 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
             return nil
         }
         let isAddress = parts.host.utf8.contains(UInt8(ascii: ":"))
-        guard isAddress ? !isWildcard : Self.isName(parts.host) else { return nil }
+        guard isAddress ? !isWildcard : Self.isName(parts.host) && !(isWildcard && Self.endsInNumber(parts.host)) else {
+            return nil
+        }
         host = parts.host
         port = parts.port
     }
@@ -49,16 +51,22 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
             + (port.map { ":\($0)" } ?? "")
     }
 
+    /// Whether a host is an address of IPv4 in any of its forms, or would be with more labels before it (URL Standard, section 3.5).
+    ///
+    /// A wildcard stands for names alone: `*.0.0.1` would match 127.0.0.1.
+    private static func endsInNumber(_ host: String) -> Bool {
+        guard let last = host.split(separator: ".").last?.utf8 else { return false }
+        if last.allSatisfy(\.isDigit) { return true }
+        return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.hexDigitValue != nil }
+    }
+
     /// Whether every label is valid (RFC 1123) or contains `_`, as names inside clusters do.
     private static func isName(_ host: String) -> Bool {
         guard host.utf8.count <= 253 else { return false }
         return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             !label.isEmpty && label.utf8.count <= 63 && label.utf8.first != UInt8(ascii: "-")
                 && label.utf8.last != UInt8(ascii: "-")
-                && label.utf8.allSatisfy { byte in
-                    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
-                        || byte == UInt8(ascii: "_")
-                }
+                && label.utf8.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "-_".utf8.contains($0) }
         }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-package import ConnectorManifest
+package import ConnectorBase
 
 /// A copy of a plugin's request.
 package struct PluginRequest: Sendable {
@@ -23,7 +23,7 @@ package struct PluginRequest: Sendable {
 extension OutgoingRequest {
     /// Checks a plugin's request and inserts the secrets.
     package init(_ request: PluginRequest, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
-        guard Self.isToken(request.method), request.method.utf8.count <= 32, request.method != "CONNECT" else {
+        guard request.method.isToken, request.method.utf8.count <= 32, request.method != "CONNECT" else {
             throw .invalid("the method is not one that HTTP allows")
         }
         method = request.method
@@ -61,12 +61,12 @@ extension OutgoingRequest {
     ]
 
     private mutating func add(_ field: HTTPField, secret: (String) -> String?) throws(ServiceFailure) {
-        guard Self.isToken(field.name) else { throw .invalid("a header's name is not one that HTTP allows") }
+        guard field.name.isToken else { throw .invalid("a header's name is not one that HTTP allows") }
         guard !Self.reserved.contains(field.name.lowercased()) else { return }
         let expansion = try SecretTemplate(Array(field.value.utf8))
             .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
         // RFC 9110, section 5.5: a line break would begin another field.
-        guard expansion.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        guard expansion.bytes.allSatisfy(\.isFieldValueCharacter) else {
             throw .invalid("the header \(field.name) has a line break or another control character in its value")
         }
         headers.append(field.name, String(decoding: expansion.bytes, as: UTF8.self))
@@ -78,18 +78,5 @@ extension OutgoingRequest {
         guard let type = headers["Content-Type"] else { return false }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return essence == "application/json" || essence.hasSuffix("+json")
-    }
-
-    /// Whether a text is a token: RFC 9110, section 5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// A request as it is sent, with its secrets inserted; redirects change it.
 package struct OutgoingRequest: Sendable {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// A template text with `{{secret:NAME}}` and `{{base64:TEXT}}`, as services/http.h defines it.
 ///

@@ -3,7 +3,7 @@
 
 internal import AsyncHTTPClient
 internal import CConnector
-package import ConnectorManifest
+package import ConnectorBase
 internal import ConnectorPlatform
 internal import NIOCore
 internal import NIOHTTP1

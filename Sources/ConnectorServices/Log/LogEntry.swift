@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import Logging
 
 /// One line of a plugin's log, repaired and redacted for the application's log.
@@ -13,24 +13,27 @@ package struct LogEntry {
     /// Whether nothing had to be repaired.
     private(set) var isSound: Bool
 
-    private let screen: TextScreen
+    private let redactor: Redactor
+
+    /// The maximum length of a message and of its fields, in bytes.
+    package static let sizeLimit = 64 << 10
 
     /// A line without fields.
-    package init(message: BorrowedText, screen: TextScreen) {
-        self.screen = screen
-        self.message = screen.redact(message.text, limit: LogService.sizeLimit)
+    package init(message: BorrowedText, redactor: Redactor) {
+        self.redactor = redactor
+        self.message = redactor.redact(message.text, limit: Self.sizeLimit)
         isSound = message.isSound
     }
 
     /// Adds the members of a JSON object; anything else goes whole into a field named `fields`.
     package mutating func add(fields: BorrowedText) {
         guard fields.isSound, let value = try? JSONValue(parsing: fields.text), value.object != nil else {
-            metadata["fields"] = .string(screen.redact(fields.text, limit: LogService.sizeLimit))
+            metadata["fields"] = .string(redactor.redact(fields.text, limit: Self.sizeLimit))
             isSound = false
             return
         }
-        guard case .dictionary(let members) = Self.metadata(screen.redact(value)) else {
-            metadata["fields"] = Self.metadata(screen.redact(value))
+        guard case .dictionary(let members) = Self.metadata(redactor.redact(value)) else {
+            metadata["fields"] = Self.metadata(redactor.redact(value))
             return
         }
         metadata = members

@@ -1,207 +1,164 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds every secret in one pass over a text, in any letter case: the automaton of Aho and Corasick (1975).
+/// Finds secrets, and the pieces that a cut left of them, in a text.
 ///
-/// Besides whole secrets it finds their beginnings, because whoever wrote the text may have cut it inside a secret:
+/// It is the suffix automaton of all secrets: after each byte it knows the longest piece of any secret that ends there.
+/// ``SecretPiece`` says which pieces are long enough to hide. Secrets of 1 to 3 bytes are found as whole words only;
+/// anywhere else they would take ordinary words apart.
 ///
-/// - A secret of 1 to 3 bytes is found as a whole word only; anywhere else it would take ordinary words apart.
-/// - The beginning of a longer secret is found wherever it has at least half of the secret's bytes, and 8.
-/// - Where a text shows a cut (`…`, `...`, U+FFFD), 4 bytes of the beginning are enough; where it just ends, 8 bytes, or
-///   three quarters of a secret that is shorter than that.
-///
-/// Building takes time and memory linear in the secrets' bytes; finding takes time linear in the text's bytes.
+/// Building takes time and memory linear in the secrets' bytes; a search takes time linear in the text's bytes, whatever
+/// the secrets are.
 struct SecretAutomaton: Sendable {
-    /// A beginning of a secret.
-    private struct Node: Sendable {
-        /// The last byte of the beginning.
-        var byte: UInt8 = 0
-        /// The lengths of the short secrets that end here: bit 0 for 1 byte, bit 1 for 2, bit 2 for 3.
-        var shortLengths: UInt8 = 0
-        /// The longest continuation of this beginning that the list starts with; 0 for none.
-        var firstChild: Int32 = 0
-        /// The next continuation of the same beginning; 0 for none.
-        var nextSibling: Int32 = 0
-        /// The longest proper end of this beginning that begins a secret, too.
-        var failure: Int32 = 0
-        /// How many bytes up to here to hide; 0 for none.
-        var hidden: Int32 = 0
-        /// How many bytes up to here to hide if the text ends here; 0 for none.
-        var hiddenAtEnd: Int32 = 0
-        /// How many bytes up to here to hide if the text is cut here; 0 for none.
-        var hiddenAtCut: Int32 = 0
+    /// A set of pieces that end at the same places of the secrets. The shorter ones are ends of the longest one.
+    struct State: Sendable {
+        /// The index of its first edge.
+        var firstEdge: Int32 = 0
+        /// The state of the longest end that stands at more places.
+        var link: Int32 = 0
+        /// The length of its longest piece.
+        var length: Int32 = 0
+        /// The fewest bytes of a piece to hide wherever it stands.
+        var leastAnywhere = UInt8.max
+        /// The fewest bytes to hide at the beginning of a text if the piece ends a secret; 0 if it ends none.
+        var leastTail: UInt8 = 0
+        /// Whether the longest piece begins a secret, and how many bytes of it to hide at the end of a text; 0 if not.
+        var leastFront: UInt8 = 0
+        /// How many bytes of a shorter piece to hide wherever it stands; 0 for none.
+        var shorter: Int32 = 0
+        /// How many bytes of a shorter piece, which begins a secret, to hide where the text ends; 0 for none.
+        var shorterAtEnd: Int32 = 0
+        /// How many bytes of a shorter piece, which begins a secret, to hide where a mark shows a cut; 0 for none.
+        var shorterAtCut: Int32 = 0
     }
 
-    private var nodes = [Node()]
-    /// The first nodes by their byte; 0 for none.
-    private var roots = [Int32](repeating: 0, count: 256)
-    /// The length of the shortest secret; nil without secrets.
-    private(set) var shortest: Int?
+    let states: [State]
+    /// The targets of all edges, those of a state together, in the order of their classes.
+    let targets: [Int32]
+    /// For each state, `words` words with a bit for each class that an edge leads on with.
+    let bitmaps: [UInt64]
+    /// How many words the bitmap of a state has.
+    let words: Int
+    /// The class of each byte, which letters in either case share; -1 for a byte that is in no secret.
+    let classes: [Int16]
+    /// The secrets of up to 3 bytes.
+    let shortWords: ShortWords
 
-    /// A secret that is longer is found as a part of a word, too.
-    static let longestWord = 3
+    /// Whether there is nothing to find.
+    var isEmpty: Bool { shortWords.isEmpty && states.count == 1 }
 
-    /// Takes the secrets to find; empty ones are ignored, and repeated ones count once.
-    init(_ secrets: [[UInt8]]) {
-        for secret in secrets where !secret.isEmpty {
-            insert(secret)
-            shortest = min(shortest ?? .max, secret.count)
+    /// A position in the automaton: a piece that ends where the search stands.
+    struct Position {
+        /// The state of the piece.
+        var state = 0
+        /// How many bytes the piece has.
+        var length = 0
+    }
+
+    /// The state that one more byte leads to; nil if no secret has such a piece.
+    private func target(of state: Int, _ byteClass: Int) -> Int? {
+        let bit = UInt64(1) << UInt64(byteClass & 63)
+        let last = state * words + byteClass >> 6
+        guard bitmaps[last] & bit != 0 else { return nil }
+        var rank = (bitmaps[last] & (bit - 1)).nonzeroBitCount
+        for word in (state * words)..<last { rank += bitmaps[word].nonzeroBitCount }
+        return Int(targets[Int(states[state].firstEdge) + rank])
+    }
+
+    /// Moves behind one more byte, to the longest piece that ends there.
+    private func advance(_ position: inout Position, _ byte: UInt8) {
+        let byteClass = Int(classes[Int(byte)])
+        guard byteClass >= 0 else {
+            position = Position()
+            return
         }
-        link()
-    }
-
-    private mutating func insert(_ secret: [UInt8]) {
-        let least = Int32(clamping: min(secret.count, max(8, (secret.count + 1) / 2)))
-        let leastAtEnd = Int32(clamping: min(8, (3 * secret.count + 3) / 4))
-        var node = 0
-        for (index, byte) in secret.enumerated() {
-            node = child(of: node, Self.folded(byte))
-            let depth = Int32(clamping: index + 1)
-            guard secret.count > Self.longestWord else { continue }
-            if depth >= least { nodes[node].hidden = depth }
-            if depth >= leastAtEnd { nodes[node].hiddenAtEnd = depth }
-            if depth > Self.longestWord { nodes[node].hiddenAtCut = depth }
-        }
-        if secret.count <= Self.longestWord { nodes[node].shortLengths |= 1 << (secret.count - 1) }
-    }
-
-    /// The node of a beginning with one more byte, made if there is none yet.
-    private mutating func child(of node: Int, _ byte: UInt8) -> Int {
-        if let found = find(byte, below: node) { return found }
-        let made = Int32(clamping: nodes.count)
-        nodes.append(Node(byte: byte))
-        if node == 0 {
-            roots[Int(byte)] = made
-        } else {
-            nodes[Int(made)].nextSibling = nodes[node].firstChild
-            nodes[node].firstChild = made
-        }
-        return Int(made)
-    }
-
-    /// Links every beginning to its longest end, shorter beginnings first.
-    private mutating func link() {
-        var queue = roots.filter { $0 != 0 }.map(Int.init)
-        var next = 0
-        while next < queue.count {
-            let node = queue[next]
-            next += 1
-            var child = Int(nodes[node].firstChild)
-            while child != 0 {
-                let failure = step(Int(nodes[node].failure), folded: nodes[child].byte)
-                nodes[child].failure = Int32(clamping: failure)
-                nodes[child].shortLengths |= nodes[failure].shortLengths
-                if nodes[child].hidden == 0 { nodes[child].hidden = nodes[failure].hidden }
-                if nodes[child].hiddenAtEnd == 0 { nodes[child].hiddenAtEnd = nodes[failure].hiddenAtEnd }
-                if nodes[child].hiddenAtCut == 0 { nodes[child].hiddenAtCut = nodes[failure].hiddenAtCut }
-                queue.append(child)
-                child = Int(nodes[child].nextSibling)
-            }
-        }
-    }
-
-    private func find(_ byte: UInt8, below node: Int) -> Int? {
-        guard node != 0 else { return roots[Int(byte)] == 0 ? nil : Int(roots[Int(byte)]) }
-        var child = Int(nodes[node].firstChild)
-        while child != 0 {
-            if nodes[child].byte == byte { return child }
-            child = Int(nodes[child].nextSibling)
-        }
-        return nil
-    }
-
-    private func step(_ node: Int, folded byte: UInt8) -> Int {
-        var node = node
         while true {
-            if let next = find(byte, below: node) { return next }
-            guard node != 0 else { return 0 }
-            node = Int(nodes[node].failure)
-        }
-    }
-
-    /// One byte for all that count as equal: letters in either case, and `+`, which stands for a space in forms.
-    private static func folded(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-        case UInt8(ascii: "+"): UInt8(ascii: " ")
-        default: byte
+            if let next = target(of: position.state, byteClass) {
+                position.state = next
+                position.length += 1
+                return
+            }
+            guard position.state != 0 else { return }
+            position.state = Int(states[position.state].link)
+            position.length = Int(states[position.state].length)
         }
     }
 }
 
 extension SecretAutomaton {
-    /// Finds every secret, and every beginning to hide.
+    /// Finds every secret, and every piece to hide.
     ///
     /// - Parameters:
     ///   - findsWords: Whether to find secrets of up to 3 bytes.
+    ///   - marks: Whether marks that are not part of the text show that it was cut.
     ///   - hit: Called with every range to hide; ranges may overlap.
-    func search(_ text: [UInt8], findsWords: Bool = true, _ hit: (Range<Int>) -> Void) {
-        var node = 0
+    func search(
+        _ text: [UInt8],
+        findsWords: Bool = true,
+        marks: TextCut.Marks = TextCut.Marks(),
+        _ hit: (Range<Int>) -> Void
+    ) {
+        if findsWords { shortWords.search(text, hit) }
+        guard states.count > 1 else { return }
+        hideTail(of: text, from: 0, isMarked: marks.before, hit)
+        var position = Position()
         for (index, byte) in text.enumerated() {
-            if node != 0, let cut = Self.cut(of: text, at: index) {
-                hide(Int(cut == .shown ? nodes[node].hiddenAtCut : nodes[node].hiddenAtEnd), before: index, hit)
+            if position.length > ShortWords.longest, let cut = TextCut.before(index, in: text) {
+                hide(front(position, isMarked: cut == .marked), before: index, hit)
             }
-            node = step(node, folded: Self.folded(byte))
-            guard node != 0 else { continue }
-            hide(Int(nodes[node].hidden), before: index + 1, hit)
-            guard findsWords, nodes[node].shortLengths != 0 else { continue }
-            for length in 1...Self.longestWord where nodes[node].shortLengths & 1 << (length - 1) != 0 {
-                let range = (index + 1 - length)..<(index + 1)
-                if Self.isWord(range, in: text) { hit(range) }
-            }
+            if TextCut.endsMark(at: index, of: text) { hideTail(of: text, from: index + 1, isMarked: true, hit) }
+            advance(&position, byte)
+            guard position.length > ShortWords.longest else { continue }
+            let state = states[position.state]
+            let isLong = position.length >= Int(state.leastAnywhere)
+            hide(isLong ? position.length : Int(state.shorter), before: index + 1, hit)
         }
-        hide(Int(nodes[node].hiddenAtEnd), before: text.count, hit)
+        hide(front(position, isMarked: marks.after), before: text.count, hit)
     }
 
     private func hide(_ count: Int, before end: Int, _ hit: (Range<Int>) -> Void) {
         if count > 0 { hit((end - count)..<end) }
     }
 
-    /// How a text stops at an index.
-    private enum Cut {
-        /// A mark shows that it was cut.
-        case shown
-        /// It ends inside an escape.
-        case end
+    /// How many bytes before a cut begin a secret, if they are enough to hide.
+    private func front(_ position: Position, isMarked: Bool) -> Int {
+        let state = states[position.state]
+        let isFront = position.length == Int(state.length) && state.leastFront > 0
+        let least = isMarked ? SecretPiece.leastAtMark : Int(state.leastFront)
+        if isFront, position.length >= least { return position.length }
+        return Int(isMarked ? state.shorterAtCut : state.shorterAtEnd)
     }
 
-    /// Whether the text stops here, or only the beginning of an escape follows before it does.
-    private static func cut(of text: [UInt8], at index: Int) -> Cut? {
-        if isCut(text, at: index) { return .shown }
-        guard text[index] == UInt8(ascii: "%") || text[index] == UInt8(ascii: "\\") || text[index] == UInt8(ascii: "&")
-        else { return nil }
-        var end = index + 1
-        while end < min(text.count, index + longestEscape) {
-            if isCut(text, at: end) { return .shown }
-            guard isLetterOrDigit(text[end]) || "#%\\{".utf8.contains(text[end]) else { return nil }
-            end += 1
-        }
-        return end == text.count ? .end : nil
-    }
-
-    /// More bytes than the beginning of any escape has: `\ud83d\ude0`.
-    private static let longestEscape = 12
-
-    /// Whether a mark stands here with which programs show that they cut a text.
-    private static func isCut(_ text: [UInt8], at index: Int) -> Bool {
-        switch text[index] {
-        case 0xE2: text[index...].starts(with: [0xE2, 0x80, 0xA6])
-        case 0xEF: text[index...].starts(with: [0xEF, 0xBF, 0xBD])
-        case UInt8(ascii: "."): text[index...].starts(with: [0x2E, 0x2E, 0x2E])
-        default: false
+    /// Hides the end of a secret behind a cut.
+    ///
+    /// The cut may have left the last letters of an escape before it. Longer ends than those looked for here are hidden
+    /// wherever they stand.
+    private func hideTail(of text: [UInt8], from start: Int, isMarked: Bool, _ hit: (Range<Int>) -> Void) {
+        var begin = start
+        while true {
+            let count = tail(of: text, from: begin, isMarked: isMarked && begin == start)
+            if count > 0 { hit(begin..<(begin + count)) }
+            guard begin - start < TextCut.longestRemnant, begin < text.count, TextCut.isRemnant(text[begin]) else {
+                return
+            }
+            begin += 1
         }
     }
 
-    /// Whether no letter or digit stands beside a range.
-    private static func isWord(_ range: Range<Int>, in text: [UInt8]) -> Bool {
-        (range.lowerBound == 0 || !isLetterOrDigit(text[range.lowerBound - 1]))
-            && (range.upperBound == text.count || !isLetterOrDigit(text[range.upperBound]))
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
+    private func tail(of text: [UInt8], from begin: Int, isMarked: Bool) -> Int {
+        var state = 0
+        var count = 0
+        for index in begin..<min(text.count, begin + SecretPiece.mostVisible) {
+            let byteClass = Int(classes[Int(text[index])])
+            guard byteClass >= 0, let next = target(of: state, byteClass) else { break }
+            state = next
+            let length = index + 1 - begin
+            let isTail = states[state].leastTail > 0
+            let least = isMarked ? SecretPiece.leastAtMark : Int(states[state].leastTail)
+            let isMiddle =
+                isMarked && length >= SecretPiece.leastBetweenMarks && TextCut.beginsMark(at: index + 1, of: text)
+            if isTail && length >= least || isMiddle { count = length }
         }
+        return count
     }
 }

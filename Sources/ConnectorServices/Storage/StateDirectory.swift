@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorLoading
-internal import ConnectorManifest
 package import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -73,12 +73,10 @@ package struct StateDirectory: Sendable {
     package static func fileName(for gate: String) -> String {
         var name: [UInt8] = []
         for byte in gate.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
+            // Escape capitals too: some file systems ignore case.
+            if byte.isWordCharacter && !byte.isUppercaseLetter || byte == UInt8(ascii: "-") {
                 name.append(byte)
-            default:
-                // Escape capitals too: some file systems ignore case.
+            } else {
                 name.append(percentEscaping: byte)
             }
         }

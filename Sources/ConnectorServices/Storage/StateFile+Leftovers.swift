@@ -29,14 +29,9 @@ extension StateFile {
 
     /// Removes the temporary files of crashed writes. A write that is under way keeps its file.
     package func removeLeftovers() {
-        guard let folder = unsafe opendir(directory) else { return }
-        defer { unsafe closedir(folder) }
-        while let entry = unsafe readdir(folder) {
-            // The array is declared longer than the record: take its address, not a copy.
-            let start = unsafe UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-            let found = unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
-            guard found.hasPrefix("\(name)."), found.hasSuffix(".new") else { continue }
-            let path = "\(directory)/\(found)"
+        for entry in (try? Directory.entries(of: directory)) ?? [] {
+            guard entry.name.hasPrefix("\(name)."), entry.name.hasSuffix(".new") else { continue }
+            let path = "\(directory)/\(entry.name)"
             let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard file >= 0 else { continue }
             if flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(path) }

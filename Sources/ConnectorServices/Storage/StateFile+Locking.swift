@@ -50,7 +50,7 @@ extension StateFile {
     /// - Returns: A descriptor; closing it ends the lock.
     /// - Throws: `EAGAIN` if another process keeps the lock for longer than any write takes.
     package func lock() throws(SystemError) -> Int32 {
-        try makeDirectory()
+        try Directory.makePrivate(directory)
         let folder = try openDirectory()
         var attempts = 0
         while flock(folder, LOCK_EX | LOCK_NB) != 0 {
@@ -66,40 +66,9 @@ extension StateFile {
         return folder
     }
 
-    /// Opens a directory, which is made if it does not exist, and keeps others out of it: see ``openDirectory()``.
-    ///
-    /// - Returns: A descriptor, which the caller closes.
-    package static func openPrivateDirectory(_ directory: String) throws(SystemError) -> Int32 {
-        let anyFile = StateFile(directory: directory, name: "")
-        try anyFile.makeDirectory()
-        return try anyFile.openDirectory()
-    }
-
-    /// Opens the directory, and keeps others out of it.
-    ///
-    /// A directory of this user that others can enter is closed to them; one of another user, root excepted, is refused
-    /// (`EPERM`): whoever owns it may exchange the files.
+    /// Opens the directory, and keeps others out of it: see ``Directory/openPrivate(_:)``.
     package func openDirectory() throws(SystemError) -> Int32 {
-        if let enclosing { close(try Self.openPrivate(enclosing)) }
-        return try Self.openPrivate(directory)
-    }
-
-    /// Opens one directory, and keeps others out of it.
-    private static func openPrivate(_ directory: String) throws(SystemError) -> Int32 {
-        let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw SystemError() }
-        do throws(SystemError) {
-            var status = stat()
-            guard unsafe fstat(folder, &status) == 0 else { throw SystemError() }
-            let isOurs = status.st_uid == geteuid()
-            guard isOurs || status.st_uid == 0 && status.st_mode & 0o022 == 0 else { throw SystemError(EPERM) }
-            if isOurs, status.st_mode & 0o077 != 0 {
-                guard fchmod(folder, 0o700) == 0 else { throw SystemError() }
-            }
-            return folder
-        } catch {
-            close(folder)
-            throw error
-        }
+        if let enclosing { close(try Directory.openPrivate(enclosing)) }
+        return try Directory.openPrivate(directory)
     }
 }

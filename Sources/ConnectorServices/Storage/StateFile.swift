@@ -60,7 +60,7 @@ package struct StateFile: Sendable {
 
     /// Replaces the content, and returns once it is on the disk.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
-        try makeDirectory()
+        try Directory.makePrivate(directory)
         let (temporary, file) = try makeTemporary()
         do throws(SystemError) {
             defer { close(file) }
@@ -80,16 +80,5 @@ package struct StateFile: Sendable {
     /// Renames the file out of the way; the new name tells why.
     package func setAside() throws(SystemError) {
         guard unsafe rename(path, path + ".corrupt") == 0 else { throw SystemError() }
-    }
-
-    /// Makes the directory, and those above it, for this user only.
-    func makeDirectory() throws(SystemError) {
-        if unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else { throw SystemError() }
-        var path = directory.hasPrefix("/") ? "" : "."
-        for part in directory.split(separator: "/") {
-            path += "/" + part
-            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError() }
-        }
     }
 }

@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -22,7 +23,9 @@ package struct FaultClient: Sendable {
     package func put(_ faults: [String]) async throws(ConnectorError) -> JSONValue {
         let (status, body): (Int, [UInt8])
         do {
-            (status, body) = try await exchange(faults.joined(separator: "\n"))
+            let text = Array(faults.joined(separator: "\n").utf8)
+            let request = LocalClient.Request("PUT", SimulatorRouter.faultsPath, body: text, patience: .seconds(10))
+            (status, body) = try await LocalClient(.port(port)).exchange(request)
         } catch {
             throw ConnectorError(
                 .unavailable,
@@ -36,46 +39,5 @@ package struct FaultClient: Sendable {
             throw ConnectorError(.invalid, document["error"]?.string ?? "port \(port) is not one of simulators")
         }
         return document
-    }
-
-    @concurrent
-    private func exchange(_ body: String) async throws -> (status: Int, body: [UInt8]) {
-        let connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(.seconds(5))
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                    return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
-                        wrappingChannelSynchronously: channel
-                    )
-                }
-            }
-        let deadline = connection.channel.eventLoop.scheduleTask(in: .seconds(10)) {
-            connection.channel.close(promise: nil)
-        }
-        defer { deadline.cancel() }
-        return try await connection.executeThenClose { answers, requests in
-            let headers: HTTPHeaders = [
-                "Host": "127.0.0.1:\(port)", "Content-Length": "\(body.utf8.count)", "Connection": "close",
-            ]
-            let head = HTTPRequestHead(
-                version: .http1_1,
-                method: .PUT,
-                uri: SimulatorRouter.faultsPath,
-                headers: headers
-            )
-            try await requests.write(contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: body))), .end(nil)])
-            var (status, answer): (Int?, [UInt8]) = (nil, [])
-            for try await part in answers {
-                switch part {
-                case .head(let head): status = Int(head.status.code)
-                case .body(let bytes):
-                    answer += bytes.readableBytesView
-                    guard answer.count <= 1 << 20 else { throw ChannelError.eof }
-                case .end: if let status { return (status, answer) }
-                }
-            }
-            throw ChannelError.eof
-        }
     }
 }

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 extension Fault {
     /// Every setting, for messages.
@@ -96,11 +96,9 @@ extension Fault {
     /// Adds `NAME:VALUE`; refuses characters that a header may not have.
     private mutating func addHeader(_ text: String) throws(SettingError) {
         let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let isToken: (Unicode.Scalar) -> Bool = { scalar in
-            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains(scalar))
-        }
-        guard pair.count == 2, !pair[0].isEmpty, pair[0].unicodeScalars.allSatisfy(isToken),
-            pair[1].unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) })
+        guard pair.count == 2, !pair[0].isEmpty,
+            pair[0].utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }),
+            pair[1].utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
         else { throw SettingError(text: "header takes NAME:VALUE, for instance header=Backoff:10") }
         headers.append(String(pair[0]), pair[1].trimmingBlanks())
     }

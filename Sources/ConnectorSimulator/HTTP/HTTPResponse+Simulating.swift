@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 extension HTTPResponse {
     /// Answers a JSON document with `Content-Type: application/json`.

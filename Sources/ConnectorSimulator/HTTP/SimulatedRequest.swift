@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// An HTTP request in the form that a vendor sees: decoded, complete, and detached from any connection.
 package struct SimulatedRequest: Sendable {
@@ -35,7 +35,7 @@ package struct SimulatedRequest: Sendable {
         headers: HTTPFields = [:],
         body: [UInt8] = [],
         prefix: String = "",
-        receivedAt: Timestamp = .now()
+        receivedAt: Timestamp = .now
     ) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""

@@ -1,13 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
-internal import ConnectorPlatform
+internal import ConnectorBase
 
 extension Timestamp {
-    /// The machine's wall clock.
-    package static func now() -> Timestamp { Timestamp(nanoseconds: SystemTime.wall()) }
-
     /// A moment by whole milliseconds since 1970, clamped to the type's range.
     init(milliseconds: Int64) {
         let (product, overflows) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)

@@ -26,7 +26,7 @@ public final class Simulator: Service, Sendable {
     public init(_ options: SimulatorOptions = SimulatorOptions()) throws(SimulatorError) {
         let router = try SimulatorRouter(options)
         let address = SimulatorAddress()
-        let connection = SimulatorConnection(
+        let responder = SimulatorResponder(
             router: router,
             clock: options.clock,
             now: options.now,
@@ -34,7 +34,7 @@ public final class Simulator: Service, Sendable {
         )
         self.router = router
         self.address = address
-        self.server = SimulatorServer(port: options.port, responder: connection)
+        self.server = SimulatorServer(port: options.port, responder: responder)
     }
 
     /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorManifest
+public import ConnectorBase
 
 /// The options of a simulator.
 public struct SimulatorOptions: Sendable {
@@ -24,7 +24,7 @@ public struct SimulatorOptions: Sendable {
     /// The clock that slow answers wait on.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock that answers are stamped with.
-    public var now: @Sendable () -> Timestamp = { .now() }
+    public var now: @Sendable () -> Timestamp = { .now }
 
     /// Serves every vendor, without faults, on any free port.
     public init() {}

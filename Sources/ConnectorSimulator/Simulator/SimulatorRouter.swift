@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 /// Finds the vendor for a request, applies a matching fault, and records the request.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Names that vendors make up for what they store.
 enum Identifier {
@@ -32,6 +32,6 @@ enum Identifier {
 
     /// Tells whether `text` has exactly `count` hexadecimal digits.
     static func isHexadecimal(_ text: String, count: Int) -> Bool {
-        text.utf8.count == count && text.utf8.allSatisfy { PercentCoding.value(ofHexDigit: $0) != nil }
+        text.utf8.count == count && text.utf8.allSatisfy { $0.hexDigitValue != nil }
     }
 }

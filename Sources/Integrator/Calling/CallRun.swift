@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorOneShot
+internal import ConnectorBase
 
 /// One call on its way from its turn to its completion.
 struct CallRun<Value: Sendable>: Sendable {

@@ -22,7 +22,7 @@ enum ExecutionState<Member: Hashable> {
         case start(Member, after: Duration)
         /// The call is superseded and ends now.
         case supersede(Member)
-        /// The call never runs and nobody observes it.
+        /// The call never runs, and its observers are not called.
         case ignore(Member)
     }
 

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorOneShot
+internal import ConnectorBase
 internal import Synchronization
 
 /// A call's place in the execution of its call flow.

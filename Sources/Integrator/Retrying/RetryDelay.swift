@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The wait between a failed attempt and the next.
 public struct RetryDelay: Sendable {
     /// Computes the wait from the number of failures so far, one or more, and the last error.
@@ -39,24 +41,8 @@ public struct RetryDelay: Sendable {
         factor: Double = 2,
         maximum: Duration = .seconds(60)
     ) -> RetryDelay {
-        RetryDelay { failures, _ in
-            guard initial > .zero else { return .zero }
-            // Compute in floating point and compare before converting to a duration: a huge, infinite or NaN factor
-            // ends at the maximum instead of overflowing.
-            let seconds = (initial / .seconds(1)) * power(factor, max(failures, 1) - 1)
-            return seconds < maximum / .seconds(1) ? .seconds(max(seconds, 0)) : maximum
-        }
-    }
-
-    /// Raises `base` to `exponent`, in as many steps as `exponent` has bits.
-    private static func power(_ base: Double, _ exponent: Int) -> Double {
-        var (result, square, rest) = (1.0, base, exponent)
-        while rest > 0 {
-            if rest & 1 == 1 { result *= square }
-            square *= square
-            rest >>= 1
-        }
-        return result
+        let backoff = Backoff(initial: initial, maximum: maximum, factor: factor)
+        return RetryDelay { failures, _ in backoff.bound(after: failures) }
     }
 
     /// The wait after a failure.

@@ -39,7 +39,7 @@ struct ChartTests {
         history.sample(Report(gates: [gate], state: .open), ["a": durations])
         let sample = try #require(history["a"]?.seconds.samples.last)
         #expect(sample.median > 0.0001 && sample.median <= 0.001)
-        #expect(sample.nearlyAll <= 0.001 && sample.most <= sample.nearlyAll)
+        #expect(sample.p99 <= 0.001 && sample.p90 <= sample.p99)
         #expect(durations.quantile(1) == 30 && DurationHistogram().quantile(0.5) == nil)
     }
 
@@ -60,6 +60,57 @@ struct ChartTests {
         }
         history.sample(Report(gates: gates, state: .open), [:])
         #expect(gates.count { history[$0.path] != nil } == LoadHistory.connectorLimit)
+    }
+
+    @Test func `a connector that is first called later shows the time until then, and its first calls`() throws {
+        var history = LoadHistory()
+        var gate = Mock.gate("a")
+        for _ in 0..<90 { history.sample(Report(gates: [gate], state: .open), [:]) }
+        #expect(history["a"] == nil, "nothing happened")
+        gate.calls = CallCounters(total: 6, failures: 3)
+        history.sample(Report(gates: [gate], state: .open), [:])
+        let load = try #require(history["a"])
+        #expect(load.seconds.samples.map(\.calls) == Array(repeating: 0, count: 90) + [6])
+        #expect(load.seconds.samples.last?.failures == 3)
+        for _ in 0..<29 { history.sample(Report(gates: [gate], state: .open), [:]) }
+        #expect(history["a"]?.minutes.samples.map { ($0.calls * 10).rounded() } == [0, 1])
+    }
+
+    @Test func `seconds in which no sample was taken keep the axis true`() throws {
+        var history = LoadHistory()
+        var gate = Mock.gate("a")
+        gate.calls = CallCounters(total: 0)
+        history.sample(Report(gates: [gate], state: .open), [:])
+        gate.calls = CallCounters(total: 150)
+        history.sample(Report(gates: [gate], state: .open), [:], after: 150)
+        let load = try #require(history["a"])
+        #expect(load.seconds.samples.map(\.calls) == [0] + Array(repeating: 1, count: 150))
+        #expect(load.minutes.samples.count == 2)
+        history.sample(Report(gates: [gate], state: .open), [:], after: .max)
+        #expect(history["a"]?.seconds.samples.count == 3600 && history["a"]?.minutes.samples.count == 1440)
+    }
+
+    @Test(arguments: [(1, "1 s"), (59, "59 s"), (61, "1 min"), (3600, "1 h"), (5460, "1 h 31 min")])
+    func `a chart reaches back as far as it has numbers`(count: Int, span: String) throws {
+        var history = LoadHistory()
+        var gate = Mock.gate("a")
+        gate.calls = CallCounters(total: 1)
+        let model = ChartModel([.init("x", .text, Array(repeating: 1, count: count))], every: .seconds(1))
+        #expect(ConsoleRegistry.standard.component("x", model).span == span)
+        for _ in 0..<count { history.sample(Report(gates: [gate], state: .open), [:]) }
+        var snapshot = Mock.snapshot()
+        snapshot.load["analytics/segment"] = history["a"]
+        let scene = ConsoleRegistry.standard.scene(for: .gate("analytics/segment"), of: snapshot)
+        let charts = scene.components.filter { $0.shape == .chart }
+        #expect(charts.first?.span == (count > 3600 ? "1 h" : span))
+        #expect(charts.first?.title == "Waiting events" && !scene.text.contains("last hour"))
+        #expect(charts.contains { $0.title == "Waiting events by minutes" } == (count >= 900))
+    }
+
+    @Test func `a chart without equal intervals claims no time`() {
+        let component = ConsoleRegistry.standard.component("x", ChartModel([.init("x", .text, [1, 2])]))
+        #expect(component.span == nil)
+        #expect(ConsoleRegistry.standard.component("x", ChartModel([], every: .seconds(1))).span == nil)
     }
 
     @Test func `no peak is lost where many numbers share a place`() {

@@ -75,7 +75,7 @@ struct PageTests {
         let content = PageContent(address, registry, Mock.snapshot())
         let view = PageView(tabs: registry.scenes, title: evil, canAct: true)
         let act = try #require(content.scene.acts.first)
-        let posted = FormFields("at=%2Fgates&act=%3Cscript%3E&f.%22%3E%3Cscript%3E=%3Cscript%3E")
+        let posted = QueryItems(form: "at=%2Fgates&act=%3Cscript%3E&f.%22%3E%3Cscript%3E=%3Cscript%3E")
         let form = try #require(PostedForm(PostedForm.act, posted))
         for page in [
             view.page(content, version: evil, message: evil).text, view.confirmation(of: act, form).text,

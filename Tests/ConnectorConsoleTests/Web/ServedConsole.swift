@@ -3,11 +3,13 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorPlatform
 import NIOCore
 import Synchronization
 
 @testable import ConnectorConsole
 @testable import ConnectorConsoleWeb
+@testable import ConnectorHTTPServer
 @testable import ConnectorHost
 
 /// A console that is served on a free port, as a browser or an attacker meets it.
@@ -44,14 +46,15 @@ final class ServedConsole: Sendable {
     init(
         _ host: ConnectorHost,
         _ change: (inout WebConsole.Options) -> Void = { _ in },
-        limits: WebServer.Limits = WebServer.Limits()
+        limits: ServerLimits = ServerLimits(),
+        clock: any HostClock = SystemHostClock()
     ) async throws {
         var options = WebConsole.Options()
         change(&options)
         let links = LinkList()
         self.links = links
         let model = HostConsoleModel(host)
-        let server = try WebServer(model, host, options, limits: limits) { links.add($0) }
+        let server = try WebServer(model, host, options, limits: limits, clock: clock) { links.add($0) }
         self.server = server
         serving = Task {
             let following = Task { await model.run() }
@@ -73,6 +76,9 @@ final class ServedConsole: Sendable {
 
     /// Every link that was announced.
     var announced: [String] { links.all }
+
+    /// Who may enter.
+    var keys: Keys { server.keys }
 
     /// The token of the link that was not used yet.
     var token: String { links.all.last.flatMap { $0.split(separator: "=").last.map(String.init) } ?? "" }

@@ -28,7 +28,7 @@ import Testing
         #expect(gate.contains { $0.contains("plugin     segment 1.0.0") })
         try await terminal.press("/", "t", "r", "a", "c", "k", "Enter", "End", "Enter")
         try await terminal.screen(with: "/gates/analytics/segment/operations/track")
-        try await terminal.screen(with: "connector-host call analytics/segment track --simulate")
+        try await terminal.screen(with: "connector-host send analytics/segment track --simulate")
         try await terminal.press("2")
         try await terminal.screen(with: "nothing was sent yet")
         try await terminal.press("5")
@@ -42,8 +42,9 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
-    func `the screen in README is what the program shows, but for the times`() async throws {
-        let lines = try readFile("README.md").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    func `the screen in docs is what the program shows, but for the times`() async throws {
+        let page = try readFile("docs/console.md")
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let start = try #require(lines.firstIndex(of: "<!-- screen: console --simulate -->"))
         let shown = lines[(start + 2)...].prefix { $0 != "```" }
         let terminal = try await TmuxTerminal(
@@ -139,9 +140,9 @@ import Testing
         try await terminal.press("n")
         try await terminal.screen(without: "Drop the dead letter")
         bench.sink.answers { _ in .takes }
-        async let taken: Void = bench.sink.wait(for: .answered, of: 1)
+        let taken = bench.sink.expect(.answered, 1)
         try await terminal.press("p")
-        await taken
+        try await taken.met()
         try await terminal.screen(with: "1 dead letter, oldest first")
         #expect(bench.sink.taken == ["m1": 1])
         try await terminal.press("d", "y")

@@ -20,6 +20,8 @@ final class Child: Sendable {
     private let workspace: Workspace?
     private let output: Int32
     private let error: Int32
+    /// Whether it was waited for, and so its identifier may be another process's.
+    private let isFinished = Mutex(false)
 
     /// Why a process could not be started.
     struct Failure: Error {
@@ -69,33 +71,49 @@ final class Child: Sendable {
     }
 
     deinit {
+        signal(SIGKILL)
         close(output)
         close(error)
     }
 
-    /// Sends a signal.
+    /// Sends a signal, unless it has ended and was waited for.
     func signal(_ number: Int32) {
-        kill(identifier, number)
+        isFinished.withLock { isFinished in
+            if !isFinished { kill(identifier, number) }
+        }
+    }
+
+    /// Kills the process if something takes so long that a test would hang: it fails then.
+    private func limited<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        let limit = DispatchWorkItem { [weak self] in self?.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: limit)
+        defer { limit.cancel() }
+        return await blocking(body)
     }
 
     /// Reads standard output until it contains a text; what was read so far at its end.
     func output(until text: String) async -> String {
-        await blocking { [output] in read(output, until: text) }
+        await limited { [output] in read(output, until: text) }
     }
 
     /// Reads standard error until it contains a text; what was read so far at its end.
     @discardableResult
     func error(until text: String) async -> String {
-        await blocking { [error] in read(error, until: text) }
+        await limited { [error] in read(error, until: text) }
     }
 
     /// Reads the rest of both streams and waits for the end of the process.
     func finish() async throws -> Program.Result {
         async let output = blocking { [output] in readAll(output) }
         async let error = blocking { [error] in readAll(error) }
-        let status = await blocking { [identifier] in
+        let status = await limited { [self] in
+            var ended = unsafe siginfo_t()
+            while unsafe waitid(P_PID, id_t(identifier), &ended, WEXITED | WNOWAIT) < 0, errno == EINTR {}
             var status: Int32 = 0
-            while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            isFinished.withLock { isFinished in
+                while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+                isFinished = true
+            }
             return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
         }
         return Program.Result(output: await output, error: await error, status: status)

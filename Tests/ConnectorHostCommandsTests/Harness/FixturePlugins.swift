@@ -33,14 +33,20 @@ enum FixturePlugins {
     /// A plugin that does what a test tells it to.
     static func contract(_ name: String) -> String { "\(build)/contract/lib\(name).so" }
 
+    /// A program that tests run.
+    static func tool(_ name: String) -> String { "\(build)/tools/\(name)" }
+
     /// A plugin that loads, and breaks a rule when it runs.
     static func misbehaving(_ name: String) -> String { "\(build)/misbehaving/lib\(name).so" }
 }
 
 /// A file of the project as text.
-func readFile(_ name: String) throws -> String {
-    let descriptor = unsafe open("\(FixturePlugins.root)/\(name)", O_RDONLY | O_CLOEXEC)
-    try #require(descriptor >= 0, "there is no \(name)")
+func readFile(_ name: String) throws -> String { try readFile(at: "\(FixturePlugins.root)/\(name)") }
+
+/// A file as text.
+func readFile(at path: String) throws -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0, "there is no \(path)")
     defer { close(descriptor) }
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
         count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))

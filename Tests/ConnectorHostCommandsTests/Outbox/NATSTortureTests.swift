@@ -14,7 +14,7 @@ import Testing
 /// Hosts and servers that are killed, and servers that are cut off, while three hosts share an outbox on three servers.
 @Suite(.serialized, .enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(60))) struct NATSTortureTests {
     @Test func `whenever a host or a server is killed, every stored event arrives or is a dead letter`() async throws {
-        let torture = Torture(kills: 6)
+        let torture = Torture(kills: 3)
         var random = SeededGenerator(seed: torture.seed)
         let hosts = try await NATSHosts(3)
         let sink = hosts.bench.sink
@@ -26,10 +26,10 @@ import Testing
             let ids = try ledger.events("\(round)", &random, in: hosts.bench)
             let moment = Sink.Moment.allCases.randomElement(using: &random) ?? .read
             let count = Int.random(in: 1...max(1, min(30, ids.count / 20)), using: &random)
-            async let reached: Void = sink.wait(for: moment, of: count)
+            let reached = sink.expect(moment, count)
             let sender = try hosts.send(file: "events-\(round).jsonl", on: Int.random(in: 0..<3, using: &random))
             async let sent = sender.finish()
-            await reached
+            try await reached.met()
             let victim = Int.random(in: 0..<3, using: &random)
             // The first rounds have one of each.
             switch round <= 3 ? round : Int.random(in: 1...3, using: &random) {
@@ -40,10 +40,10 @@ import Testing
             case 2:
                 hosts.servers.kill(victim)
                 // The others go on.
-                async let goesOn: Void = sink.wait(for: .answered, of: 1)
+                let goesOn = sink.expect(.answered, 1)
                 try await hosts.send("without-\(round)")
                 ledger.note(["without-\(round)"], isComplete: true)
-                await goesOn
+                try await goesOn.met()
                 try hosts.servers.start(victim)
                 try await hosts.servers.whole()
             default: sender.signal(SIGKILL)
@@ -78,19 +78,19 @@ import Testing
 
     @Test(.enabled(if: NetworkNamespaces.arePossible))
     func `a server that is cut off, also the leader, stops nothing and loses nothing`() async throws {
-        let torture = Torture(kills: 2)
+        let torture = Torture(kills: 1)
         var random = SeededGenerator(seed: torture.seed)
         let hosts = try await NATSHosts(2, in: try NetworkNamespaces(4))
         let (sink, network) = (hosts.bench.sink, try #require(hosts.network))
         var ledger = OutboxLedger()
         let running = [try await hosts.opened(0), try await hosts.opened(1)]
         // A cut takes half a minute until all are back.
-        for round in 1...max(2, torture.kills / 10) {
+        for round in 1...max(1, torture.kills / 10) {
             let ids = try ledger.events("\(round)", &random, in: hosts.bench)
-            async let reached: Void = sink.wait(for: .read, of: 1)
+            let reached = sink.expect(.read, 1)
             let sender = try hosts.send(file: "events-\(round).jsonl", on: 0)
             async let sent = sender.finish()
-            await reached
+            try await reached.met()
             let leader = hosts.servers.leader() ?? 0
             let victim = round % 2 == 1 ? leader : (leader + Int.random(in: 1...2, using: &random)) % 3
             try network.cut(victim)
@@ -98,7 +98,7 @@ import Testing
             let other = try await hosts.send(file: "events-without-\(round).jsonl", on: 1).finish()
             #expect(other.status == 0, "\(other.error)")
             ledger.note(more, isComplete: other.status == 0)
-            await sink.wait(for: more[0])
+            try await sink.expect(more[0]).met()
             #expect(hosts.servers.leader() != victim)
             try network.join(victim)
             try await hosts.servers.whole()

@@ -72,9 +72,9 @@ import Testing
         let sink = bench.sink
         sink.answers { _ in .away }
         let host = try bench.run()
-        async let triedTwice: Void = sink.wait(for: .began, of: 2)
+        let triedTwice = sink.expect(.began, 2)
         try await send(bench, "m1")
-        await triedTwice
+        try await triedTwice.met()
         let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
             .first
         #expect(attempt?["code"] == "unavailable")
@@ -94,11 +94,11 @@ import Testing
             #expect(try await bench.json("outbox", "dead", "--after", place, attachment) == ["version": 1, "dead": []])
         }
         let wrong = try await bench.program.run("outbox", "dead", "--after", "m1")
-        #expect(wrong.status == 64 && wrong.error.contains("'m1' is no place"))
+        #expect(wrong.status == 64 && wrong.error.contains("'m1' is not a place"))
         sink.answers { _ in .takes }
-        async let replayed: Void = sink.wait(for: .answered, of: 1)
+        let replayed = sink.expect(.answered, 1)
         #expect(try await bench.json("outbox", "replay", "--all") == ["version": 1, "replayed": 1])
-        await replayed
+        try await replayed.met()
         #expect(try await end(host) == ["version": 1, "queued": 0])
         #expect(sink.taken == ["m1": 1])
         #expect(try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["state"] == "delivered")
@@ -108,15 +108,15 @@ import Testing
     @Test func `a host that is told to stop exits with 0 within its grace, and says what is left`() async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
-        async let tried: Void = bench.sink.wait(for: .answered, of: 1)
+        let tried = bench.sink.expect(.answered, 1)
         let host = try bench.run("--grace", "100ms")
         try await send(bench, "m1")
-        await tried
+        try await tried.met()
         #expect(try await end(host) == ["version": 1, "queued": 1])
         bench.sink.answers { _ in .takes }
-        async let arrives: Void = bench.sink.wait(for: .read, of: 1)
+        let arrives = bench.sink.expect(.read, 1)
         let next = try bench.run("--grace", "1m")
-        await arrives
+        try await arrives.met()
         #expect(try await end(next) == ["version": 1, "queued": 0])
         #expect(bench.sink.taken == ["m1": 1])
         try await bench.sink.stop()
@@ -133,9 +133,9 @@ import Testing
         try bench.workspace.write("old", to: "key")
         bench.sink.answers { key in key == "Basic bmV3Og==" ? .takes : .unauthorized }
         let host = try bench.run("--grace", "1m")
-        async let refused: Void = bench.sink.wait(for: .answered, of: 2)
+        let refused = bench.sink.expect(.answered, 2)
         try await send(bench, "m1")
-        await refused
+        try await refused.met()
         let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
             .first
         #expect(attempt?["code"] == "unauthorized")
@@ -165,16 +165,16 @@ import Testing
         while try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] != 0 {}
         try await sink.stop()
         try await sendAll("away")
-        async let refused: Void = sink.wait(for: .answered, of: 2)
+        let refused = sink.expect(.answered, 2)
         sink.answers { key in key == "Basic dHdvOg==" ? .takes : .unauthorized }
         try await sink.listen(port)
-        await refused
+        try await refused.met()
         try bench.workspace.write("two", to: "key")
-        await sink.wait(for: "away-300")
-        async let refusedAgain: Void = sink.wait(for: .answered, of: 2)
+        try await sink.expect("away-300").met()
+        let refusedAgain = sink.expect(.answered, 2)
         sink.answers { key in key == "Basic dGhyZWU6" ? .takes : .unauthorized }
         try await sendAll("after")
-        await refusedAgain
+        try await refusedAgain.met()
         try bench.workspace.write("three", to: "key")
         #expect(try await end(host) == ["version": 1, "queued": 0])
         let ids = ["before", "away", "after"].flatMap { name in (1...300).map { "\(name)-\($0)" } }
@@ -187,9 +187,9 @@ import Testing
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in answer }
         let host = try bench.run("--grace", "1m")
-        async let refused: Void = bench.sink.wait(for: .answered, of: 3)
+        let refused = bench.sink.expect(.answered, 3)
         try await send(bench, "m1")
-        await refused
+        try await refused.met()
         let event = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first
         #expect(event?["state"] == "queued")
         #expect(event?["attempts"]?.array?.first?["code"]?.string == code)
@@ -206,14 +206,14 @@ import Testing
     func `files that are damaged beneath a host end no deliveries`(_ names: [String]) async throws {
         let bench = try await OutboxWorkspace()
         let host = try bench.run("--grace", "1m")
-        async let first: Void = bench.sink.wait(for: .answered, of: 1)
+        let first = bench.sink.expect(.answered, 1)
         try await send(bench, "m1")
-        await first
+        try await first.met()
         let damage = String(repeating: "no database ", count: 1000)
         for name in names { try bench.workspace.write(damage, to: "state/\(name)") }
-        async let second: Void = bench.sink.wait(for: .answered, of: 1)
+        let second = bench.sink.expect(.answered, 1)
         try await send(bench, "m2")
-        await second
+        try await second.met()
         #expect(try await end(host) == ["version": 1, "queued": 0])
         #expect(bench.sink.taken["m2"] == 1)
         try await bench.sink.stop()
@@ -236,6 +236,21 @@ import Testing
             #expect(result.status == 1, "\(result.output)")
             #expect(result.error.contains("state"), "\(result.error)")
         }
+        try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: mounts, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
+    func `a report proves that events can be stored`(_ mount: String) async throws {
+        let bench = try await OutboxWorkspace()
+        let result = try await run(bench, mount: mount, "\"$0\" status; \"$0\" status --json")
+        #expect(result.status == 1, "\(result.output)")
+        let start = try #require(result.output.firstIndex(of: "{"))
+        let document = try JSONValue(parsing: String(result.output[start...]))
+        #expect(document["ready"]?.bool == false)
+        #expect(document["outbox"]?["ready"]?.bool == false)
+        #expect(document["outbox"]?["error"]?["code"]?.string == "storage")
+        #expect(result.output.contains("error: the outbox"), "\(result.output)")
+        #expect(result.output.contains("not ready"))
         try await bench.sink.stop()
     }
 

@@ -41,11 +41,11 @@ struct Torture {
             let moment = Sink.Moment.allCases.randomElement(using: &random) ?? .read
             // Batches of 20 make at least so many requests.
             let count = Int.random(in: 1...max(1, min(30, ids.count / 20)), using: &random)
-            async let reached: Void = sink.wait(for: moment, of: count)
+            let reached = sink.expect(moment, count)
             let host = try bench.run()
             let sender = try bench.send("segment", file: "events-\(round).jsonl")
             async let sent = sender.finish()
-            await reached
+            try await reached.met()
             if Bool.random(using: &random) { sender.signal(SIGKILL) }
             host.signal(SIGKILL)
             _ = try await host.finish()
@@ -54,12 +54,12 @@ struct Torture {
             ledger.note(ids, isComplete: result.status == 0)
         }
         sink.answers { _ in .takes }
-        async let arrives: Void = sink.wait(for: .read, of: 1)
+        let arrives = sink.expect(.read, 1)
         let last = try await bench.json("send", "segment", "track", "event=event last", "messageId=last", "userId=u")
         #expect(last["id"] == "last")
         ledger.note(["last"], isComplete: true)
         let host = try bench.run("--grace", "10m")
-        await arrives
+        try await arrives.met()
         host.signal(SIGTERM)
         let end = try await host.finish()
         #expect(end.status == 0, "\(end.error)")

@@ -41,7 +41,7 @@ struct OutboxWorkspace: Sendable {
     /// Runs a command, and reads the JSON that it answers.
     func json(_ arguments: String...) async throws -> JSONValue {
         let result = try await program.start(arguments + ["--json"]).finish()
-        try #require(result.status == 0, "\(arguments): \(result.error)")
+        try #require(result.status == 0, "\(arguments): \(result.output)\(result.error)")
         return try JSONValue(parsing: result.output)
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorPlatform
 import ConnectorTestSupport
 import NIOCore
 import NIOHTTP1
@@ -53,9 +54,9 @@ final class Sink: Sendable {
         var keys: [String] = []
         var answer: @Sendable (_ key: String) -> Answer = { _ in .takes }
         /// Who waits for a moment, and for the how many next.
-        var waiting: [(moment: Moment, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(moment: Moment, count: Int, isMet: OneShot<Void>)] = []
         /// Who waits for an event.
-        var waitingForEvents: [(id: String, continuation: CheckedContinuation<Void, Never>)] = []
+        var waitingForEvents: [(id: String, isMet: OneShot<Void>)] = []
     }
 
     private let state = Mutex(State())
@@ -70,6 +71,8 @@ final class Sink: Sendable {
     /// Starts one on an interface of this machine.
     static func start(_ host: String = "127.0.0.1") async throws -> Sink {
         let sink = Sink(host)
+        // The runtime of Swift 6.3 crashes when the first connections of two event loops make this type at the same time.
+        _ = ByteToMessageHandler(HTTPRequestDecoder())
         try await sink.listen(Int(try LoopbackPort.free()))
         return sink
     }
@@ -116,21 +119,44 @@ final class Sink: Sendable {
         state.withLock { $0.answer = answer }
     }
 
-    /// Waits for a moment of a batch.
-    func wait(for moment: Moment, of count: Int) async {
-        await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting.append((moment, count, continuation)) }
-        }
+    /// Counts the batches that reach a moment from now on.
+    func expect(_ moment: Moment, _ count: Int) -> Expectation {
+        let expectation = Expectation(name: "\(moment), \(count) times")
+        state.withLock { $0.waiting.append((moment, count, expectation.isMet)) }
+        return expectation
     }
 
-    /// Waits until an event was taken.
-    func wait(for id: String) async {
-        await withCheckedContinuation { continuation in
-            let isTaken = state.withLock { state in
-                if state.taken[id] == nil { state.waitingForEvents.append((id, continuation)) }
-                return state.taken[id] != nil
+    /// Watches for an event, which may have been taken before.
+    func expect(_ id: String) -> Expectation {
+        let expectation = Expectation(name: "taken: \(id)")
+        state.withLock { state in
+            if state.taken[id] == nil {
+                state.waitingForEvents.append((id, expectation.isMet))
+            } else {
+                expectation.isMet.send()
             }
-            if isTaken { continuation.resume() }
+        }
+        return expectation
+    }
+
+    /// What is to happen to a vendor, watched for from the moment it is made.
+    struct Expectation {
+        fileprivate let name: String
+        fileprivate let isMet = OneShot<Void>()
+
+        /// Waits until it has happened.
+        ///
+        /// - Throws: `timedOut` after three minutes, or once the test is cancelled: a test that fails must end.
+        func met() async throws {
+            let (clock, ticket) = (SystemHostClock(), isMet.ticket())
+            let timer = clock.schedule(at: clock.now() + 180_000_000_000) { [isMet] in isMet.leave(ticket) }
+            defer { clock.cancel(timer) }
+            let event: Void? = await withTaskCancellationHandler {
+                await isMet.wait(as: ticket)
+            } onCancel: { [isMet] in
+                isMet.leave(ticket)
+            }
+            guard event != nil else { throw ConnectorError(.timedOut, "the vendor did not see: \(name)") }
         }
     }
 
@@ -144,7 +170,7 @@ final class Sink: Sendable {
             state.waiting.removeAll { $0.count == 0 }
             return due
         }
-        for waiting in due { waiting.continuation.resume() }
+        for waiting in due { waiting.isMet.send() }
     }
 
     /// Takes the events of a batch, or does not. A batch with an event whose property `poison` is true is refused.
@@ -160,7 +186,7 @@ final class Sink: Sendable {
                 state.taken[id, default: 0] += 1
                 if event["event"]?.string != "event \(id)" { state.mixed.insert(id) }
             }
-            for waiting in state.waitingForEvents where state.taken[waiting.id] != nil { waiting.continuation.resume() }
+            for waiting in state.waitingForEvents where state.taken[waiting.id] != nil { waiting.isMet.send() }
             state.waitingForEvents.removeAll { state.taken[$0.id] != nil }
             return answer
         }

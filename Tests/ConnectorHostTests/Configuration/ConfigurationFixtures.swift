@@ -4,7 +4,7 @@
 import ConnectorHost
 import ConnectorManifest
 
-/// The file of the README, as far as its form goes.
+/// A file with every form of connector that docs/configuration.md describes.
 let exampleText = """
     {
       "$schema": "connectors.schema.json",

@@ -24,7 +24,7 @@ import Testing
             var all = problems
             do throws(ConfigurationErrors) {
                 _ = try configuration?.resolved(environment: environment, manifest: manifest(of:))
-                    .pointing { _, _ in .nobody }
+                    .pointing { _, _ in .local }
             } catch {
                 #expect(!error.errors.isEmpty)
                 all += error.errors

@@ -97,7 +97,7 @@ import Testing
         let resolved = try Configuration(parsing: text).resolved(environment: .init([:]), manifest: manifest(of:))
         let segment = try #require(try resolved.leaves["b"]?.get())
         #expect(segment.config["traits"]?["other"]?["x"] == 2)
-        #expect(resolved.screen.redact("sentry_key=public, key1") == "sentry_key=public, •••")
+        #expect(resolved.redactor.redact("sentry_key=public, key1") == "sentry_key=public, •••")
     }
 
     @Test(arguments: [
@@ -131,7 +131,7 @@ import Testing
         let resolved = try Configuration(parsing: text).resolved(manifest: manifest(of:)).pointing { path, plan in
             switch path {
             case "d": return .none(ConnectorError(.notSimulated, "no simulator"))
-            case "e": return .nobody
+            case "e": return .local
             default:
                 var url = base
                 url.rest += plan.manifest.id

@@ -4,6 +4,7 @@
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 
 /// Large files: the work grows with the file and not with the square of it, and so does the answer not at all.

@@ -111,7 +111,7 @@ import Testing
         #expect(segment.egress.map(\.description) == ["api.segment.io", "cdn.segment.com"])
         let posthog = try #require(try resolved.leaves["analytics/posthog"]?.get())
         #expect(posthog.config["apiKey"] == "{{secret:apiKey}}")
-        #expect(resolved.screen.redact("key phc-99, sk-1234") == "key •••, •••")
+        #expect(resolved.redactor.redact("key phc-99, sk-1234") == "key •••, •••")
         let database = try #require(try resolved.leaves["database"]?.get())
         #expect(database.egress.map(\.description) == ["*.example.com:8443"])
     }

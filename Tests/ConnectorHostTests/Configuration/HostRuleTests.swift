@@ -20,6 +20,8 @@ import Testing
         "", "*", "*.", "a b", "http://x", "x/y", "x?y", "x#y", "u@x", "x:", "x:0", "x:65536", "x:y", "::1", "[::1",
         ".x", "x.",
         "a..b", "-a", "a-", "*.*.x", "x.*", "*.[::1]", "ä.de", "a%20b", "x\\y", "x\u{0}", "x:+80",
+        // A wildcard is for names: these would match addresses.
+        "*.0.0.1", "*.1", "*.0.0.1:80", "*.0x7f", "*.0x", "*.a.1",
     ])
     func `what is no host is refused`(text: String) {
         #expect(HostRule(text) == nil)

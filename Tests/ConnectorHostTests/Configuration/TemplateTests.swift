@@ -4,6 +4,7 @@
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorLoading

@@ -128,8 +128,7 @@ import Testing
         await test.host.open()
         async let closing: Void = test.host.close()
         _ = await test.host.report { $0["gate"]?.state == .closing }
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(5))
+        await test.clock.advance(toTimerAfter: .seconds(5))
         await closing
         #expect(test.state("gate") == .closed)
     }

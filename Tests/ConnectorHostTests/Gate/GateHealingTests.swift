@@ -169,8 +169,7 @@ import Testing
         _ = await next(test, 2)
         #expect(await first(2, of: lines) == ["gate failed", "gate recovered"])
         try await set(away, test)
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(60))
+        await test.clock.advance(toTimerAfter: .seconds(60))
         _ = await test.host.report { $0["gate"]?.state == .degraded }
         try await set(0, test)
         await test.advance(by: .milliseconds(500), until: .open, "gate")

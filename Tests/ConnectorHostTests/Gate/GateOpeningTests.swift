@@ -43,8 +43,7 @@ import Testing
         async let opening = test.host.open()
         _ = await test.host.report { $0["good"]?.state == .open }
         #expect(test.state("stuck") == .opening)
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(5))
+        await test.clock.advance(toTimerAfter: .seconds(5))
         let report = await opening
         #expect(report["stuck"]?.state == .failed)
         #expect(report["stuck"]?.error?.code == .timedOut)
@@ -196,9 +195,9 @@ import Testing
         async let opening = test.host.open()
         for (attempt, wait) in [(2, 100), (3, 200)] {
             _ = await test.host.report { $0["gate"]?.attempts == attempt && $0["gate"]?.state == .opening }
-            await test.clock.timers(atLeast: 1)
+            await test.clock.timer(dueAfter: .milliseconds(wait))
             test.clock.advance(by: .milliseconds(wait) - .nanoseconds(1))
-            #expect(test.clock.timerCount == 1)
+            #expect(test.clock.hasTimer(dueAfter: .nanoseconds(1)))
             #expect(test.host.report["gate"]?.attempts == attempt)
             test.clock.advance(by: .nanoseconds(1))
         }
@@ -227,7 +226,7 @@ import Testing
         )
         async let opening = test.host.open()
         _ = await test.host.report { $0["gate"]?.attempts == 2 }
-        await test.clock.timers(atLeast: 1)
+        await test.clock.timer(dueAfter: .seconds(2))
         test.clock.advance(by: .milliseconds(1999))
         #expect(test.state("gate") == .opening)
         test.clock.advance(by: .milliseconds(1))
@@ -257,8 +256,7 @@ import Testing
             TestHost.leaf("gate", ["opens": "never"], settings: #""timeout": "60s", "probe": "off""#)
         )
         async let opening = test.host.open(timeout: .seconds(1))
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(1))
+        await test.clock.advance(toTimerAfter: .seconds(1))
         #expect(await opening["gate"]?.error?.code == .timedOut)
     }
 
@@ -275,13 +273,10 @@ import Testing
             )
         )
         async let opening = test.host.open()
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(2))
+        await test.clock.advance(toTimerAfter: .seconds(2))
         _ = await test.host.report { $0["gate"]?.attempts == 2 }
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(1))
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(2))
+        await test.clock.advance(toTimerAfter: .seconds(1))
+        await test.clock.advance(toTimerAfter: .seconds(2))
         let report = try #require(await opening["gate"])
         #expect(report.state == .failed)
         #expect(report.error?.code == .timedOut)

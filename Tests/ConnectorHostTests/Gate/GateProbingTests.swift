@@ -35,8 +35,7 @@ import Testing
     }
 
     private func next(_ test: TestHost) async {
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(30))
+        await test.clock.advance(toTimerAfter: .seconds(30))
     }
 
     @Test func `a proof replaces the evidence by what it proved, with its time`() async throws {
@@ -75,12 +74,38 @@ import Testing
         #expect(report.isReady)
     }
 
+    @Test func `retries that fail do not fail a gate, and do not put off the proofs that do`() async throws {
+        let test = try await opened()
+        try await set(8, test)
+        for _ in 1...10 {
+            let report = try await test.host.retry("gate")
+            #expect(report["gate"]?.state == .degraded)
+            #expect(report["gate"]?.error?.code == .unavailable)
+        }
+        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
+        // A retry between two proofs moves neither.
+        while test.state("gate") == .degraded {
+            await test.clock.timers(atLeast: 1)
+            test.clock.advance(by: .milliseconds(400))
+            try await test.host.retry("gate")
+        }
+        // A retry right after the last proof opens the gate that the proof has failed; while proofs fail, nothing else does.
+        #expect([.failed, .opening, .open].contains(test.state("gate")))
+    }
+
+    @Test func `a retry that succeeds opens a degraded gate again`() async throws {
+        let test = try await opened()
+        try await set(8, test)
+        #expect(try await test.host.retry("gate")["gate"]?.state == .degraded)
+        try await set(0, test)
+        #expect(try await test.host.retry("gate")["gate"]?.state == .open)
+    }
+
     @Test func `a proof that does not complete in time has failed`() async throws {
         let test = try await opened()
         try await set(-1, test)
         await next(test)
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(10))
+        await test.clock.advance(toTimerAfter: .seconds(10))
         let report = await test.host.report { $0["gate"]?.state == .degraded }
         #expect(report["gate"]?.error?.code == .timedOut)
     }

@@ -185,6 +185,18 @@ import Testing
         #expect(machine.heal(machine.round))
     }
 
+    @Test func `proofs that an operator asks for degrade a gate, and never fail it`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.succeeded()
+        #expect(machine.probeFailed(isScheduled: false) == .degrade)
+        for _ in 1...10 { #expect(machine.probeFailed(isScheduled: false) == .nothing) }
+        #expect(machine.state == .degraded)
+        for _ in 1...2 { #expect(machine.probeFailed() == .nothing) }
+        #expect(machine.probeFailed(isScheduled: false) == .nothing)
+        #expect(machine.probeFailed() == .fail)
+    }
+
     @Test func `proofs that end while the gate closes change nothing`() {
         let machine = Machine()
         _ = machine.open()
@@ -217,7 +229,9 @@ private final class Machine {
     }
     func gaveUp() { value.gaveUp(round: value.round) }
     func probeSucceeded() -> GateStateMachine.ProofAction { value.probeSucceeded() }
-    func probeFailed() -> GateStateMachine.ProofAction { value.probeFailed() }
+    func probeFailed(isScheduled: Bool = true) -> GateStateMachine.ProofAction {
+        value.probeFailed(isScheduled: isScheduled)
+    }
     func close() -> GateStateMachine.CloseAction { value.close() }
     func closed() { value.closed() }
 }

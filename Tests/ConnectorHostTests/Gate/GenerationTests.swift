@@ -115,8 +115,7 @@ import Testing
         )
         async let opening = test.host.open()
         _ = await test.host.report { $0["gate"]?.attempts == 2 }
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(1))
+        await test.clock.advance(toTimerAfter: .seconds(1))
         let report = try #require(await opening["gate"])
         #expect(report.state == .failed)
         #expect(report.error?.code == .misbehaved)

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -10,6 +11,12 @@ import Testing
 @testable import ConnectorLoading
 @testable import ConnectorPlatform
 @testable import ConnectorServices
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// The suite that plugin authors run, on plugins that keep the rules and on ones that break them.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PluginConformanceTests {
@@ -34,6 +41,53 @@ import Testing
     @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
     func `a plugin in Rust conforms`() async {
         #expect(await PluginConformance.check(Fixtures.plugin("frozen-rust"), options: options).isEmpty)
+    }
+
+    @Test(
+        .enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"),
+        arguments: [
+            "segment", "sentry", "bugsnag", "posthog", "influxdb", "kinto", "nominatim", "photon", "google", "parse",
+            "settings-file", "system-sensor",
+        ]
+    )
+    func `a plugin in Swift conforms, with values made for the fields that it requires`(_ name: String) async throws {
+        let image = try BuiltProducts.library(name)
+        var options = options
+        // Some plugins send no more than one request a second.
+        options.timeout = .seconds(20)
+        #expect(await PluginConformance.check(image, options: options).isEmpty)
+    }
+
+    @Test func `a plugin that refuses every made configuration asks for one`() async throws {
+        try await Fixtures.withDirectory { directory in
+            let image = try Fixtures.compile(
+                """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST({"manifest": 1, "id": "picky", "version": "1.0.0", "abi": [1, 1],
+                    "entry": "fixture_entry", "configuration": {"code": {"type": "string", "required": true}}});
+                static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
+                                      connector_error *error) {
+                    (void)host, (void)config, (void)length;
+                    *instance = NULL;
+                    error->code = CONNECTOR_INVALID;
+                    strcpy(error->message, "the code has seven digits");
+                    return CONNECTOR_INVALID;
+                }
+                static int32_t open_gate(void *instance, const connector_call *call, connector_error *error) {
+                    (void)instance, (void)call, (void)error;
+                    return CONNECTOR_FAILED;
+                }
+                static void destroy(void *instance) { (void)instance; }
+                static const connector_plugin table = {sizeof table, 1, create, open_gate, NULL, NULL, destroy, NULL};
+                CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) { return &table; }
+                """,
+                into: directory,
+                as: "picky"
+            )
+            let findings = await PluginConformance.check(image, options: options)
+            #expect(findings.map(\.rule) == [.configuration])
+            #expect(findings.first?.message.contains("the code has seven digits") == true)
+        }
     }
 
     @Test func `a gate whose server is not there conforms`() async {

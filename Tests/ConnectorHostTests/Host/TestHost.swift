@@ -40,12 +40,12 @@ struct TestHost: Sendable {
     }
 
     private static let plugins =
-        ["blocks", "calls", "deliveries", "forms", "serial", "values"]
+        ["blocks", "calls", "deliveries", "forms", "frees-on-cancel", "nulls", "serial", "values"]
         .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)
         + [
             "never-opens", "opens-late", "opens-twice", "garbage-evidence", "unknown-operation", "foreign-operation",
-            "refuses-to-open", "null-table", "opens-in-create",
+            "refuses-to-open", "null-table", "opens-in-create", "null-evidence", "asks-undeclared",
         ].map(Fixtures.misbehaving)
 
     // MARK: Connectors

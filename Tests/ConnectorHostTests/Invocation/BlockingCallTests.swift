@@ -44,8 +44,7 @@ import Testing
             try await test.call("gate", operation, options: CallOptions(timeout: .seconds(2)))
         }
         try await holds(test, 1)
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(2))
+        await test.clock.advance(toTimerAfter: .seconds(2))
         let error = try await answer
         #expect(error.code == .timedOut)
         #expect(error.message == "\(operation) did not return within 2.0 s")

@@ -16,9 +16,9 @@ import Testing
         let test = try await TestHost.opened()
         async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(2)) }
         try await TestHost.taken(name)
-        await test.clock.timers(atLeast: 1)
+        await test.clock.timer(dueAfter: .seconds(2))
         test.clock.advance(by: .seconds(2) - .nanoseconds(1))
-        #expect(test.clock.timerCount == 1)
+        #expect(test.clock.hasTimer(dueAfter: .nanoseconds(1)))
         test.clock.advance(by: .nanoseconds(1))
         let error = try await answer
         #expect(error.code == .timedOut)

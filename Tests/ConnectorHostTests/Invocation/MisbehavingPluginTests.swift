@@ -22,8 +22,7 @@ import Testing
         )
         async let opening = test.host.open()
         _ = await test.host.report { $0.gates.contains { $0.state == .open } }
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .seconds(1))
+        await test.clock.advance(toTimerAfter: .seconds(1))
         let report = await opening
         #expect(Set(report.gates.map(\.state)) == [.open, .failed])
         #expect(report.gates.first { $0.state == .open }?.misbehaviourCount == 1)

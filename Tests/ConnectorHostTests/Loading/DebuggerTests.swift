@@ -48,6 +48,22 @@ import Testing
             }
         }
 
+        @Test func `an image that is kept is loaded from a file that stays`() throws {
+            try Fixtures.withDirectory { directory in
+                let path = try Fixtures.plugin("profiled", "1.0.0", in: directory, as: "profiled")
+                let kept = "\(directory)/kept"
+                #expect(Fixtures.run("mkdir '\(kept)'") == 0)
+                _ = try PluginLoader(storage: .kept(kept)).load(PluginCatalog.candidate(path: path))
+                let names = LoadedLibraries.current().map(\.path).filter { $0.hasPrefix(kept) }
+                #expect(names.count == 1)
+                #expect(
+                    names.allSatisfy {
+                        $0.hasSuffix("/libprofiled.so") && Fixtures.run("cmp -s '\($0)' '\(path)'") == 0
+                    }
+                )
+            }
+        }
+
         @Test func `the name of a loaded image can be opened by another process`() throws {
             try Fixtures.withDirectory { directory in
                 let path = try Fixtures.plugin("opened", "1.0.0", in: directory, as: "opened")

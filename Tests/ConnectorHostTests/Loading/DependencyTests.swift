@@ -43,16 +43,38 @@ import Testing
     }
 
     @Test func `the origin stands for the image's folder`() {
-        #expect(LibrarySearch.expand("$ORIGIN/../lib", origin: "/a/b") == ("/a/b/../lib", true))
-        #expect(LibrarySearch.expand("${ORIGIN}", origin: "/a/b") == ("/a/b", true))
-        #expect(LibrarySearch.expand("/usr/$LIB", origin: "/a/b") == ("/usr/lib64", false))
-        #expect(LibrarySearch.expand("/usr/lib", origin: "/a/b") == ("/usr/lib", false))
+        #expect(SearchPath.expand("$ORIGIN/../lib", origin: "/a/b") == ("/a/b/../lib", true))
+        #expect(SearchPath.expand("${ORIGIN}", origin: "/a/b") == ("/a/b", true))
+        #expect(SearchPath.expand("/usr/$LIB", origin: "/a/b") == ("/usr/\(SearchPath.library)", false))
+        #expect(SearchPath.expand("/usr/lib", origin: "/a/b") == ("/usr/lib", false))
+        #expect(SearchPath.expand("$ORIGINAL/$LIBS", origin: "/a/b") == ("$ORIGINAL/$LIBS", false))
+    }
+
+    @Test func `an empty element of a list is the current directory, and an empty list is none`() {
+        #expect(SearchPath.folders("/a::/b", origin: "/").map(\.path) == ["/a", ".", "/b"])
+        #expect(SearchPath.folders("/a:", origin: "/").map(\.path) == ["/a", "."])
+        #expect(SearchPath.folders("", origin: "/").isEmpty)
+        #expect(SearchPath.folders("/a;b", origin: "/").map(\.path) == ["/a;b"])
+        #expect(SearchPath.folders("/a;b", origin: "/", separators: [":", ";"]).map(\.path) == ["/a", "b"])
+    }
+
+    @Test func `the platform has several values, none of them certain`() {
+        let folders = SearchPath.folders("/a/$PLATFORM", origin: "/")
+        #expect(!folders.isEmpty)
+        #expect(folders.allSatisfy { !$0.isCertain && $0.path.hasPrefix("/a/") && !$0.path.contains("$") })
+    }
+
+    @Test func `the C library lies where the word for the system's folder says`() {
+        #expect(
+            DirectoryListing.exists("/\(SearchPath.library)/libc.so.6")
+                || DirectoryListing.exists("/usr/\(SearchPath.library)/libc.so.6")
+        )
     }
 
     @Test func `the system's cache knows the C library`() throws {
         let cache = try #require(LibraryCache())
-        #expect(cache.paths(of: "libc.so.6").contains { $0.hasSuffix("/libc.so.6") })
-        #expect(cache.paths(of: "libabsent.so.99").isEmpty)
+        #expect(cache.paths(of: "libc.so.6").plain.contains { $0.hasSuffix("/libc.so.6") })
+        #expect(cache.paths(of: "libabsent.so.99") == ([], []))
     }
 
     @Test func `a damaged cache finds less, and never traps`() throws {
@@ -63,8 +85,8 @@ import Testing
             for _ in 0..<8 where !bytes.isEmpty {
                 bytes[Int.random(in: 0..<min(bytes.count, 512), using: &random)] = .random(in: 0...255, using: &random)
             }
-            let paths = LibraryCache(ImageBytes(copying: bytes, path: "cache"))?.paths(of: "libc.so.6") ?? []
-            #expect(paths.count <= bytes.count)
+            let paths = LibraryCache(ImageBytes(copying: bytes, path: "cache"))?.paths(of: "libc.so.6")
+            #expect((paths?.special.count ?? 0) + (paths?.plain.count ?? 0) <= bytes.count)
         }
     }
 

@@ -66,6 +66,14 @@ enum Fixtures {
         return try body(path)
     }
 
+    /// The same for a body that awaits.
+    static func withDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        var template = Array("/tmp/connector-tests-XXXXXX".utf8CString)
+        let path = try unsafe String(cString: #require(mkdtemp(&template)))
+        defer { run("rm -rf '\(path)'") }
+        return try await body(path)
+    }
+
     /// The bytes of a file.
     static func bytes(_ path: String) throws -> [UInt8] {
         let bytes = try ImageBytes(path: path)

@@ -77,11 +77,11 @@ import Testing
     }
 
     @Test func `a folder whose name contains the word for the origin is replaced once`() {
-        #expect(LibrarySearch.expand("$ORIGIN/lib", origin: "/a/$ORIGIN") == ("/a/$ORIGIN/lib", true))
-        #expect(LibrarySearch.expand("${ORIGIN}:$X", origin: "/a/${ORIGIN}") == ("/a/${ORIGIN}:$X", true))
-        #expect(LibrarySearch.folders(String(repeating: "$ORIGIN", count: 500), origin: "/long/path").isEmpty)
+        #expect(SearchPath.expand("$ORIGIN/lib", origin: "/a/$ORIGIN") == ("/a/$ORIGIN/lib", true))
+        #expect(SearchPath.expand("${ORIGIN}:$X", origin: "/a/${ORIGIN}") == ("/a/${ORIGIN}:$X", true))
+        #expect(SearchPath.folders(String(repeating: "$ORIGIN", count: 500), origin: "/long/path").isEmpty)
         #expect(
-            LibrarySearch.folders(String(repeating: "/a:", count: 5000), origin: "/").count == LibrarySearch.folderLimit
+            SearchPath.folders(String(repeating: "/a:", count: 5000), origin: "/").count == SearchPath.folderLimit
         )
     }
 

@@ -11,6 +11,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Loading whole plugins, and what stays true when files change.
 @Suite struct PluginLoaderTests {
     private func load(_ path: String) throws -> Plugin {
@@ -180,5 +186,22 @@ import Testing
             into: directory,
             as: "numbered"
         )
+    }
+
+    @Test(.enabled("standard input is closed") { fcntl(STDIN_FILENO, F_GETFD) >= 0 }, arguments: ["sync", "sibling"])
+    func `loading closes no descriptor that it did not open`(_ name: String) throws {
+        var (before, after) = (stat(), stat())
+        #expect(unsafe fstat(STDIN_FILENO, &before) == 0)
+        for storage in [SealedImage.Storage.automatic, .directory("/tmp")] {
+            try Fixtures.withDirectory { directory in
+                let path = try Fixtures.plugin("kept-open", "1.0.0", in: directory, as: "kept-open")
+                _ = try PluginLoader(storage: storage).load(PluginCatalog.candidate(path: path))
+            }
+            let broken = try? PluginCatalog.candidate(path: Fixtures.broken("missing-symbol"))
+            if let broken { _ = try? PluginLoader(storage: storage).load(broken) }
+        }
+        _ = try PluginLoader().load(PluginCatalog.candidate(path: Fixtures.plugin(name)))
+        #expect(unsafe fstat(STDIN_FILENO, &after) == 0)
+        #expect(before.st_dev == after.st_dev && before.st_ino == after.st_ino)
     }
 }

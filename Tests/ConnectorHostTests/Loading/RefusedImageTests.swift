@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -49,6 +50,45 @@ import Testing
         )
         #expect(error?.code == .loadFailed)
         #expect(error?.message.contains("Sanitizer, which this process was not started with") == true)
+        let library = symbol == "__asan_init" ? "asan" : "tsan"
+        #expect(error?.fix?.contains("LD_PRELOAD=$(clang -print-file-name=libclang_rt.\(library)-") == true)
+    }
+
+    @Test(
+        .enabled("gcc has no AddressSanitizer here") {
+            Fixtures.has("gcc") && Fixtures.run("test -e \"$(gcc -print-file-name=libasan.so)\"") == 0
+        },
+        .enabled(if: !Sanitizer.isPresent, "the program has a sanitizer of its own")
+    )
+    func `a plugin built with AddressSanitizer opens in a program started as the advice says`() throws {
+        try Fixtures.withDirectory { directory in
+            let source = """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST(\(Fixtures.manifest("checked", "1.0.0")));
+                FIXTURE_PLUGIN(fixture_open)
+                """
+            try Fixtures.write(Array(source.utf8), to: "\(directory)/checked.c")
+            let include = "\(Fixtures.sources.parentPath.parentPath)/Sources/CConnector/include"
+            #expect(
+                Fixtures.run(
+                    "cd '\(directory)' && gcc -fsanitize=address -shared -fPIC -I'\(include)' -I'\(Fixtures.sources)' checked.c -o libchecked.so"
+                ) == 0
+            )
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: "\(directory)/libchecked.so"))
+            }
+            let fix = try #require(error?.fix)
+            let settings = try #require(
+                fix.split(separator: ", ").first { $0.contains("LD_PRELOAD=") }
+            )
+            let configuration = #"{"version": 1, "connectors": [{"name": "a", "plugin": "./libchecked.so"}]}"#
+            try Fixtures.write(Array(configuration.utf8), to: "\(directory)/connectors.json")
+            let status = Fixtures.run(
+                "cd '\(directory)' && XDG_STATE_HOME='\(directory)' \(settings) '\(ImageMutationTests.program)' status > log 2>&1"
+            )
+            let log = String(decoding: try Fixtures.bytes("\(directory)/log"), as: UTF8.self)
+            #expect(status == 0, "\(log)")
+        }
     }
 
     @Test func `a library that is not to be loaded is refused`() throws {

@@ -92,7 +92,7 @@ import Testing
         #expect(total == 1001)
     }
 
-    @Test func `typed and prepared calls are counted at the door, and their failures by code`() async throws {
+    @Test func `typed and prepared calls are counted at the rundown guard, and their failures by code`() async throws {
         let test = try TestHost(TestHost.leaf("forms", plugin: "forms"))
         let gate = try test.host.gate("forms")
         let add = try gate.typed("integers2", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)

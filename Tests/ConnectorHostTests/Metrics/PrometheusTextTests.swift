@@ -5,6 +5,7 @@ import ConnectorHostTesting
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorLoading

@@ -18,7 +18,7 @@ import Testing
             Array(text.utf8),
             at: Timestamp(nanoseconds: 5),
             duration: .milliseconds(7),
-            screen: TextScreen()
+            redactor: Redactor()
         )
     }
 
@@ -60,7 +60,7 @@ import Testing
                 [0x5B, 0x22, 0xFF, 0x22, 0x5D],
                 at: Timestamp(nanoseconds: 0),
                 duration: .zero,
-                screen: TextScreen()
+                redactor: Redactor()
             )
         }
         #expect(error?.code == .misbehaved)

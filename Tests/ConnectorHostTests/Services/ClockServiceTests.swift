@@ -100,7 +100,7 @@ import Testing
     @Test func `there is a limit to the timers of one gate`() throws {
         let table = try unsafe #require(plugin.clock).pointee
         var timer: UInt64 = 0
-        for _ in 0..<ClockService.timerLimit {
+        for _ in 0..<GateServices.timerLimit {
             _ = unsafe table.start_timer(table.context, 1000, CallCounter.fire, nil, &timer)
         }
         #expect(
@@ -111,7 +111,7 @@ import Testing
     @Test func `null gets a status`() throws {
         typealias Start =
             @convention(c) (
-                UnsafeMutableRawPointer?, UInt64, ClockService.Fire?, UnsafeMutableRawPointer?,
+                UnsafeMutableRawPointer?, UInt64, TimerCallback.Fire?, UnsafeMutableRawPointer?,
                 UnsafeMutablePointer<UInt64>?
             ) -> Int32
         let table = try unsafe #require(plugin.clock).pointee

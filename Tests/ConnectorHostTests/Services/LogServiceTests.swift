@@ -100,10 +100,10 @@ import Testing
 
     @Test func `a long message is cut, and no secret at the cut remains`() throws {
         let plugin = PluginSide(secrets: ["key": "topsecret"])
-        let message = String(repeating: "a", count: LogService.sizeLimit - 4) + "topsecret and more"
+        let message = String(repeating: "a", count: LogEntry.sizeLimit - 4) + "topsecret and more"
         #expect(try log(plugin, CONNECTOR_LOG_INFO, Array(message.utf8)) == CONNECTOR_MISUSE)
         let text = try #require(plugin.log.entries.first?.message.description)
-        #expect(text.utf8.count <= LogService.sizeLimit)
+        #expect(text.utf8.count <= LogEntry.sizeLimit)
         #expect(!text.contains("top"))
     }
 

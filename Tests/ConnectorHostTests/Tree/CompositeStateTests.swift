@@ -3,6 +3,7 @@
 
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorLoading

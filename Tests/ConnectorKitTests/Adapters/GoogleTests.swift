@@ -55,12 +55,19 @@ internal import Testing
         #expect(try await google.geocode(GeocodeRequest(.text("a"))).isEmpty)
     }
 
-    @Test func `opening proves the key, probing costs nothing`() async throws {
-        #expect(try await google(ScriptedHTTP((200, result))).open().map(\.kind) == [.authenticated])
-        let http = ScriptedHTTP((400, #"{"status":"INVALID_REQUEST"}"#))
-        #expect(try await google(http).probe().map(\.kind) == [.reachable])
-        #expect(http.requests[0].url.value(of: "address") == nil)
-        let refused = try google(ScriptedHTTP((200, #"{"status":"REQUEST_DENIED"}"#)))
+    @Test func `opening proves the key without a request that Google bills`() async throws {
+        let (incomplete, denied) = (#"{"status":"INVALID_REQUEST"}"#, #"{"status":"REQUEST_DENIED"}"#)
+        let checked = ScriptedHTTP((400, incomplete), (200, denied), (400, incomplete))
+        let google = try google(checked)
+        #expect(try await google.open().map(\.kind) == [.reachable, .authenticated])
+        #expect(try await google.probe().map(\.kind) == [.reachable, .authenticated])
+        #expect(checked.requests.map { $0.url.value(of: "key") == "{{secret:key}}" } == [true, false, true])
+        #expect(checked.requests.allSatisfy { $0.url.value(of: "address") == nil })
+        // An API that looks for the address first accepts any key until then.
+        let unchecked = try self.google(ScriptedHTTP((400, incomplete), (400, incomplete)))
+        #expect(try await unchecked.open().map(\.kind) == [.reachable])
+        let refused = try self.google(ScriptedHTTP((200, denied), (200, denied)))
+        await #expect(throws: PluginError.self) { try await refused.open() }
         await #expect(throws: PluginError.self) { try await refused.probe() }
     }
 

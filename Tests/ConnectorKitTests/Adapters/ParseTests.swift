@@ -9,29 +9,66 @@ internal import Testing
 
 /// The adapter of Parse Server.
 @Suite struct ParseTests {
-    private func parse(_ http: ScriptedHTTP, launch: JSONValue? = nil) throws -> Parse {
+    private func parse(
+        _ http: ScriptedHTTP,
+        launch: JSONValue? = nil,
+        launches: ParseLaunches = ParseLaunches()
+    ) throws -> Parse {
         var fields: JSONObject = [
             "endpoint": "http://vendor.example/parse", "applicationId": "app", "clientKey": "{{secret:clientKey}}",
         ]
         fields["launch"] = launch
-        return try Parse(configuration: PluginConfiguration(fields), host: .scripted(http))
+        return try Parse(configuration: PluginConfiguration(fields), host: .scripted(http), launches: launches)
     }
 
-    @Test func `opening reads the configuration, and tells of the launch if there is anything to tell`() async throws {
-        let quiet = ScriptedHTTP((200, #"{"params":{}}"#))
-        #expect(try await parse(quiet).open().map(\.kind) == [.authenticated])
-        #expect(quiet.requests.map(\.url.description) == ["http://vendor.example/parse/config"])
-        let http = ScriptedHTTP((200, #"{"params":{}}"#), (200, "{}"), (200, #"{"params":{}}"#))
+    @Test func `the first operation reports the launch, opening and probing do not`() async throws {
+        let http = ScriptedHTTP((200, params), (200, params), (200, "{}"), (200, object), (200, object))
         let parse = try parse(http, launch: ["pushHash": "h"])
-        _ = try await parse.open()
-        #expect(http.requests[1].url.description == "http://vendor.example/parse/events/AppOpened")
+        #expect(try await parse.open().map(\.kind) == [.authenticated])
+        #expect(try await parse.probe().map(\.kind) == [.authenticated])
+        #expect(http.paths == ["/parse/config", "/parse/config"])
+        _ = try await parse.get("o", in: "C")
+        _ = try await parse.get("o", in: "C")
+        #expect(http.paths.dropFirst(2) == ["/parse/events/AppOpened", "/parse/classes/C/o", "/parse/classes/C/o"])
         #expect(
-            http.requests[1].jsonBody
+            http.requests[2].jsonBody
                 == ["at": ["__type": "Date", "iso": "2026-01-31T09:30:00.000Z"], "push_hash": "h"]
         )
-        _ = try await parse.probe()
-        #expect(http.requests.count == 3)
     }
+
+    @Test func `a server that counts no launches gets no report`() async throws {
+        let http = ScriptedHTTP((200, object))
+        _ = try await parse(http).get("o", in: "C")
+        #expect(http.paths == ["/parse/classes/C/o"])
+    }
+
+    @Test func `instances of one application report its launch once, also when they start together`() async throws {
+        let launches = ParseLaunches()
+        let answer = ScriptedHTTP.Answer.response(HTTPResponse(status: 200, body: Array(object.utf8)))
+        let http = ScriptedHTTP(Array(repeating: answer, count: 30))
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<10 {
+                let parse = try parse(http, launch: [:], launches: launches)
+                group.addTask { _ = try await parse.get("o", in: "C") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(http.paths.count { $0 == "/parse/events/AppOpened" } == 1)
+    }
+
+    @Test func `a launch that cannot be reported harms no operation`() async throws {
+        let launches = ParseLaunches()
+        let away = ScriptedHTTP((503, ""), (200, object))
+        #expect(try await parse(away, launch: [:], launches: launches).get("o", in: "C").id == "o")
+        // The server was unavailable, so the next operation reports it.
+        let refused = ScriptedHTTP((403, #"{"error":"unauthorized"}"#), (200, object), (200, object))
+        let parse = try parse(refused, launch: [:], launches: launches)
+        for _ in 0..<2 { #expect(try await parse.get("o", in: "C").id == "o") }
+        #expect(refused.paths == ["/parse/events/AppOpened", "/parse/classes/C/o", "/parse/classes/C/o"])
+    }
+
+    private let params = #"{"params":{}}"#
+    private let object = #"{"objectId":"o"}"#
 
     @Test func `requests carry the application's id and key`() async throws {
         let http = ScriptedHTTP((200, #"{"params":{}}"#))

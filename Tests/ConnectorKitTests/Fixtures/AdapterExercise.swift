@@ -43,17 +43,17 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     /// credentials are refused, and for Segment's settings.
     func isExtra(_ question: SimulatedHTTP.Question) -> Bool {
         guard name == "open" || name == "probe" else { return false }
-        return question.method == .post && question.number == 1 && vendor != "posthog" && vendor != "parse"
+        return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
+            || vendor == "google" && question.number == 1
     }
 
     /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
-    /// Sentry's envelopes, to an envelope without items. The analytics adapter of a Parse Server answers an event as it likes.
+    /// Sentry's envelopes, to an envelope without items.
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
         case .empty: vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
         case .noContent: vendor == "bugsnag"
-        case .otherObject: vendor == "parse" && name == "open" && question.method == .post
         default: false
         }
     }
@@ -66,7 +66,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "influxdb": { try InfluxDB(configuration: $0, host: $1) },
         "sentry": { try Sentry(configuration: $0, host: $1) },
         "bugsnag": { try Bugsnag(configuration: $0, host: $1) },
-        "parse": { try Parse(configuration: $0, host: $1) },
+        "parse": { try Parse(configuration: $0, host: $1, launches: ParseLaunches()) },
         "kinto": { try Kinto(configuration: $0, host: $1) },
         "nominatim": { try Nominatim(configuration: $0, host: $1) },
         "photon": { try Photon(configuration: $0, host: $1) }, "google": { try Google(configuration: $0, host: $1) },

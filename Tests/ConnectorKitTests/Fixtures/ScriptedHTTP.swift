@@ -32,6 +32,11 @@ final class ScriptedHTTP: HTTPService {
     /// Everything that was sent so far.
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
+    /// The paths of the requests, without queries.
+    var paths: [String] {
+        requests.map { String($0.url.description.dropFirst($0.url.origin.count).prefix { $0 != "?" }) }
+    }
+
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let answer = state.withLock { state -> Answer? in
             state.requests.append(request)

@@ -54,6 +54,9 @@ final class SimulatedHTTP: HTTPService {
     /// What was asked since.
     var questions: [Question] { state.withLock { $0.questions } }
 
+    /// Everything that the vendor received.
+    var received: [RecordedRequest] { simulator.received() }
+
     /// Whether an answer was replaced by one that differs.
     var wasFalsified: Bool { state.withLock { $0.wasFalsified } }
 

@@ -13,7 +13,7 @@ internal import Testing
 
     @Test(arguments: AdapterExercise.all)
     func `an adapter takes or refuses any answer, and shows no secret`(_ exercise: AdapterExercise) async throws {
-        let screen = TextScreen([Secret(Self.secret)])
+        let redactor = Redactor([Secret(Self.secret)])
         for round in 0..<UInt64(fuzzRounds) {
             let seed = fuzzSeed &* 1_000_003 &+ round
             let (plugin, http) = try exercise.adapter()
@@ -32,7 +32,7 @@ internal import Testing
                 // The answer was taken, and has no places in it.
             }
             for text in texts {
-                let shown = screen.redact(text)
+                let shown = redactor.redact(text)
                 #expect(!shown.lowercased().contains("s3cr3t-of/"), "seed \(seed): \(shown)")
                 #expect(!shown.contains(Base64.encode(Array(Self.secret.utf8)).prefix(14)), "seed \(seed): \(shown)")
             }

@@ -3,9 +3,16 @@
  *
  * ends-the-process: every operation ends the process in a way of its own.
  */
+#define _GNU_SOURCE
 #include "../fixture.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 CONNECTOR_MANIFEST({
     "manifest": 1,
@@ -22,6 +29,13 @@ CONNECTOR_MANIFEST({
             "abort": {"symbol": "ends_abort", "signature": "()"},
             "overflow": {"symbol": "ends_overflow", "signature": "() -> i64"},
             "exit": {"symbol": "ends_exit", "signature": "(status: i32)"},
+            "quick": {"symbol": "ends_quick", "signature": "(status: i32)"},
+            "vanish": {"symbol": "ends_vanish", "signature": "()"},
+            "syscall": {"symbol": "ends_syscall", "signature": "()"},
+            "handle": {"symbol": "ends_handle", "signature": "()"},
+            "fork": {"symbol": "ends_fork", "signature": "() -> i32"},
+            "release": {"symbol": "ends_release", "signature": "() -> bytes"},
+            "thread": {"symbol": "ends_thread", "signature": "()"},
             "later": {"symbol": "ends_later", "signature": "() async -> json"}
         }
     }
@@ -71,6 +85,71 @@ CONNECTOR_EXPORT int32_t ends_overflow(void *instance, int64_t *result, connecto
 CONNECTOR_EXPORT int32_t ends_exit(void *instance, int32_t status, connector_error *error) {
     (void)instance, (void)error;
     exit(status);
+}
+
+CONNECTOR_EXPORT int32_t ends_quick(void *instance, int32_t status, connector_error *error) {
+    (void)instance, (void)error;
+    quick_exit(status);
+}
+
+/** Ends the process in a way that nothing in it can see. */
+CONNECTOR_EXPORT int32_t ends_syscall(void *instance, connector_error *error) {
+    (void)instance, (void)error;
+    return (int32_t)syscall(SYS_exit_group, 0);
+}
+
+CONNECTOR_EXPORT int32_t ends_vanish(void *instance, connector_error *error) {
+    (void)instance, (void)error;
+    _exit(0);
+}
+
+static void pretend(int number) {
+    (void)number;
+    _exit(0);
+}
+
+/** Takes the host's handler away, and hides the crash. */
+CONNECTOR_EXPORT int32_t ends_handle(void *instance, connector_error *error) {
+    signal(SIGSEGV, pretend);
+    return ends_write(instance, error);
+}
+
+/** Crashes in a copy of the process; the result is the signal that ended the copy. */
+CONNECTOR_EXPORT int32_t ends_fork(void *instance, int32_t *result, connector_error *error) {
+    int status = 0;
+    pid_t copy = fork();
+    if (copy == 0) ends_write(instance, error);
+    if (copy < 0 || waitpid(copy, &status, 0) != copy) return CONNECTOR_FAILED;
+    *result = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return CONNECTOR_OK;
+}
+
+/** Lends memory that the C library itself is to release, and cannot: no address of this image is on the stack then. */
+CONNECTOR_EXPORT int32_t ends_release(void *instance, connector_bytes_owned *result, connector_error *error) {
+    static uint8_t bytes[64];
+    (void)instance, (void)error;
+    result->data = bytes;
+    result->length = sizeof bytes;
+    result->context = bytes + 16;
+    result->release = free;
+    return CONNECTOR_OK;
+}
+
+static void *run(void *nothing) {
+    *(volatile int *)(uintptr_t)16 = 1;
+    return nothing;
+}
+
+/** Crashes on a thread of the plugin's own, with the least stack that there is. */
+CONNECTOR_EXPORT int32_t ends_thread(void *instance, connector_error *error) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    (void)instance, (void)error;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 16384);
+    if (pthread_create(&thread, &attributes, run, NULL) != 0) return CONNECTOR_FAILED;
+    pthread_join(thread, NULL);
+    return CONNECTOR_OK;
 }
 
 CONNECTOR_EXPORT int32_t ends_later(void *instance, const connector_call *call, connector_error *error) {

@@ -18,7 +18,7 @@ struct Application {
 
         try await host.analytics("analytics").track("Order Completed", ["total": 42.5])
         try await host.crash("crash").report(OutOfStock(article: "Milk"))
-        // Both are safe on the disk by now. What is not delivered in five seconds is, at the next start.
+        // Both events are on disk by now. Those not delivered within five seconds are delivered at the next start.
         try await host.flush(within: .seconds(5))
 
         print("calculated:", try await Calculator(host.gate("calculator")).divide(1, by: 8))
@@ -27,7 +27,7 @@ struct Application {
     }
 }
 
-/// Something that went wrong, to be reported.
+/// An error for the crash reporter.
 struct OutOfStock: Error {
     var article: String
 }

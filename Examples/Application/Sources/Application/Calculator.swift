@@ -3,12 +3,12 @@
 
 import ConnectorHost
 
-/// A typed client of `calculator/1`, a capability that only this application and its plugin know.
+/// A typed client of `calculator/1`, a capability known only to this application and its plugin.
 struct Calculator {
     private let sum: TypedOperation<OperationFunction.Numbers2>
     private let quotient: TypedOperation<OperationFunction.Numbers2>
 
-    /// Fails if the plugin declares other signatures than these.
+    /// Throws if the plugin declares different signatures.
     init(_ gate: GateClient) throws {
         sum = try gate.typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
         quotient = try gate.typed("divide", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)

@@ -4,7 +4,7 @@
 import ConnectorKit
 import ConnectorManifest
 
-/// A whole plugin in Swift; the functions that the host calls are generated from greeter.connector.json.
+/// A complete plugin in Swift. The build generates the functions that the host calls from greeter.connector.json.
 struct Greeter: Plugin {
     private let greeting: String
 
@@ -12,12 +12,12 @@ struct Greeter: Plugin {
         greeting = try configuration.string("greeting")
     }
 
-    /// Talks to nobody, so all it can claim is that it is configured.
+    /// Has no server to reach, so it can only claim to be configured.
     func open() async throws -> [Evidence] {
         [.configured("says \(greeting)")]
     }
 
-    /// The operation of this name; its parameters are the labels.
+    /// Implements the operation of the same name; the labels are its parameters.
     func greet(name: String) async throws -> JSONValue {
         guard !name.isEmpty else { throw PluginError(.invalid, "a greeting needs a name") }
         return .string("\(greeting), \(name)!")

@@ -10,8 +10,8 @@ import ConnectorHost
     import ConnectorConsoleWeb
 #endif
 
-/// Opens the engine, uses it through each of its interfaces, and closes it; with `--console`, shows it before it closes.
-/// Built with the trait `Web`, it takes `--web`, too, which shows the same in a browser.
+/// Opens the engine, uses it through each of its interfaces, and closes it. With `--console`, it shows the console first. Built with
+/// the trait `Web`, it also takes `--web`, which shows the console in a browser.
 @main
 struct CalculatorApp {
     static func main() async throws {
@@ -40,7 +40,7 @@ struct CalculatorApp {
         await host.close()
     }
 
-    /// What the console can show, with the calculator as one of the scenes, and where it begins.
+    /// The console's scenes, with the calculator among them, and the first route.
     static func scenes(_ host: ConnectorHost, _ desk: Configurator) async throws -> (Route, ConsoleRegistry) {
         let history = History()
         for formula in ["(1 + 2) * 3 / 4", "1 / 0"] { history.add(await desk.formulas.line(formula)) }
@@ -49,9 +49,9 @@ struct CalculatorApp {
         return (CalculatorScene.route, registry)
     }
 
-    /// Divides, once more if that may help.
+    /// Divides, and tries a second time if that may help.
     ///
-    /// - Returns: Nil if there is no quotient.
+    /// - Returns: The quotient; nil if there is none.
     static func divide(_ a: Double, by b: Double, with calculator: Calculator) async throws -> Double? {
         do throws(ConnectorError) {
             return try await calculator.divide(a, by: b)

@@ -6,7 +6,7 @@ import ConnectorHost
 import ConnectorManifest
 import Synchronization
 
-/// What was calculated, oldest first.
+/// The calculations so far, oldest first.
 final class History: Sendable {
     private let kept = Mutex<[String]>([])
 
@@ -19,12 +19,12 @@ final class History: Sendable {
     var lines: [String] { kept.withLock(\.self) }
 }
 
-/// The calculator in the console: what the engine can do, and what it did.
+/// The calculator in the console: the engine's operations, and its history.
 enum CalculatorScene {
-    /// Where it is.
+    /// The scene's route.
     static let route = Route(["calculator"])
 
-    /// Adds the scene, and its own component, to what the console can show.
+    /// Registers the scene and its component with the console.
     static func register(in registry: inout ConsoleRegistry, _ calculator: GateClient, _ history: History) {
         registry.register(
             ComponentDescriptor<History>("calculator.history", as: .log) { history, component in

@@ -4,16 +4,16 @@
 import CalculatorClient
 import ConnectorHost
 
-/// Wires every consumer to its slice of the one engine; nobody else sees the host.
+/// Wires every consumer to its slice of the one engine. No other type sees the host.
 struct Configurator {
-    /// Wired.
+    /// The keypad, wired to the engine.
     let keypad: Keypad
-    /// Wired.
+    /// The formula bar, wired to the engine.
     let formulas: FormulaBar
-    /// Wired.
+    /// The receipt, wired to the engine.
     let receipt: Receipt
 
-    /// Takes the engine from a host.
+    /// Gets the engine from a host, and wires the consumers.
     init(_ host: ConnectorHost) throws(ConnectorError) {
         let engine = try Calculator(host.gate("calculator"))
         keypad = Keypad(engine: engine)

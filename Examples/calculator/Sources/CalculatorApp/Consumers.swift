@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keys for two numbers and an operator. Knows arithmetic, and no more of the engine.
+/// Keys for two numbers and an operator. Knows only the engine's arithmetic.
 struct Keypad {
     /// Its slice of the engine.
     let engine: any Arithmetic
@@ -12,12 +12,12 @@ struct Keypad {
     }
 }
 
-/// A line to type formulas in. Knows how to have one evaluated, and no more of the engine.
+/// A line to type formulas in. Knows only that the engine evaluates formulas.
 struct FormulaBar {
     /// Its slice of the engine.
     let engine: any Evaluating
 
-    /// The line with its value, or with what is wrong with it.
+    /// The formula with its value, or with its error.
     func line(_ formula: String) async -> String {
         do {
             return "\(formula) = \(try await engine.evaluate(formula))"
@@ -27,7 +27,7 @@ struct FormulaBar {
     }
 }
 
-/// A list of prices. Knows totals, and no more of the engine.
+/// A list of prices. Knows only the engine's totals.
 struct Receipt {
     /// Its slice of the engine.
     let engine: any Totalling

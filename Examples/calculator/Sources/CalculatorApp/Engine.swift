@@ -3,7 +3,7 @@
 
 import CalculatorClient
 
-/// What a keypad needs of an engine.
+/// What a keypad needs from an engine.
 protocol Arithmetic: Sendable {
     /// The sum.
     func add(_ a: Double, _ b: Double) async throws -> Double
@@ -11,17 +11,17 @@ protocol Arithmetic: Sendable {
     func divide(_ a: Double, by b: Double) async throws -> Double
 }
 
-/// What a formula bar needs of an engine.
+/// What a formula bar needs from an engine.
 protocol Evaluating: Sendable {
     /// The value of an expression.
     func evaluate(_ expression: String) async throws -> Double
 }
 
-/// What a receipt needs of an engine.
+/// What a receipt needs from an engine.
 protocol Totalling: Sendable {
     /// The sum of many numbers.
     func total(_ numbers: [Double]) async throws -> Double
 }
 
-/// One object behind every interface; a test puts another one there.
+/// One object behind every interface; a test may use another.
 extension Calculator: Arithmetic, Evaluating, Totalling {}

@@ -3,15 +3,15 @@
 
 public import ConnectorHost
 
-/// A typed client of `calculator/1`, whichever plugin stands behind it.
+/// A typed client of `calculator/1`, whichever plugin provides it.
 ///
-/// Holds one gate and nothing else of the host. From any thread.
+/// It holds one gate and nothing else of the host. Use it from any thread.
 public struct Calculator: Sendable {
     private let sum: TypedOperation<OperationFunction.Numbers2>
     private let quotient: TypedOperation<OperationFunction.Numbers2>
     private let value: TypedOperation<OperationFunction.Texts1>
 
-    /// Compares what this client was written for with what the plugin's manifest says.
+    /// Compares this client's signatures with those in the plugin's manifest.
     ///
     /// - Throws: `signature-mismatch` naming both, `invalid` if the plugin lacks one of the operations.
     public init(_ gate: GateClient) throws(ConnectorError) {
@@ -32,7 +32,7 @@ public struct Calculator: Sendable {
         try await quotient(a, b)
     }
 
-    /// The sum of many numbers, for the price of one lease and a function call for each.
+    /// The sum of many numbers, at the cost of one lease and a function call for each.
     public func total(_ numbers: [Double]) async throws(ConnectorError) -> Double {
         try await sum.withLease { add throws(ConnectorError) in
             var total = 0.0

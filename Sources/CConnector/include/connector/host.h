@@ -28,7 +28,7 @@ typedef struct connector_host {
 
     /**
      * The function table of a host service, such as "http/1": see services/. Null if the host does not have it, or if
-     * the manifest names it neither as required nor as optional. Valid as long as this struct. [any]
+     * the manifest names it neither as required nor as optional, which the host's log then says. Valid as long as this struct. [any]
      */
     const void *CONNECTOR_NULLABLE (*CONNECTOR_NONNULL service)(void *CONNECTOR_NONNULL context,
                                                                 const char *CONNECTOR_NONNULL id_borrowed,
@@ -40,7 +40,8 @@ typedef struct connector_host {
      * explanation). The host copies both before it returns.
      *
      * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is no longer pending (completed, cancelled, past its
-     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call. All are harmless. The host logs
+     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call; CONNECTOR_MISUSE if a pointer is
+     * null that must not be, and a call whose result is null with a length then fails. All are harmless. The host logs
      * a second completion, an unknown and a foreign operation as misbehaviour, and none of a call that was cancelled or timed
      * out, as often as it comes, until `destroy` returns. [any]
      */

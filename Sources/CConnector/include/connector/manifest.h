@@ -39,15 +39,47 @@
 #ifdef __APPLE__
 #define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
     __attribute__((used, section("__DATA,__connector"))) static const char connector_manifest_text[] = text
-#else
+#elif defined(__cplusplus)
+/** A note with a text of SIZE - 1 bytes: C++ keeps the NUL of a literal, for which a note has no room. */
+extern "C++" {
+template <uint32_t Size> struct connector_manifest_note_of {
+    uint32_t name_size = sizeof(CONNECTOR_NOTE_NAME);
+    uint32_t text_size = Size - 1;
+    uint32_t type = CONNECTOR_NOTE_TYPE;
+    char name[12] = CONNECTOR_NOTE_NAME;
+    char text_and_padding[(Size + 2u) & ~3u] = {};
+    constexpr explicit connector_manifest_note_of(const char (&text)[Size]) {
+        for (uint32_t index = 0; index + 1 < Size; index++) text_and_padding[index] = text[index];
+    }
+};
+}
 #define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverlength-strings\"")                          \
+    __attribute__((used, section(CONNECTOR_NOTE_SECTION), aligned(4))) static constexpr                                \
+        connector_manifest_note_of<sizeof(text)> connector_manifest_note{text};                                        \
+    _Pragma("GCC diagnostic pop")                                                                                      \
+    struct connector_manifest_note_end
+#else
+/* A text whose length is a multiple of four fills its place without its NUL. */
+#if defined(__clang__) && defined(__has_warning)
+#if __has_warning("-Wunterminated-string-initialization")
+#define CONNECTOR_MANIFEST_UNTERMINATED _Pragma("GCC diagnostic ignored \"-Wunterminated-string-initialization\"")
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 15
+#define CONNECTOR_MANIFEST_UNTERMINATED _Pragma("GCC diagnostic ignored \"-Wunterminated-string-initialization\"")
+#endif
+#ifndef CONNECTOR_MANIFEST_UNTERMINATED
+#define CONNECTOR_MANIFEST_UNTERMINATED
+#endif
+#define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverlength-strings\"")                          \
+    CONNECTOR_MANIFEST_UNTERMINATED                                                                                    \
     __attribute__((used, section(CONNECTOR_NOTE_SECTION), aligned(4))) static const struct {                           \
         uint32_t name_size;                                                                                            \
         uint32_t text_size;                                                                                            \
         uint32_t type;                                                                                                 \
         char name[12];                                                                                                 \
-        char text_and_padding[(sizeof(text) + 3u) & ~3u];                                                              \
+        char text_and_padding[(sizeof(text) + 2u) & ~3u];                                                              \
     } connector_manifest_note = {sizeof(CONNECTOR_NOTE_NAME), sizeof(text) - 1, CONNECTOR_NOTE_TYPE,                   \
                                  CONNECTOR_NOTE_NAME, text};                                                           \
     _Pragma("GCC diagnostic pop")                                                                                      \

@@ -37,6 +37,8 @@
  *
  * No operation blocks the calling thread. The host makes calls by name on threads that it can lose, and ends them at their
  * deadlines; the thread of a function that is still running then counts as misbehaviour. Typed calls have no such protection.
+ * Nor has an operation whose manifest says `"prompt": true`, which returns within microseconds: calls by name run it on the
+ * caller's thread, until one takes over a millisecond, which is misbehaviour.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// `connector-host outbox dead`
@@ -18,10 +18,10 @@ struct OutboxDeadCommand: AsyncParsableCommand {
     var limit = 100
 
     @Option(
-        help: ArgumentHelp("Go on after a place, as the list before named it.", valueName: "place"),
-        transform: RecordPlace.argument
+        help: ArgumentHelp("Continue after a place, as the previous list named it.", valueName: "place"),
+        transform: RecordCursor.argument
     )
-    var after: RecordPlace?
+    var after: RecordCursor?
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit must be at least 1") }
@@ -35,13 +35,13 @@ struct OutboxDeadCommand: AsyncParsableCommand {
     }
 }
 
-extension RecordPlace {
+extension RecordCursor {
     /// Reads an argument.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
-    fileprivate static func argument(_ text: String) throws -> RecordPlace {
-        guard let place = RecordPlace(text) else {
-            throw ValidationError("'\(text)' is no place: take it from the end of the list before.")
+    fileprivate static func argument(_ text: String) throws -> RecordCursor {
+        guard let place = RecordCursor(text) else {
+            throw ValidationError("'\(text)' is not a place: copy it from the end of the previous list.")
         }
         return place
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// `connector-host outbox drop`
@@ -20,7 +20,7 @@ struct OutboxDropCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: OutboxSelection
 
-    @Flag(help: "Drop events that still wait, too.")
+    @Flag(help: "Drop waiting events, too.")
     var queued = false
 
     @OptionGroup var options: OutboxOptions

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// `connector-host outbox list`
@@ -16,7 +16,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.run { outbox throws(ConnectorError) in
-            StandingsDocument(standings: try await outbox.standings())
+            QueueStatisticsDocument(statistics: try await outbox.statistics())
         }
     }
 }

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import Logging
 
 /// `connector-host outbox migrate`
 struct OutboxMigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Make the streams and consumers of an outbox in NATS that are missing.",
+        abstract: "Create the streams and consumers that an outbox in NATS lacks.",
         discussion: """
-            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory needs none
-            of it.
+            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory needs no
+            migration.
             """
     )
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// What every command of the outbox takes.
+/// The options of every outbox command.
 struct OutboxOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOption
 
@@ -18,9 +18,9 @@ struct OutboxOptions: ParsableArguments {
 
     @OptionGroup var answer: OutputOptions
 
-    /// Does something with the outbox, and shows the answer or the error.
+    /// Runs a body on the outbox, and shows its answer or error.
     ///
-    /// - Parameter body: Takes the outbox: that of the host that runs, or the store itself.
+    /// - Parameter body: Receives the outbox: that of the running host, or the store itself.
     func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
         do throws(ConnectorError) {
             if let host = try await attach.host(of: file) {

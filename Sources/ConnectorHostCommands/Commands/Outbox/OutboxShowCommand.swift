@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import ConnectorManifest
+internal import ConnectorBase
 internal import ConnectorOutbox
 
 /// `connector-host outbox show`
 struct OutboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show an event as the vendors get it, and how it stands at each connector."
+        abstract: "Show an event as the vendors get it, and its state at each connector."
     )
 
     @Argument(help: "The event's id.")

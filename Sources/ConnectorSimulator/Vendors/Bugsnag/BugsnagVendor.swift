@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
 ///

@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// Reads fixed-width numbers and separators from the front of a text.
 struct DigitScanner {
     /// The unread text.
@@ -17,14 +19,14 @@ struct DigitScanner {
     /// Reads exactly `digits` decimal digits, or nothing.
     mutating func number(_ digits: Int) -> Int? {
         let prefix = rest.prefix(digits)
-        guard prefix.count == digits, prefix.allSatisfy(Self.isDigit) else { return nil }
+        guard prefix.count == digits, prefix.allSatisfy(\.isDigit) else { return nil }
         rest = rest.dropFirst(digits)
         return prefix.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     /// Reads one or more digits behind a decimal point and scales them to `digits` places.
     mutating func fraction(digits: Int) -> Int? {
-        let prefix = rest.prefix { Self.isDigit($0) }
+        let prefix = rest.prefix(while: \.isDigit)
         guard !prefix.isEmpty else { return nil }
         rest = rest.dropFirst(prefix.count)
         var value = prefix.prefix(digits).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
@@ -48,10 +50,5 @@ struct DigitScanner {
         _ = skip(":")
         let minutes = number(2) ?? 0
         return minutes < 60 ? sign * (hours * 3600 + minutes * 60) : nil
-    }
-
-    /// Whether a byte is a decimal digit.
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }

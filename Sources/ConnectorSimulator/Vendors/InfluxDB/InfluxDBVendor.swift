@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import Synchronization
 
 /// InfluxDB 1.x: line protocol in at `/write`, InfluxQL out at `/query`, `/ping`.

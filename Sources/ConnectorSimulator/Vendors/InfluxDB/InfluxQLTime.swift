@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The time of a point, in nanoseconds since 1970, from 1677 to 2262.
 enum InfluxQLTime {

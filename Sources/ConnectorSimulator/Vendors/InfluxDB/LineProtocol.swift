@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Reads InfluxDB's line protocol: `measurement,tag=value field=1,other="text" 1465839830100400200`.
 ///

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The order of JSON values in Kinto: null, text, number, boolean, array, object, and last what is absent.
 enum KintoOrder {

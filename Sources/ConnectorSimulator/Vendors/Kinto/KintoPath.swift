@@ -1,6 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// What a path below `/v1` names: a list of objects, or one of them.
 struct KintoPath {
     /// The path of the list, with the `default` bucket replaced, for instance `/buckets/b/collections`.
@@ -46,17 +48,7 @@ struct KintoPath {
 
     /// Tells whether `id` may name an object: letters, digits, `-` and `_`, not beginning with the latter two.
     static func isValid(_ id: String) -> Bool {
-        guard let first = id.utf8.first, isAlphanumeric(first) else { return false }
-        return id.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-    }
-
-    /// Letters and digits of ASCII.
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
+        guard let first = id.utf8.first, first.isLetterOrDigit else { return false }
+        return id.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }
     }
 }

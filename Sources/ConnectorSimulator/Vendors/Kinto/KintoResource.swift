@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// Answers one request about a list or an object.
 struct KintoResource {

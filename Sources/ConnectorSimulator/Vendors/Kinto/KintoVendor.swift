@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import Synchronization
 
 /// A Kinto server below `/v1/`: buckets, collections, groups and records, batches, and basic authentication.
@@ -25,7 +25,7 @@ package final class KintoVendor: Vendor {
         for set in credentials.sets {
             guard let bucket = set["bucket"], KintoPath.isValid(bucket), bucket != "default" else { continue }
             let permissions = Self.permissions(of: set["username"] ?? "demo")
-            _ = store.put(JSONObject(), permissions: permissions, id: bucket, in: "/buckets", now: .now())
+            _ = store.put(JSONObject(), permissions: permissions, id: bucket, in: "/buckets", now: .now)
         }
         self.store = Mutex(store)
     }

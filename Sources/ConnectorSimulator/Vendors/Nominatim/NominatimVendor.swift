@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///
@@ -121,7 +121,7 @@ package struct NominatimVendor: Vendor {
             return HTTPResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
         }
         let type = "application/json; charset=utf-8"
-        if let callback = query["json_callback"], callback.utf8.allSatisfy({ ParseType.isWord($0) }) {
+        if let callback = query["json_callback"], callback.utf8.allSatisfy({ $0.isWordCharacter }) {
             return HTTPResponse(text: "\(callback)(\(document.serialized()))", type: "application/javascript")
         }
         return HTTPResponse(headers: ["Content-Type": type], json: document)

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// The classes of a Parse application and what is known of their fields.
 struct ParseStore: Sendable {
@@ -94,8 +94,7 @@ struct ParseStore: Sendable {
                 if field == "objectId" { throw ParseFailure(code: 104, message: "objectId is an invalid field name.") }
                 continue
             }
-            let isName = field.utf8.allSatisfy { ParseType.isWord($0) } && !(field.first?.isNumber ?? true)
-            guard isName || field == "ACL" else {
+            guard field.isCIdentifier else {
                 throw ParseFailure(code: 105, message: "Invalid field name: \(field).")
             }
             let operation = ParseOperation(member.value)

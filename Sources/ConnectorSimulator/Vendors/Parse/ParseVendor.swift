@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import Synchronization
 
 /// Parse Server's REST interface under any mount path: classes, events, batches, health and server information.

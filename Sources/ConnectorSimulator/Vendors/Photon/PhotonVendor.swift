@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Photon's API over the same gazetteer: `/api`, `/reverse`, `/status`; GeoJSON with the longitude first.
 ///

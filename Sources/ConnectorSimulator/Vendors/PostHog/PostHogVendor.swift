@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// The answers of a vendor that the host has no simulator of, from a file that a plugin's author or user wrote.
 ///

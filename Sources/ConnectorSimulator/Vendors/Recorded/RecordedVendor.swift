@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// A vendor that gives recorded answers, and refuses every request that none was recorded for.
 package struct RecordedVendor: Vendor {

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
 ///

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorManifest
+internal import ConnectorBase
 
 /// An envelope as Sentry's clients send it: a header line, then items, each a header line and a payload.
 struct SentryEnvelope {

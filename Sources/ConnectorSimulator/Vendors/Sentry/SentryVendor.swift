@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorManifest
+package import ConnectorBase
 
 /// Sentry's ingestion as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///

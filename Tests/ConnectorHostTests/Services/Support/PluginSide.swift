@@ -42,7 +42,7 @@ final class PluginSide: Sendable {
                 services: services,
                 egress: egress,
                 secret: { secrets[$0] },
-                screen: TextScreen(secrets.values.map { Secret($0) }),
+                redactor: Redactor(secrets.values.map { Secret($0) }),
                 propagatesTrace: propagatesTrace,
                 logger: logger
             )

@@ -55,6 +55,8 @@ static int32_t calls_open(void *instance, const connector_call *call, connector_
     if (is_set(self, "opens", "fails")) return unavailable(error, 0);
     if (is_set(self, "opens", "busy")) return unavailable(error, 2000000000u);
     if (is_set(self, "opens", "third") && attempt(self) < 3) return unavailable(error, 0);
+    if (is_set(self, "opens", "silently away") && attempt(self) < 3)
+        return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor is away");
     if (is_set(self, "opens", "refuses"))
         return fixture_fail(error, CONNECTOR_UNAUTHORIZED, "the vendor refused the credentials");
     if (is_set(self, "opens", "blocks")) {

@@ -33,7 +33,8 @@ typedef struct connector_clock {
 
     /**
      * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` names it for
-     * `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK, or CONNECTOR_NOT_OPEN once the instance is being destroyed. [any]
+     * `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance is being destroyed;
+     * CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers. [any]
      */
     int32_t (*CONNECTOR_NONNULL start_timer)(void *CONNECTOR_NONNULL context, uint64_t delay_ns,
                                              void (*CONNECTOR_NONNULL fire)(void *CONNECTOR_NULLABLE user),

@@ -1,0 +1,68 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The last readings of each sensor, at most as many as the capacity.
+struct ReadingHistory {
+    private var rings: [(sensor: String, ring: Ring)] = []
+    private let capacity: Int
+
+    /// The readings of one sensor; the oldest is overwritten when it is full.
+    private struct Ring {
+        var readings: [SensorReading] = []
+        /// The place of the oldest reading once the ring is full.
+        var start = 0
+
+        var inOrder: ArraySlice<SensorReading> { readings[start...] + readings[..<start] }
+        var last: SensorReading? { start == 0 ? readings.last : readings[start - 1] }
+
+        mutating func append(_ reading: SensorReading, capacity: Int) {
+            guard readings.count == capacity else { return readings.append(reading) }
+            readings[start] = reading
+            start = (start + 1) % capacity
+        }
+    }
+
+    /// - Parameter capacity: The most readings of one sensor, at least 1.
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Adds readings; a sensor's are in the order of their times.
+    mutating func append(_ readings: [SensorReading]) {
+        for reading in readings {
+            if let index = rings.firstIndex(where: { $0.sensor == reading.sensor }) {
+                rings[index].ring.append(reading, capacity: capacity)
+            } else {
+                var ring = Ring()
+                ring.append(reading, capacity: capacity)
+                rings.append((reading.sensor, ring))
+            }
+        }
+    }
+
+    /// The newest reading of each sensor.
+    var latest: [SensorReading] { rings.compactMap(\.ring.last) }
+
+    /// The newest reading of a sensor.
+    func latest(of sensor: String) throws(PluginError) -> SensorReading {
+        guard let reading = rings.first(where: { $0.sensor == sensor })?.ring.last else { throw unknown(sensor) }
+        return reading
+    }
+
+    /// The newest readings of a range, oldest first.
+    func readings(in range: SensorRange) throws(PluginError) -> [SensorReading] {
+        guard let ring = rings.first(where: { $0.sensor == range.sensor })?.ring else { throw unknown(range.sensor) }
+        let found = ring.inOrder.filter { reading in
+            range.from.map { $0 <= reading.time } ?? true && range.to.map { reading.time <= $0 } ?? true
+        }
+        return Array(found.suffix(max(0, range.limit)))
+    }
+
+    private func unknown(_ sensor: String) -> PluginError {
+        let known = rings.map(\.sensor).prefix(20).joined(separator: ", ")
+        return PluginError(.notFound, "there is no sensor \"\(sensor.prefix(40))\"; known: \(known)")
+    }
+}

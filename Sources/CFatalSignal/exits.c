@@ -1,0 +1,105 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+
+#include "exits.h"
+
+#ifdef __linux__
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+/* R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT */
+static const uint32_t kinds[] = {1, 6, 7};
+#elif defined(__aarch64__)
+/* R_AARCH64_ABS64, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT */
+static const uint32_t kinds[] = {257, 1025, 1026};
+#else
+static const uint32_t kinds[] = {0, 0, 0};
+#endif
+
+/** What the dynamic section says, as far as it matters here. */
+typedef struct tables {
+    const ElfW(Sym) *symbols;
+    const char *names;
+    const ElfW(Rela) *relocations[2];
+    size_t sizes[2];
+} tables;
+
+/** Memory that is read-only once the image is relocated. */
+typedef struct sealed {
+    const struct link_map *map;
+    uintptr_t start, end;
+} sealed;
+
+static int find_sealed(struct dl_phdr_info *info, size_t size, void *context) {
+    sealed *found = context;
+    (void)size;
+    if (info->dlpi_addr != found->map->l_addr) return 0;
+    for (int index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[index];
+        if (header->p_type != PT_GNU_RELRO) continue;
+        found->start = info->dlpi_addr + header->p_vaddr;
+        /* The linker seals whole pages, and leaves the last one writable that holds other data, too. */
+        found->end = (found->start + header->p_memsz) & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    }
+    return 1;
+}
+
+/** An address of the dynamic section, which the linker may have relocated or not. */
+static const void *at(const struct link_map *map, ElfW(Addr) address) {
+    return (const void *)(address < map->l_addr ? map->l_addr + address : address);
+}
+
+static tables read_tables(const struct link_map *map) {
+    tables tables = {NULL, NULL, {NULL, NULL}, {0, 0}};
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        switch (entry->d_tag) {
+        case DT_SYMTAB: tables.symbols = at(map, entry->d_un.d_ptr); break;
+        case DT_STRTAB: tables.names = at(map, entry->d_un.d_ptr); break;
+        case DT_RELA: tables.relocations[0] = at(map, entry->d_un.d_ptr); break;
+        case DT_RELASZ: tables.sizes[0] = entry->d_un.d_val; break;
+        case DT_JMPREL: tables.relocations[1] = at(map, entry->d_un.d_ptr); break;
+        case DT_PLTRELSZ: tables.sizes[1] = entry->d_un.d_val; break;
+        default: break;
+        }
+    }
+    return tables;
+}
+
+static int is_exit(const tables *tables, const ElfW(Rela) *relocation) {
+    const uint32_t kind = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(relocation->r_info)];
+    if (kind != kinds[0] && kind != kinds[1] && kind != kinds[2]) return 0;
+    /* One of the image's own is another function. */
+    if (symbol->st_shndx != SHN_UNDEF) return 0;
+    const char *name = tables->names + symbol->st_name;
+    return strcmp(name, "_exit") == 0 || strcmp(name, "_Exit") == 0;
+}
+
+static void set(uintptr_t place, uintptr_t value, const sealed *sealed) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = place & ~(page - 1);
+    const size_t length = place + sizeof value - start;
+    const int is_sealed = place >= sealed->start && place < sealed->end;
+    if (is_sealed && mprotect((void *)start, length, PROT_READ | PROT_WRITE) != 0) return;
+    __atomic_store_n((uintptr_t *)place, value, __ATOMIC_RELEASE);
+    if (is_sealed) mprotect((void *)start, length, PROT_READ);
+}
+
+void exits_redirect(const struct link_map *map, void (*replacement)(int status)) {
+    const tables tables = read_tables(map);
+    sealed sealed = {map, 0, 0};
+    if (tables.symbols == NULL || tables.names == NULL) return;
+    dl_iterate_phdr(find_sealed, &sealed);
+    for (int list = 0; list < 2; list++) {
+        if (tables.relocations[list] == NULL) continue;
+        for (size_t index = 0; index < tables.sizes[list] / sizeof(ElfW(Rela)); index++) {
+            const ElfW(Rela) *relocation = &tables.relocations[list][index];
+            if (is_exit(&tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &sealed);
+        }
+    }
+}
+#endif

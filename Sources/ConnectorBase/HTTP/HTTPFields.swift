@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header fields of a request or response in their order; a name may occur more than once.
+///
+/// Plugins, the host and the simulators share this type, so a field is copied only where it crosses the C line or the
+/// wire.
+public struct HTTPFields: Sendable, Hashable {
+    /// The fields in their order.
+    public var fields: [HTTPField]
+
+    /// Creates header fields in the given order.
+    public init(_ fields: [HTTPField] = []) {
+        self.fields = fields
+    }
+
+    /// Appends a field, even if another has the same name.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(HTTPField(name: name, value: value))
+    }
+
+    /// Removes every field of a name.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { $0.isNamed(name) }
+    }
+
+    /// The value of the first field of a name; setting replaces all of them, setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { $0.isNamed(name) }?.value }
+        set {
+            remove(name)
+            if let newValue { append(name, newValue) }
+        }
+    }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// Creates header fields from names and values in the given order.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map(HTTPField.init))
+    }
+}
+
+extension HTTPFields: Sequence {
+    /// Iterates over the fields in their order.
+    public func makeIterator() -> IndexingIterator<[HTTPField]> {
+        fields.makeIterator()
+    }
+}

@@ -1,0 +1,69 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The items of a URL's query, or of a form posted as `application/x-www-form-urlencoded`, in order.
+package struct QueryItems: Sendable, Equatable {
+    /// One item, `name=value`; a name alone has the empty value.
+    package struct Item: Sendable, Equatable {
+        /// Left of the first `=`.
+        package var name: String
+        /// Right of the first `=`.
+        package var value: String
+
+        /// Creates an item from decoded texts.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What becomes of an item that is not UTF-8 in percent-encoding.
+    package enum Malformed: Sendable {
+        /// It is read as well as it goes: see ``PercentCoding/decode(_:plusIsSpace:)``.
+        case repaired
+        /// It is left out.
+        case omitted
+    }
+
+    /// Every item, repeated names included.
+    package var items: [Item]
+
+    /// Reads a text: of a URL, the part after `?`.
+    ///
+    /// - Parameter limit: The most items that are read; what follows them is ignored.
+    package init(parsing text: some StringProtocol, malformed: Malformed = .repaired, limit: Int = .max) {
+        items = Self.encoded(text).prefix(limit).compactMap { item in
+            let value = item.value ?? ""
+            switch malformed {
+            case .repaired:
+                return Item(
+                    name: PercentCoding.decode(item.name, plusIsSpace: true),
+                    value: PercentCoding.decode(value, plusIsSpace: true)
+                )
+            case .omitted:
+                guard let name = PercentCoding.text(item.name, plusIsSpace: true),
+                    let value = PercentCoding.text(value, plusIsSpace: true)
+                else { return nil }
+                return Item(name: name, value: value)
+            }
+        }
+    }
+
+    /// Splits a text at every `&`, and each part at its first `=`; the value is nil without one.
+    package static func encoded(_ text: some StringProtocol) -> [(name: Substring, value: Substring?)] {
+        Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { part in
+            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (Substring(pair[0]), pair.count > 1 ? Substring(pair[1]) : nil)
+        }
+    }
+
+    /// The first value under `name`, matched exactly, or `nil` when the name does not occur.
+    package subscript(name: String) -> String? {
+        items.first { $0.name == name }?.value
+    }
+
+    /// Written back as a query, without the leading `?`.
+    package var encoded: String {
+        items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,76 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The members of a JSON object, in the order they were written.
+///
+/// Look-up is linear: objects in manifests, configurations and events have few members, which stay in cache.
+public struct JSONObject: Sendable {
+    /// One member.
+    public struct Member: Sendable, Hashable {
+        /// Unique within the object.
+        public var name: String
+        /// The member's value.
+        public var value: JSONValue
+
+        /// Makes a member.
+        public init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The members in their order.
+    public private(set) var members: [Member] = []
+
+    /// Creates an empty object.
+    public init() {}
+
+    /// Creates an object from members in order; a repeated name keeps its first place and its last value.
+    public init(_ members: some Sequence<(String, JSONValue)>) {
+        for (name, value) in members { self[name] = value }
+    }
+
+    /// Creates an object from members whose names are known to be unique.
+    package init(unique members: [Member]) {
+        self.members = members
+    }
+
+    /// The value of a name; setting nil removes the member.
+    public subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let index = members.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// The names in their order.
+    public var names: [String] { members.map(\.name) }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { members.isEmpty }
+}
+
+extension JSONObject: Hashable {
+    /// Compares members in any order, since JSON gives order no meaning.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
+    }
+
+    /// Hashes without regard to order.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Set(members))
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object; a repeated name keeps its last value.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(elements)
+    }
+}

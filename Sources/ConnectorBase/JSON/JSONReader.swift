@@ -1,0 +1,202 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a parsed JSON file member by member, and collects every problem with its position.
+///
+/// The manifest and the configuration both use it, so each reports all its problems in one pass.
+package struct JSONReader: Sendable {
+    /// The text, for positions; empty for values without a text, whose problems have no position.
+    package let text: [UInt8]
+    /// The file that positions name.
+    package let file: String
+    /// The problems found so far, in the order of the text's structure.
+    package var problems: [ConnectorError] = []
+    /// The connector that the next problems belong to.
+    package var connector: String?
+    /// The start of the paths in messages: the object of ``connector``, or the root.
+    package var origin = JSONPath()
+
+    /// How many further problems were found beyond the limit.
+    package private(set) var omitted = 0
+    /// Where the values of the text are; read when the first problem needs it.
+    private var locator: JSONLocator?
+
+    /// The most problems to report. The first ones often cause the others.
+    package static let problemLimit = 100
+    /// The most characters of a message or a remedy.
+    package static let lengthLimit = 600
+
+    /// Creates a reader without problems.
+    package init(text: [UInt8], file: String) {
+        self.text = text
+        self.file = file
+    }
+
+    /// The position of a value, or of a member's name.
+    package mutating func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
+        var reading = locator ?? JSONLocator(text)
+        locator = nil
+        defer { locator = reading }
+        return reading.position(of: path, part, file: file)
+    }
+
+    /// Whether there is room for another problem; if not, counts one that is found and not reported.
+    ///
+    /// A loop over many faulty values asks before it describes each.
+    package mutating func hasRoom() -> Bool {
+        guard problems.count >= Self.problemLimit else { return true }
+        omitted += 1
+        return false
+    }
+
+    /// How many bytes and values were looked at to locate problems.
+    package var steps: Int { locator?.steps ?? 0 }
+
+    /// Adds a problem at a path.
+    package mutating func report(
+        _ code: ConnectorError.Code,
+        _ message: String,
+        fix: String? = nil,
+        at path: JSONPath,
+        _ part: JSONLocator.Part = .value
+    ) {
+        report(ConnectorError(code, message, fix: fix), at: path, part)
+    }
+
+    /// Adds an existing error at a path; drops it beyond the limit.
+    package mutating func report(
+        _ error: ConnectorError,
+        at path: JSONPath,
+        _ part: JSONLocator.Part = .value
+    ) {
+        guard hasRoom() else { return }
+        var error = error
+        // The values quoted in a message are cut where it is written; this bounds several of them together.
+        error.message = error.message.excerpt(of: Self.lengthLimit)
+        error.fix = error.fix?.excerpt(of: Self.lengthLimit)
+        error.connector = connector
+        error.position = text.isEmpty ? nil : position(of: path, part)
+        problems.append(error)
+    }
+
+    /// The name of a value in messages.
+    package func name(of path: JSONPath) -> String {
+        guard path.steps.starts(with: origin.steps), path.steps.count > origin.steps.count else {
+            return path.steps.isEmpty ? "the text" : path.description.excerpt
+        }
+        var relative = JSONPath()
+        relative.steps = Array(path.steps.dropFirst(origin.steps.count))
+        return relative.description.excerpt
+    }
+
+    /// The members of a value that must be an object; reports members that are not allowed, except `$…` names.
+    package mutating func members(of value: JSONValue, at path: JSONPath, allowed: [String]) -> JSONObject? {
+        guard case .object(let object) = value else {
+            report(.wrongType, "\(name(of: path)) must be an object, not \(value.kind)", at: path)
+            return nil
+        }
+        for name in object.names where !allowed.contains(name) && !name.hasPrefix("$") && hasRoom() {
+            reportUnknown(name, allowed: allowed, at: path)
+        }
+        return object
+    }
+
+    /// Reports an unknown member, and suggests the one that was probably meant.
+    package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath) {
+        report(
+            .unknownKey,
+            "unknown key \"\(name.excerpt)\"",
+            fix: suggestion(for: name, among: allowed),
+            at: path.appending(name),
+            .name
+        )
+    }
+
+    /// Reads a required or optional string.
+    package mutating func string(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false
+    ) -> String? {
+        value(name, in: object, at: path, required: isRequired, kind: "a string") { $0.string }
+    }
+
+    /// Reads an optional boolean.
+    package mutating func bool(_ name: String, in object: JSONObject, at path: JSONPath) -> Bool? {
+        value(name, in: object, at: path, kind: "true or false") { $0.bool }
+    }
+
+    /// Reads a required or optional integer within bounds.
+    package mutating func integer(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false,
+        within range: ClosedRange<Int64>
+    ) -> Int64? {
+        guard
+            let value = value(name, in: object, at: path, required: isRequired, kind: "an integer", { $0.integer })
+        else { return nil }
+        guard range.contains(value) else {
+            report(
+                .invalidValue,
+                "\(self.name(of: path.appending(name))) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return value
+    }
+
+    /// Reads an optional array of strings; empty if absent.
+    package mutating func strings(_ name: String, in object: JSONObject, at path: JSONPath) -> [String] {
+        let here = path.appending(name)
+        let elements = value(name, in: object, at: path, kind: "an array of strings") { $0.array } ?? []
+        var strings: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard let string = element.string else {
+                guard hasRoom() else { continue }
+                report(
+                    .wrongType,
+                    "\(self.name(of: here.appending(index))) must be a string, not \(element.kind)",
+                    at: here.appending(index)
+                )
+                continue
+            }
+            strings.append(string)
+        }
+        return strings
+    }
+
+    /// Reads an optional object; nil if absent.
+    package mutating func object(_ name: String, in object: JSONObject, at path: JSONPath) -> JSONObject? {
+        value(name, in: object, at: path, kind: "an object") { $0.object }
+    }
+
+    /// Reads a member of any type; reports a wrong type, and a required member that is absent.
+    package mutating func value<Value>(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        required isRequired: Bool = false,
+        kind: String,
+        _ convert: (JSONValue) -> Value?
+    ) -> Value? {
+        guard let found = object[name] else {
+            if isRequired {
+                report(.missingValue, "\(self.name(of: path.appending(name))) is missing; it must be \(kind)", at: path)
+            }
+            return nil
+        }
+        guard let value = convert(found) else {
+            report(
+                .wrongType,
+                "\(self.name(of: path.appending(name))) must be \(kind), not \(found.kind)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return value
+    }
+}

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The most known names to compare a wrong one with; each comparison takes up to a few microseconds.
+private let comparisonLimit = 400
+
+/// A suggestion for an unknown name: the closest known name, or all of them.
+package func suggestion(for name: String, among known: some Sequence<String>) -> String? {
+    var few: [String]? = []
+    var closest: (name: String, distance: Int)?
+    var comparisons = 0
+    for candidate in known.prefix(20 * comparisonLimit) {
+        // Two children of a composite may offer the same name.
+        if let listed = few, !listed.contains(candidate) { few = listed.count < 12 ? listed + [candidate] : nil }
+        guard isComparable(candidate, name), comparisons < comparisonLimit else { continue }
+        comparisons += 1
+        let distance = editDistance(candidate, name)
+        if distance < closest?.distance ?? .max { closest = (candidate, distance) }
+    }
+    if let closest, isMisspelling(name, of: closest.name) { return "did you mean \"\(closest.name)\"?" }
+    guard let few, !few.isEmpty else { return nil }
+    return "known: \(few.map(\.excerpt).joined(separator: ", "))"
+}
+
+/// Whether a name is probably a misspelling of another.
+package func isMisspelling(_ name: String, of known: String) -> Bool {
+    isComparable(known, name) && editDistance(known, name) <= max(1, min(3, name.count / 2))
+}
+
+/// Whether two names are short enough to compare, and of such lengths that one can be a misspelling of the other.
+private func isComparable(_ first: String, _ second: String) -> Bool {
+    let (first, second) = (first.utf8.count, second.utf8.count)
+    // A letter of another script has up to four bytes.
+    return first <= 64 && second <= 64 && abs(first - second) <= 12
+}
+
+/// How many letters to insert, delete, replace or swap with their neighbour to make one text from the other, in lower
+/// case (optimal string alignment distance); long texts count as unlike.
+func editDistance(_ first: String, _ second: String) -> Int {
+    let first = Array(first.lowercased().utf8)
+    let second = Array(second.lowercased().utf8)
+    guard first.count <= 64, second.count <= 64 else { return .max }
+    var beforeLast: [Int] = []
+    var last = Array(0...second.count)
+    for row in first.indices {
+        var current = [row + 1]
+        for column in second.indices {
+            let isSame = first[row] == second[column]
+            var cost = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+            if row > 0, column > 0, first[row] == second[column - 1], first[row - 1] == second[column] {
+                cost = min(cost, beforeLast[column - 1] + 1)
+            }
+            current.append(cost)
+        }
+        beforeLast = last
+        last = current
+    }
+    return last[second.count]
+}

@@ -1,0 +1,158 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// An event as the JSON text it arrived in, checked like an ``AnalyticsEvent``, for vendors that take the text itself.
+///
+/// The text names its type, its `messageId` and its time, and has no member outside the specification.
+public struct AnalyticsEventText: Sendable {
+    /// The text of the batch, which all of its events share.
+    private let batch: [UInt8]
+    private let range: Range<Int>
+    /// The range of the event's context in the batch; nil if it has none.
+    private let context: Range<Int>?
+
+    /// Finds the events of a batch.
+    ///
+    /// - Returns: Nil unless the text is an array of complete events in the plain form that programs write. Any other text
+    ///   may still be valid: parse it, and read each element by ``AnalyticsEvent/init(json:as:path:)``.
+    public static func events(of batch: [UInt8]) -> [AnalyticsEventText]? {
+        guard let slices = JSONObjectSlices(array: batch.span) else { return nil }
+        var events: [AnalyticsEventText] = []
+        events.reserveCapacity(slices.objects.count)
+        for object in slices.objects {
+            var members = Members()
+            for place in object.members {
+                guard members.take(slices.members[place], of: batch.span) else { return nil }
+            }
+            guard members.areComplete else { return nil }
+            events.append(AnalyticsEventText(batch: batch, range: object.range, context: members.context))
+        }
+        return events
+    }
+
+    /// The event's text, with a member of its context filled in if the event has none of that name.
+    ///
+    /// - Parameter value: JSON.
+    public func utf8(filling name: StaticString, with value: StaticString) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(range.count + name.utf8CodeUnitCount + value.utf8CodeUnitCount + 17)
+        guard let context else {
+            text += batch[range.lowerBound..<(range.upperBound - 1)]
+            text.append(",\"context\":{")
+            text.append(name, value)
+            text.append("}}")
+            return text
+        }
+        let members = JSONObjectSlices.members(of: batch.span, at: context)
+        let isGiven = members.contains { batch.span.extracting($0.name).isEqual(to: name) }
+        guard !isGiven else { return Array(batch[range]) }
+        let place = context.lowerBound + 1
+        text += batch[range.lowerBound..<place]
+        text.append(name, value)
+        if !members.isEmpty { text.append(",") }
+        text += batch[place..<range.upperBound]
+        return text
+    }
+
+    /// The members of an event whose values are strings.
+    private struct Texts: OptionSet {
+        let rawValue: UInt16
+        static let messageId = Texts(rawValue: 1)
+        static let timestamp = Texts(rawValue: 2)
+        static let userId = Texts(rawValue: 4)
+        static let anonymousId = Texts(rawValue: 8)
+        static let event = Texts(rawValue: 16)
+        static let groupId = Texts(rawValue: 32)
+        static let previousId = Texts(rawValue: 64)
+    }
+
+    /// The members of an event that are checked.
+    private struct Members {
+        private var type: AnalyticsEvent.Kind?
+        /// The string members that are present, and those that are not empty.
+        private var (given, filled): (Texts, Texts) = ([], [])
+        private(set) var context: Range<Int>?
+
+        /// The check for a member.
+        private enum Check {
+            case object, context, text(Texts), messageId, timestamp, type
+        }
+
+        /// The members that an event may have.
+        private static let checks: [(name: StaticString, check: Check)] = [
+            ("type", .type), ("messageId", .messageId), ("timestamp", .timestamp), ("userId", .text(.userId)),
+            ("anonymousId", .text(.anonymousId)), ("event", .text(.event)), ("properties", .object),
+            ("traits", .object), ("context", .context), ("name", .text([])), ("category", .text([])),
+            ("groupId", .text(.groupId)), ("previousId", .text(.previousId)),
+        ]
+
+        /// Records a member; returns false for an unknown member and for a value of the wrong type.
+        mutating func take(_ member: JSONObjectSlices.Member, of batch: Span<UInt8>) -> Bool {
+            let (name, value) = (batch.extracting(member.name), batch.extracting(member.value))
+            for (known, check) in Self.checks where name.isEqual(to: known) {
+                return take(check, value, at: member.value)
+            }
+            return false
+        }
+
+        private mutating func take(_ check: Check, _ value: Span<UInt8>, at place: Range<Int>) -> Bool {
+            switch check {
+            case .object: return value[0] == UInt8(ascii: "{")
+            case .context:
+                context = place
+                return value[0] == UInt8(ascii: "{")
+            case .text(let text): return note(text, value)
+            case .messageId:
+                return note(.messageId, value) && (1...AnalyticsEvent.messageIdLimit).contains(value.count - 2)
+                    && !value.indices.contains { value[$0] == UInt8(ascii: "\\") }
+            case .timestamp:
+                // In the form that this package writes: others are rewritten.
+                return note(.timestamp, value) && Timestamp.isWritten(value.extracting(1..<(value.count - 1)))
+            case .type:
+                guard value[0] == UInt8(ascii: "\"") else { return false }
+                let text = unsafe value.withUnsafeBufferPointer {
+                    unsafe String(decoding: $0.dropFirst().dropLast(), as: UTF8.self)
+                }
+                type = AnalyticsEvent.Kind(rawValue: text)
+                return type != nil
+            }
+        }
+
+        /// Records a string; returns false for any other value.
+        private mutating func note(_ text: Texts, _ value: Span<UInt8>) -> Bool {
+            given.formUnion(text)
+            if value.count > 2 { filled.formUnion(text) }
+            return value[0] == UInt8(ascii: "\"")
+        }
+
+        /// Whether the event has the members that its type needs.
+        var areComplete: Bool {
+            guard let type, filled.isSuperset(of: [.messageId, .timestamp]),
+                filled.contains(given.contains(.userId) ? .userId : .anonymousId)
+            else { return false }
+            switch type {
+            case .track: return filled.contains(.event)
+            case .group: return filled.contains(.groupId)
+            case .alias: return filled.isSuperset(of: [.previousId, .userId])
+            case .identify, .page, .screen: return true
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a text.
+    fileprivate mutating func append(_ text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends a member of an object.
+    fileprivate mutating func append(_ name: StaticString, _ value: StaticString) {
+        append("\"")
+        append(name)
+        append("\":")
+        append(value)
+    }
+}

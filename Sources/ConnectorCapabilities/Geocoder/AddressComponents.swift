@@ -1,0 +1,58 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+
+/// The parts of a place's address, as far as the geocoder knows them.
+public struct AddressComponents: Sendable, Hashable {
+    /// The house number.
+    public var houseNumber: String?
+    /// The street.
+    public var street: String?
+    /// The part of the city.
+    public var district: String?
+    /// City, town or village.
+    public var city: String?
+    /// County or district of the state.
+    public var county: String?
+    /// State, canton or province.
+    public var state: String?
+    /// Postal code.
+    public var postalCode: String?
+    /// The country's name.
+    public var country: String?
+    /// The country as two letters of ISO 3166-1, in upper case.
+    public var countryCode: String?
+
+    /// Makes an address without parts.
+    public init() {}
+
+    /// Reads the parts.
+    public init(json: JSONValue, path: String = "components") throws(ConnectorError) {
+        let reader = try ModelReader(json, path)
+        houseNumber = try reader.string("houseNumber")
+        street = try reader.string("street")
+        district = try reader.string("district")
+        city = try reader.string("city")
+        county = try reader.string("county")
+        state = try reader.string("state")
+        postalCode = try reader.string("postalCode")
+        country = try reader.string("country")
+        countryCode = try reader.string("countryCode")
+    }
+
+    /// The JSON form that operations return.
+    public var json: JSONValue {
+        var object = JSONObject()
+        object.set("houseNumber", houseNumber)
+        object.set("street", street)
+        object.set("district", district)
+        object.set("city", city)
+        object.set("county", county)
+        object.set("state", state)
+        object.set("postalCode", postalCode)
+        object.set("country", country)
+        object.set("countryCode", countryCode)
+        return .object(object)
+    }
+}

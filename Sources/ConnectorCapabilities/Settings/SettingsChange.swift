@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+
+/// New values of several settings: all of them take effect at once, or none.
+///
+/// ```json
+/// {"theme": "dark", "window.width": 1280, "nickname": null}
+/// ```
+///
+/// The argument of `change`, and the payload of the event ``event`` that a plugin of `settings/1` emits.
+public struct SettingsChange: Sendable, Hashable {
+    /// The new values by key. In a request, null removes the setting; in an event, it says that the setting has no value
+    /// any more, not even a default.
+    public private(set) var values: JSONObject
+
+    /// The name of the event that tells of a change.
+    public static let event = "settings-changed"
+    /// The longest key, in bytes.
+    public static let keyLimit = 128
+    /// The most settings that one change, or one plugin, has.
+    public static let countLimit = 1000
+
+    /// Makes a change of nothing.
+    public init() {
+        values = JSONObject()
+    }
+
+    /// Reads a change.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `invalid` unless it is an object whose names are keys, at most
+    ///   ``countLimit`` of them.
+    public init(json: JSONValue, path: String = "changes") throws(ConnectorError) {
+        let object = try ModelReader(json, path).object
+        guard object.members.count <= Self.countLimit else {
+            throw ConnectorError(
+                .invalid,
+                "\(path) has \(object.members.count) settings; the limit is \(Self.countLimit)"
+            )
+        }
+        for name in object.names { try Self.checkKey(name) }
+        values = object
+    }
+
+    /// Changes a setting; null removes it.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `invalid` if the text is no key: see ``checkKey(_:)``.
+    public mutating func set(_ key: String, to value: JSONValue) throws(ConnectorError) {
+        try Self.checkKey(key)
+        values[key] = value
+    }
+
+    /// The JSON form that operations take, and events carry.
+    public var json: JSONValue { .object(values) }
+
+    /// Checks a key: 1 to ``keyLimit`` letters and digits of ASCII, `.`, `_` and `-`.
+    ///
+    /// - Throws: A ``ConnectorError`` of code `invalid` that names the key.
+    public static func checkKey(_ key: String) throws(ConnectorError) {
+        let isKey = key.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
+        }
+        guard isKey, (1...keyLimit).contains(key.utf8.count) else {
+            throw ConnectorError(
+                .invalid,
+                "\"\(key.prefix(40))\" is no key of a setting",
+                fix: "use 1 to \(keyLimit) letters, digits, '.', '_' and '-'"
+            )
+        }
+    }
+}

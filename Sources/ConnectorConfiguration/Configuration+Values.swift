@@ -1,0 +1,131 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorManifest
+
+extension Configuration {
+    /// Creates a configuration in Swift, without a file.
+    ///
+    /// ```swift
+    /// let configuration = try Configuration(
+    ///     connectors: [
+    ///         Connector("analytics", connectors: [
+    ///             Connector("segment", plugin: "segment", config: ["writeKey": "${SEGMENT_WRITE_KEY}"]),
+    ///             Connector("posthog", plugin: "posthog", config: ["apiKey": ["secret": "env:POSTHOG_KEY"]], isRequired: false),
+    ///         ]),
+    ///         Connector("geocoder", plugin: "${GEOCODER:-nominatim}", timeout: .seconds(5)),
+    ///     ],
+    ///     plugins: ["Plugins"]
+    /// )
+    /// let host = try ConnectorHost(configuration)
+    /// ```
+    ///
+    /// The rules and error codes are those of the file. Without lines to point to, an error names the connector by its
+    /// path.
+    ///
+    /// - Parameters:
+    ///   - name: The application's name, by which `storage/1` keeps its values apart; nil for the program's path.
+    ///   - connectors: The roots of the tree.
+    ///   - plugins: Directories with plugins; each may contain `${NAME}`.
+    ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
+    ///   - requiresTrust: Whether a plugin that others could change is refused.
+    ///   - directory: Where relative paths of plugins and secrets start.
+    ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
+    /// - Throws: Every fault of the configuration.
+    public init(
+        name: String? = nil,
+        connectors: [Connector],
+        plugins: [String] = [],
+        state: String? = nil,
+        requiresTrust: Bool = false,
+        directory: String = ".",
+        environment: Environment = .process
+    ) throws(ConfigurationErrors) {
+        var root: JSONObject = [
+            "version": .integer(Self.formatVersion),
+            "plugins": .array(plugins.map { .string($0) }),
+            "trust": requiresTrust ? "strict" : "warn", "connectors": .array(connectors.map(\.json)),
+        ]
+        root.set("state", state)
+        root.set("name", name)
+        var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
+        let read = reader.configuration(.object(root))
+        var problems = reader.json.problems
+        for connector in connectors { connector.check(under: nil, problems: &problems) }
+        guard let read, problems.isEmpty else { throw ConfigurationErrors(problems) }
+        self.init(
+            file: "",
+            name: read.name,
+            directory: read.directory,
+            pluginDirectories: read.pluginDirectories,
+            stateDirectory: read.stateDirectory,
+            servers: read.servers,
+            requiresTrust: read.requiresTrust,
+            connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
+            text: []
+        )
+    }
+}
+
+extension Connector {
+    /// The connector as the file would say it. ``takingTimes(of:)`` adds fractions of a millisecond, which the file
+    /// lacks.
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "name": .string(name), "enabled": .bool(isEnabled),
+            "after": .array(after.map { .string($0) }),
+        ]
+        object["required"] = isRequired.map { .bool($0) }
+        switch kind {
+        case .leaf(let leaf):
+            object["plugin"] = .string(leaf.plugin.name)
+            object["version"] = leaf.plugin.version.map { .string($0.description) }
+            object["config"] = .object(leaf.config)
+        case .composite(let policy, let children):
+            object["policy"] = .string(policy.description)
+            if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }
+            object["connectors"] = .array(children.map(\.json))
+        }
+        return .object(object)
+    }
+
+    /// The same connector with the given one's exact times, hosts and tracing.
+    fileprivate func takingTimes(of given: Connector) -> Connector {
+        var connector = self
+        connector.timeout = given.timeout
+        connector.retry = given.retry
+        connector.heal = given.heal
+        connector.probeInterval = given.probeInterval
+        connector.allowedHosts = given.allowedHosts
+        connector.delivery = given.delivery
+        connector.propagatesTrace = given.propagatesTrace
+        if case .composite(let policy, let children) = kind {
+            let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
+            connector.kind = .composite(policy: policy, children: children)
+        }
+        return connector
+    }
+
+    /// Reports times and counts that the file could not express either.
+    fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
+        let path = (parent.map { $0 + "/" } ?? "") + name
+        func object(_ message: String) {
+            problems.append(ConnectorError(.invalidValue, message, connector: path))
+        }
+        func check(_ duration: Duration?, _ name: String) {
+            if let duration, duration <= .zero { object("\(name) is \(duration); it must be longer than that") }
+        }
+        check(timeout, "timeout")
+        check(probeInterval, "probeInterval")
+        check(retry?.initial, "retry.initial")
+        check(heal?.initial, "heal.initial")
+        if let retry, !(1...1000).contains(retry.attempts) {
+            object("retry.attempts is \(retry.attempts), outside 1 to 1000")
+        }
+        let isShort = "the longest wait is shorter than the first one"
+        if let retry, retry.max < retry.initial { object("retry: \(isShort)") }
+        if let heal, heal.max < heal.initial { object("heal: \(isShort)") }
+        for child in children { child.check(under: path, problems: &problems) }
+    }
+}

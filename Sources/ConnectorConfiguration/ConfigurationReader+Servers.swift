@@ -1,0 +1,117 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// Reads where the outbox keeps its events: the member `outbox` of the root.
+extension ConfigurationReader {
+    private static let serverKeys = ["url", "stream", "replicas", "credentials", "token", "user", "password", "tls"]
+
+    /// The NATS servers of the outbox; nil if the events are in a directory.
+    mutating func servers(in object: JSONObject) -> NATSReference? {
+        let here = JSONPath().appending("outbox")
+        guard let value = object["outbox"],
+            let members = json.members(of: value, at: here, allowed: ["engine"] + Self.serverKeys)
+        else { return nil }
+        let engine = json.string("engine", in: members, at: here, required: true)
+        guard engine == "nats" else {
+            if let engine, engine != "sqlite" {
+                json.report(
+                    .invalidValue,
+                    "engine is \"\(engine.excerpt)\"; it must be \"sqlite\" or \"nats\"",
+                    fix: engine == "memory"
+                        ? "memory is for tests alone: set ConnectorHost.Options.outbox = .memory in theirs"
+                        : suggestion(for: engine, among: ["sqlite", "nats"]),
+                    at: here.appending("engine")
+                )
+            } else if let key = Self.serverKeys.first(where: { members[$0] != nil }) {
+                json.report(.invalidValue, "only the engine \"nats\" takes \"\(key)\"", at: here.appending(key), .name)
+            }
+            return nil
+        }
+        guard let url = text("url", in: members, at: here, required: true) else { return nil }
+        if url.contains("@") {
+            // Nothing of it is shown: it may be the secret itself.
+            json.report(
+                .invalidValue,
+                "url holds a user, a password or a token, which do not belong in this file",
+                fix:
+                    "write only nats://HOST:PORT, and beside it \"token\": {\"secret\": \"env:NATS_TOKEN\"}, or \"user\" and \"password\": {\"secret\": …}, or \"credentials\"",
+                at: here.appending("url")
+            )
+            return nil
+        }
+        var options = NATSOptions(url: url)
+        if let stream = text("stream", in: members, at: here) {
+            let isName = stream.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }
+            if !isName || !(1...64).contains(stream.utf8.count) {
+                let rule = "1 to 64 letters, digits, \"-\" and \"_\""
+                json.report(.invalidValue, "the stream's name must be \(rule)", at: here.appending("stream"))
+            }
+            options.stream = stream
+        }
+        if let replicas = json.integer("replicas", in: members, at: here, within: 1...5) {
+            if replicas % 2 == 0 {
+                json.report(.invalidValue, "replicas must be 1, 3 or 5", at: here.appending("replicas"))
+            }
+            options.replicas = Int(replicas)
+        }
+        options.credentials = text("credentials", in: members, at: here).map { base.resolve($0) }
+        options.user = text("user", in: members, at: here)
+        let password = secret("password", in: members, at: here)
+        if (members["user"] == nil) != (members["password"] == nil) {
+            let (given, absent) = members["user"] == nil ? ("password", "user") : ("user", "password")
+            json.report(.missingValue, "\(given) needs \(absent)", at: here.appending(given), .name)
+        }
+        let isEncrypted = members["tls"] != nil
+        if let value = members["tls"],
+            let tls = json.members(of: value, at: here.appending("tls"), allowed: ["ca"])
+        {
+            options.authorities = text("ca", in: tls, at: here.appending("tls")).map { base.resolve($0) }
+        }
+        options.isEncrypted = isEncrypted
+        return NATSReference(
+            options: options,
+            token: secret("token", in: members, at: here),
+            password: password,
+            base: base,
+            environment: variables.environment
+        )
+    }
+
+    /// A text with its variables filled in.
+    private mutating func text(
+        _ name: String,
+        in members: JSONObject,
+        at path: JSONPath,
+        required: Bool = false
+    ) -> String? {
+        guard let text = json.string(name, in: members, at: path, required: required),
+            let value = filled(text, at: path.appending(name))
+        else { return nil }
+        guard !value.isEmpty, !value.utf8.contains(0) else {
+            json.report(.invalidValue, "\(name) is empty", at: path.appending(name))
+            return nil
+        }
+        return value
+    }
+
+    /// Where a secret is; its value never stands in the file.
+    private mutating func secret(_ name: String, in members: JSONObject, at path: JSONPath) -> SecretReference? {
+        guard let value = members[name] else { return nil }
+        let here = path.appending(name)
+        guard let secret = json.members(of: value, at: here, allowed: ["secret"]),
+            let text = text("secret", in: secret, at: here, required: true)
+        else { return nil }
+        guard let reference = SecretReference(text) else {
+            // The text may be the secret itself.
+            json.report(
+                .invalidValue,
+                "a secret must be \"env:NAME\" or \"file:PATH\"",
+                at: here.appending("secret")
+            )
+            return nil
+        }
+        return reference
+    }
+}

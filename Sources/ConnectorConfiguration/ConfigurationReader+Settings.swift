@@ -1,0 +1,263 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+internal import ConnectorServices
+
+/// Reads a connector's members, except its name and its children.
+extension ConfigurationReader {
+    /// The kind of a connector.
+    enum KindOfConnector {
+        case leaf
+        case composite
+    }
+
+    private static let commonKeys = ["name", "required", "enabled", "after", "delivery", "outbox"]
+    private static let leafKeys = [
+        "plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+    ]
+    private static let compositeKeys = ["policy", "quorum", "connectors"]
+
+    /// Determines whether a connector is a leaf or a composite; nil, with an error, if it is both or neither.
+    mutating func kind(of object: JSONObject, at path: JSONPath) -> KindOfConnector? {
+        switch (object["plugin"], object["connectors"]) {
+        case (.some, nil): return .leaf
+        case (nil, .some): return .composite
+        case (.some, .some):
+            json.report(
+                .invalidValue,
+                "a connector names a plugin or has connectors below it, never both",
+                fix: "move the plugin into a connector of its own below this one",
+                at: path.appending("plugin"),
+                .name
+            )
+        case (nil, nil):
+            // A misspelt key gets an error of its own, which also explains why the connector has no kind.
+            let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
+            let isMisspelt = object.members.prefix(100).map(\.name).contains { name in
+                !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
+            }
+            guard !isMisspelt else { return nil }
+            json.report(
+                .missingValue,
+                "a connector needs a \"plugin\", or \"connectors\" below it",
+                at: path
+            )
+        }
+        return nil
+    }
+
+    /// Reports keys that the format does not know, and keys that belong to the other kind.
+    mutating func checkKeys(of object: JSONObject, _ kind: KindOfConnector?, at path: JSONPath) {
+        let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
+        let foreign: [String] =
+            switch kind {
+            case .leaf: Self.compositeKeys
+            case .composite: Self.leafKeys
+            case nil: []
+            }
+        for name in object.names where !name.hasPrefix("$") {
+            if !known.contains(name) {
+                guard json.hasRoom() else { continue }
+                json.reportUnknown(name, allowed: known.filter { !foreign.contains($0) }, at: path)
+            } else if foreign.contains(name) {
+                json.report(
+                    .unknownKey,
+                    kind == .leaf
+                        ? "\"\(name)\" belongs to a composite, and this connector names a plugin"
+                        : "\"\(name)\" belongs to a connector that names a plugin, and this one has connectors",
+                    at: path.appending(name),
+                    .name
+                )
+            }
+        }
+    }
+
+    /// The policy and its quorum.
+    mutating func policy(in object: JSONObject, at path: JSONPath, of children: [Connector]) -> CompositePolicy {
+        let here = path.appending("policy")
+        let name = json.string("policy", in: object, at: path) ?? "all"
+        let policy = CompositePolicy(name: name)
+        if policy == nil {
+            json.report(
+                .invalidValue,
+                "unknown policy \"\(name.excerpt)\"",
+                fix: suggestion(for: name, among: CompositePolicy.names),
+                at: here
+            )
+        }
+        guard object["quorum"] != nil else { return policy ?? .all(quorum: nil) }
+        let most = Int64(max(1, children.count { $0.isEnabled }))
+        let quorum = json.integer("quorum", in: object, at: path, within: 1...most)
+        guard case .all? = policy else {
+            if let policy {
+                json.report(
+                    .invalidValue,
+                    "the policy \"\(policy)\" has no quorum; only \"all\" has",
+                    at: path.appending("quorum"),
+                    .name
+                )
+            }
+            return policy ?? .all(quorum: nil)
+        }
+        return .all(quorum: quorum.map { Int($0) })
+    }
+
+    /// The pinned version of the plugin.
+    mutating func version(in object: JSONObject, at path: JSONPath) -> SemanticVersion? {
+        guard let text = json.string("version", in: object, at: path) else { return nil }
+        let version = SemanticVersion(text)
+        if version == nil {
+            json.report(
+                .invalidValue,
+                "the version \"\(text.excerpt)\" must be a whole one, such as 1.2.3",
+                at: path.appending("version")
+            )
+        }
+        return version
+    }
+
+    /// A duration longer than zero.
+    mutating func duration(_ name: String, in object: JSONObject, at path: JSONPath) -> Duration? {
+        let kind = "a duration such as \"250ms\" or \"5s\""
+        guard let text = json.value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            json.report(
+                .invalidValue,
+                "\(json.name(of: path.appending(name))) is \"\(text.excerpt)\"; it must be \(kind)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return duration
+    }
+
+    /// How many attempts opening has, and the waits between them.
+    mutating func retry(in object: JSONObject, at path: JSONPath) -> RetryPolicy? {
+        guard let value = object["retry"] else { return nil }
+        let here = path.appending("retry")
+        guard let members = json.members(of: value, at: here, allowed: ["attempts", "initial", "max"]) else {
+            return nil
+        }
+        var policy = RetryPolicy()
+        if let attempts = json.integer("attempts", in: members, at: here, within: 1...1000) {
+            policy.attempts = Int(attempts)
+        }
+        (policy.initial, policy.max) = waits(in: members, at: here, unless: (policy.initial, policy.max))
+        return policy
+    }
+
+    /// How a failed gate is tried again.
+    mutating func heal(in object: JSONObject, at path: JSONPath) -> HealPolicy? {
+        let policy = HealPolicy()
+        guard let value = object["heal"] else { return policy }
+        guard value.string != "off" else { return nil }
+        let here = path.appending("heal")
+        guard case .object = value else {
+            json.report(
+                value.string == nil ? .wrongType : .invalidValue,
+                "heal must be \"off\" or an object, not \(value.string.map { "\"\($0.excerpt)\"" } ?? value.kind)",
+                fix: "write {\"initial\": \"1s\", \"max\": \"60s\"}, or \"off\"",
+                at: here
+            )
+            return policy
+        }
+        guard let members = json.members(of: value, at: here, allowed: ["initial", "max"]) else { return policy }
+        let (initial, longest) = waits(in: members, at: here, unless: (policy.initial, policy.max))
+        return HealPolicy(initial: initial, max: longest)
+    }
+
+    /// The first and the longest wait. A wait that is left out keeps its default where the other allows.
+    mutating func waits(
+        in members: JSONObject,
+        at path: JSONPath,
+        unless defaults: (initial: Duration, max: Duration)
+    ) -> (initial: Duration, max: Duration) {
+        let initial = duration("initial", in: members, at: path)
+        let longest = duration("max", in: members, at: path)
+        if let initial, let longest, longest < initial {
+            json.report(
+                .invalidValue,
+                "the longest wait is shorter than the first one",
+                at: path.appending("max")
+            )
+            return defaults
+        }
+        let first = initial ?? min(defaults.initial, longest ?? defaults.initial)
+        return (first, longest ?? max(defaults.max, first))
+    }
+
+    /// How often an open gate is proved.
+    mutating func probeInterval(in object: JSONObject, at path: JSONPath) -> Duration? {
+        guard object["probe"]?.string != "off" else { return nil }
+        guard let text = json.value("probe", in: object, at: path, kind: "a duration or \"off\"", { $0.string }) else {
+            return Connector.defaultProbeInterval
+        }
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            json.report(
+                .invalidValue,
+                "probe is \"\(text.excerpt)\"; it must be a duration such as \"30s\", or \"off\"",
+                at: path.appending("probe")
+            )
+            return Connector.defaultProbeInterval
+        }
+        return duration
+    }
+
+    /// Whether the plugin's requests carry the trace that they belong to.
+    mutating func propagatesTrace(in object: JSONObject, at path: JSONPath) -> Bool {
+        guard let value = object["http"] else { return false }
+        let here = path.appending("http")
+        guard let members = json.members(of: value, at: here, allowed: ["propagateTrace"]) else { return false }
+        return json.bool("propagateTrace", in: members, at: here) ?? false
+    }
+
+    /// What takes the vendor's place in a simulation.
+    mutating func simulator(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> SimulatorReference? {
+        guard let text = json.string("simulate", in: object, at: path),
+            let filled = filled(text, at: path.appending("simulate"))
+        else { return nil }
+        let reference = SimulatorReference(filled, base: base)
+        if reference == nil {
+            json.report(
+                .invalidValue,
+                "simulate is \"\(filled.excerpt)\"; it must be a server on this machine, a file of answers, or \"local\"",
+                fix:
+                    "write \"http://127.0.0.1:PORT\", the path of a file, or \"local\" for a plugin that makes no requests",
+                at: path.appending("simulate")
+            )
+        }
+        return reference
+    }
+
+    /// The hosts that the operator allows.
+    mutating func allowedHosts(in object: JSONObject, at path: JSONPath) -> [HostRule]? {
+        guard let value = object["allow"] else { return nil }
+        let here = path.appending("allow")
+        guard let members = json.members(of: value, at: here, allowed: ["hosts"]), members["hosts"] != nil else {
+            return nil
+        }
+        let texts = json.value("hosts", in: members, at: here, kind: "an array of strings", { $0.array }) ?? []
+        var rules: [HostRule] = []
+        for (index, element) in texts.enumerated() {
+            let place = here.appending("hosts").appending(index)
+            guard let text = element.string else {
+                guard json.hasRoom() else { continue }
+                json.report(.wrongType, "\(json.name(of: place)) must be a string, not \(element.kind)", at: place)
+                continue
+            }
+            guard let rule = HostRule(text) else {
+                guard json.hasRoom() else { continue }
+                json.report(
+                    .invalidValue,
+                    "\"\(text.excerpt)\" is not a host",
+                    fix: "write a name such as \"api.example.com\", \"*.example.com\" or \"example.com:8080\"",
+                    at: place
+                )
+                continue
+            }
+            rules.append(rule)
+        }
+        return rules
+    }
+}

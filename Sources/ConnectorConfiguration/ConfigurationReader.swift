@@ -1,0 +1,285 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+
+/// Reads the form of a configuration file, without looking at any plugin.
+struct ConfigurationReader {
+    /// Collects faults.
+    var json: JSONReader
+    let base: BaseDirectory
+    private(set) var variables: VariableExpansion
+    /// The longest path, in bytes: PATH_MAX of Linux.
+    private static let pathLimit = 4096
+    /// The most directories with plugins.
+    private static let directoryLimit = 1000
+    /// How many connectors were read.
+    private var count = 0
+    /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
+    private var isDisabled = false
+
+    /// Creates a reader that has read nothing yet.
+    init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
+        json = JSONReader(text: text, file: file)
+        self.base = base
+        variables = VariableExpansion(environment)
+    }
+
+    /// Reads the root; nil if it is not an object.
+    mutating func configuration(_ value: JSONValue) -> Configuration? {
+        let root = JSONPath()
+        let keys = ["version", "name", "plugins", "state", "outbox", "trust", "connectors"]
+        guard let object = json.members(of: value, at: root, allowed: keys)
+        else {
+            return nil
+        }
+        checkVersion(in: object)
+        let directories = pluginDirectories(in: object)
+        let state = stateDirectory(in: object)
+        let servers = servers(in: object)
+        let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
+        var connectors = connectors(array, at: root.appending("connectors"), under: nil)
+        json.origin = JSONPath()
+        var order = DependencyReader(json: json)
+        order.resolve(&connectors)
+        json = order.json
+        return Configuration(
+            file: json.file,
+            name: object["name"] == nil ? nil : name(in: object, at: root),
+            directory: base.path,
+            pluginDirectories: directories,
+            stateDirectory: state,
+            servers: servers,
+            requiresTrust: requiresTrust(in: object),
+            connectors: connectors,
+            text: json.text
+        )
+    }
+
+    private mutating func checkVersion(in object: JSONObject) {
+        let version = json.integer("version", in: object, at: JSONPath(), required: true, within: 1...Int64.max)
+        guard let version, version != Configuration.formatVersion else { return }
+        json.report(
+            .invalidValue,
+            "the file's version is \(version), this host reads \(Configuration.formatVersion)",
+            fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
+            at: JSONPath().appending("version")
+        )
+    }
+
+    /// Whether a plugin that others could change is refused.
+    private mutating func requiresTrust(in object: JSONObject) -> Bool {
+        guard let text = json.string("trust", in: object, at: JSONPath()) else { return false }
+        if text != "warn", text != "strict" {
+            json.report(.invalidValue, "trust must be \"warn\" or \"strict\"", at: JSONPath().appending("trust"))
+        }
+        return text == "strict"
+    }
+
+    private mutating func pluginDirectories(in object: JSONObject) -> [String] {
+        let elements =
+            json.value("plugins", in: object, at: JSONPath(), kind: "an array of directories") { $0.array } ?? []
+        var directories: [String] = []
+        guard elements.count <= Self.directoryLimit else {
+            let path = JSONPath().appending("plugins")
+            json.report(.tooLarge, "plugins names more than \(Self.directoryLimit) directories", at: path)
+            return []
+        }
+        for (index, element) in elements.enumerated() {
+            let path = JSONPath().appending("plugins").appending(index)
+            guard let text = element.string else {
+                guard json.hasRoom() else { continue }
+                json.report(.wrongType, "\(path) must be a string, not \(element.kind)", at: path)
+                continue
+            }
+            guard let directory = variables.filled(text, at: path, reporting: &json)?.text else { continue }
+            guard !directory.isEmpty, !directory.utf8.contains(0), directory.utf8.count <= Self.pathLimit else {
+                json.report(.invalidValue, "\(path) does not name a directory", at: path)
+                continue
+            }
+            directories.append(base.resolve(directory))
+        }
+        return directories
+    }
+
+    // MARK: Connectors
+
+    /// Reads siblings.
+    mutating func connectors(_ array: [JSONValue], at path: JSONPath, under parent: String?) -> [Connector] {
+        var first: [String: JSONPath] = [:]
+        var connectors: [Connector] = []
+        for (index, element) in array.enumerated() {
+            let here = path.appending(index)
+            count += 1
+            guard count <= Configuration.connectorLimit else {
+                guard count == Configuration.connectorLimit + 1 else { break }
+                let limit = Configuration.connectorLimit
+                json.report(.tooLarge, "the file has more than \(limit) connectors", at: here)
+                break
+            }
+            let connector = connector(element, at: here, under: parent)
+            if let connector { connectors.append(connector) }
+            guard let name = element["name"]?.string else { continue }
+            guard let earlier = first[name] else {
+                first[name] = here.appending("name")
+                continue
+            }
+            guard json.hasRoom() else { continue }
+            json.report(
+                .duplicateName,
+                json.text.isEmpty
+                    ? "the name \"\(name.excerpt)\" is taken by another connector beside this one"
+                    : "the name \"\(name.excerpt)\" is taken by the connector at \(json.position(of: earlier))",
+                fix: "give one of them another name",
+                at: here.appending("name")
+            )
+        }
+        return connectors
+    }
+
+    /// Reads one connector and everything below it; nil if it is not an object.
+    private mutating func connector(_ value: JSONValue, at path: JSONPath, under parent: String?) -> Connector? {
+        json.connector = parent
+        json.origin = JSONPath()
+        guard case .object(let object) = value else {
+            guard json.hasRoom() else { return nil }
+            json.report(.wrongType, "\(path) must be an object, not \(value.kind)", at: path)
+            return nil
+        }
+        let name = name(in: object, at: path)
+        let label = name.isEmpty ? "\(path)" : name
+        let connectorPath = (parent.map { $0 + "/" } ?? "") + label
+        json.connector = connectorPath
+        json.origin = path
+        defer {
+            json.connector = connectorPath
+            json.origin = path
+        }
+        let kind = kind(of: object, at: path)
+        checkKeys(of: object, kind, at: path)
+        let isEnabled = isEnabled(in: object, at: path)
+        let isAboveDisabled = isDisabled
+        isDisabled = isDisabled || !isEnabled
+        defer { isDisabled = isAboveDisabled }
+        return Connector(
+            name: name,
+            path: connectorPath,
+            isRequired: json.bool("required", in: object, at: path),
+            isEnabled: isEnabled,
+            after: json.strings("after", in: object, at: path),
+            timeout: duration("timeout", in: object, at: path),
+            retry: retry(in: object, at: path),
+            heal: heal(in: object, at: path),
+            probeInterval: probeInterval(in: object, at: path),
+            allowedHosts: allowedHosts(in: object, at: path),
+            delivery: delivery(in: object, at: path),
+            propagatesTrace: propagatesTrace(in: object, at: path),
+            simulator: simulator(in: object, at: path, base: base),
+            kind: leafOrComposite(kind, object, at: path, named: connectorPath),
+            location: path
+        )
+    }
+
+    /// Reads a connector's kind. A faulty one becomes an empty composite, so that others can still refer to it.
+    private mutating func leafOrComposite(
+        _ kind: KindOfConnector?,
+        _ object: JSONObject,
+        at path: JSONPath,
+        named name: String
+    ) -> Connector.Kind {
+        switch kind {
+        case .leaf:
+            if let leaf = leaf(in: object, at: path) { return .leaf(leaf) }
+        case .composite: return composite(in: object, at: path, named: name)
+        case nil: break
+        }
+        return .composite(policy: .all(quorum: nil), children: [])
+    }
+
+    private mutating func name(in object: JSONObject, at path: JSONPath) -> String {
+        guard let name = json.string("name", in: object, at: path, required: true) else { return "" }
+        guard isIdentifier(name) else {
+            json.report(
+                .invalidValue,
+                "the name \"\(name.excerpt)\" must be \(identifierRule)",
+                at: path.appending("name")
+            )
+            return ""
+        }
+        return name
+    }
+
+    /// Whether a connector is enabled, as the file or the environment says.
+    private mutating func isEnabled(in object: JSONObject, at path: JSONPath) -> Bool {
+        guard let text = object["enabled"]?.string, text.utf8.contains(UInt8(ascii: "$")) else {
+            return json.bool("enabled", in: object, at: path) ?? true
+        }
+        guard let value = filled(text, at: path.appending("enabled")) else { return true }
+        guard value == "true" || value == "false" else {
+            json.report(
+                .invalidValue,
+                "enabled must be true or false, and \(text.excerpt) is \"\(value.excerpt)\"",
+                fix: "set the environment variable to \"true\" or \"false\"",
+                at: path.appending("enabled")
+            )
+            return true
+        }
+        return value == "true"
+    }
+
+    /// A text with its variables filled in; nil if one is missing, with an error unless the connector is disabled.
+    mutating func filled(_ text: String, at path: JSONPath) -> String? {
+        guard isDisabled else { return variables.filled(text, at: path, reporting: &json)?.text }
+        // The variables of a disabled connector need not be set.
+        var others = JSONReader(text: [], file: "")
+        let value = variables.filled(text, at: path, reporting: &others)?.text
+        for problem in others.problems where problem.code != .missingVariable { json.report(problem, at: path) }
+        return value
+    }
+
+    private mutating func leaf(in object: JSONObject, at path: JSONPath) -> Connector.Leaf? {
+        let version = version(in: object, at: path)
+        let config = json.object("config", in: object, at: path) ?? JSONObject()
+        guard let text = json.string("plugin", in: object, at: path) else { return nil }
+        guard let name = filled(text, at: path.appending("plugin")) else {
+            guard isDisabled else { return nil }
+            return Connector.Leaf(plugin: PluginSpecification(text, version: version), config: config)
+        }
+        let isPath = name.utf8.contains(UInt8(ascii: "/"))
+        guard isPath ? !name.utf8.contains(0) && name.utf8.count <= Self.pathLimit : isIdentifier(name) else {
+            json.report(
+                .invalidValue,
+                "\"\(name.excerpt)\" is neither the id of a plugin nor, with a slash, the path of one",
+                fix: name == text ? nil : "correct the environment variable in \(text.excerpt)",
+                at: path.appending("plugin")
+            )
+            return nil
+        }
+        return Connector.Leaf(
+            plugin: PluginSpecification(isPath ? base.resolve(name) : name, version: version),
+            config: config
+        )
+    }
+
+    private mutating func composite(in object: JSONObject, at path: JSONPath, named name: String) -> Connector.Kind {
+        let here = path.appending("connectors")
+        let array = json.value("connectors", in: object, at: path, kind: "an array") { $0.array }
+        if array?.isEmpty ?? false {
+            json.report(.missingValue, "a composite needs at least one connector", at: here)
+        }
+        var children: [Connector] = []
+        if path.steps.count / 2 < Configuration.depthLimit {
+            children = connectors(array ?? [], at: here, under: name)
+        } else {
+            json.report(
+                .invalidValue,
+                "connectors nest deeper than \(Configuration.depthLimit) levels",
+                at: here
+            )
+        }
+        json.connector = name
+        json.origin = path
+        let policy = policy(in: object, at: path, of: children)
+        return .composite(policy: policy, children: children)
+    }
+}

@@ -1,0 +1,199 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// The JSON Schema (draft 2020-12) of `connectors.json`. It includes the plugins' manifests, so that editors complete
+/// and check every plugin's `config`.
+///
+/// It accepts what the host accepts, as far as a schema can tell. Only the host knows which names are taken, what
+/// `after` refers to, and whether variables are set.
+package struct ConfigurationSchema: Sendable {
+    /// Every version of each plugin, highest first, by id.
+    private let plugins: [(id: String, versions: [Manifest])]
+
+    /// Creates a schema from the manifests of every usable plugin, in any number of versions.
+    package init(manifests: [Manifest]) {
+        var versions: [String: [Manifest]] = [:]
+        for manifest in manifests
+        where versions[manifest.id]?.contains(where: { $0.version == manifest.version }) != true {
+            versions[manifest.id, default: []].append(manifest)
+        }
+        plugins = versions.sorted { $0.key < $1.key }.map { id, manifests in
+            (id, manifests.sorted { $0.version > $1.version })
+        }
+    }
+
+    /// The schema itself.
+    package var json: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Connectors",
+            "description": "The third-party integrations of an application, as a tree of connectors.",
+            "type": "object",
+            "properties": [
+                "version": [
+                    "const": .integer(Configuration.formatVersion), "description": "The version of the format.",
+                ],
+                "name": [
+                    "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
+                    "description": "The application's name, by which the stored values of its plugins are kept.",
+                ],
+                "plugins": [
+                    "type": "array",
+                    "items": ["type": "string", "minLength": 1],
+                    "description": "Directories with plugins, relative to this file.",
+                ],
+                "state": [
+                    "type": "string", "minLength": 1,
+                    "description":
+                        "The directory of the outbox, relative to this file; by default one below the user's own.",
+                ],
+                "outbox": Self.outboxServers,
+                "trust": [
+                    "enum": ["warn", "strict"], "default": "warn",
+                    "description":
+                        "Whether a plugin that other users could change is a warning in the report, or is refused.",
+                ],
+                "connectors": ["type": "array", "items": Self.reference("connector")],
+            ],
+            "patternProperties": Self.annotations,
+            "required": ["version", "connectors"],
+            "additionalProperties": false,
+            "$defs": .object(definitions),
+        ]
+    }
+
+    private var definitions: JSONObject {
+        var definitions = Self.commonDefinitions
+        definitions["connector"] = connector
+        for (id, versions) in plugins {
+            for (index, manifest) in versions.enumerated() {
+                definitions[Self.name(id, index == 0 ? nil : manifest.version)] = Self.configuration(of: manifest)
+            }
+        }
+        return definitions
+    }
+
+    // MARK: Connectors
+
+    /// Every key stands at one level, where editors offer it; conditions then forbid the keys of the other kind.
+    private var connector: JSONValue {
+        var properties = Self.connectorProperties
+        properties["plugin"] = plugin
+        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate"]
+        let composite = ["policy", "quorum", "connectors"]
+        let kind: JSONValue = [
+            "if": ["required": ["plugin"]],
+            "then": ["properties": Self.forbidden(composite)],
+            "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
+        ]
+        return [
+            "type": "object",
+            "properties": .object(properties),
+            "patternProperties": Self.annotations,
+            "required": ["name"],
+            "additionalProperties": false,
+            "allOf": .array([kind] + plugins.flatMap(conditions)),
+        ]
+    }
+
+    private var plugin: JSONValue {
+        let ids = plugins.map { id, versions -> JSONValue in
+            var choice: JSONObject = ["const": .string(id)]
+            if let text = versions.first?.documentation, !text.isEmpty { choice["description"] = .string(text) }
+            return .object(choice)
+        }
+        let path: JSONValue = [
+            "type": "string", "pattern": "/", "description": "The path of a plugin's file, relative to this file.",
+        ]
+        let others = [path, Self.reference("variable")]
+        return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + others)]
+    }
+
+    /// The `config` of one plugin. A connector that is disabled, or may be by a variable, is exempt.
+    private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
+        versions.enumerated().map { index, manifest in
+            var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["const": true]]
+            var required: [JSONValue] = ["plugin"]
+            if index > 0 {
+                wanted["version"] = ["const": .string(manifest.version.description)]
+                required.append("version")
+            } else if versions.count > 1 {
+                let others = versions.dropFirst().map { JSONValue.string($0.version.description) }
+                wanted["version"] = ["not": ["enum": .array(others)]]
+            }
+            let name = Self.name(id, index == 0 ? nil : manifest.version)
+            var then: JSONObject = ["properties": ["config": Self.reference(name)]]
+            if manifest.configuration.contains(where: \.isRequired) { then["required"] = ["config"] }
+            return [
+                "if": ["properties": .object(wanted), "required": .array(required)],
+                "then": .object(then),
+            ]
+        }
+    }
+
+    // MARK: Fields
+
+    private static func configuration(of manifest: Manifest) -> JSONValue {
+        var schema: JSONObject = [
+            "type": "object",
+            "properties": .object(JSONObject(manifest.configuration.map { ($0.name, property(of: $0)) })),
+            "patternProperties": annotations,
+            "additionalProperties": false,
+        ]
+        let required = manifest.configuration.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        if !manifest.documentation.isEmpty { schema["description"] = .string(manifest.documentation) }
+        return .object(schema)
+    }
+
+    private static func property(of field: ConfigurationField) -> JSONValue {
+        var schema = JSONObject()
+        if !field.documentation.isEmpty { schema["description"] = .string(field.documentation) }
+        if let value = field.defaultValue, !field.isSecret { schema["default"] = value }
+        guard field.type != .json || !field.allowedValues.isEmpty else { return .object(schema) }
+        var value = type(of: field.type)
+        if !field.allowedValues.isEmpty { value["enum"] = .array(field.allowedValues) }
+        if let minimum = field.minimum { value["minimum"] = Self.number(minimum) }
+        if let maximum = field.maximum { value["maximum"] = Self.number(maximum) }
+        if field.isRequired, field.type == .string { value["minLength"] = 1 }
+        let takesAnyText = field.type == .string && field.allowedValues.isEmpty
+        let variable = takesAnyText ? [] : [reference("variable")]
+        schema["anyOf"] = .array([.object(value)] + variable + (field.isSecret ? [reference("secret")] : []))
+        return .object(schema)
+    }
+
+    /// A number without a needless fraction.
+    private static func number(_ value: Double) -> JSONValue {
+        JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
+    }
+
+    private static func type(of type: ConfigurationField.FieldType) -> JSONObject {
+        switch type {
+        case .string: ["type": "string"]
+        case .integer: ["type": "integer"]
+        case .number: ["type": "number"]
+        case .boolean: ["type": "boolean"]
+        case .url: ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"]
+        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
+        case .json: [:]
+        }
+    }
+
+    // MARK: Names
+
+    private static func name(_ id: String, _ version: SemanticVersion?) -> String {
+        "plugin:\(id)" + (version.map { "@\($0)" } ?? "")
+    }
+
+    /// A reference to a definition.
+    static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
+
+    private static func forbidden(_ names: [String]) -> JSONValue {
+        .object(JSONObject(names.map { ($0, false) }))
+    }
+
+    /// Keys such as `$schema` and `$comment` may stand anywhere.
+    static let annotations: JSONValue = ["^\\$": true]
+}

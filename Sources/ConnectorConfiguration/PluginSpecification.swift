@@ -1,0 +1,24 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// The plugin that a leaf names.
+package struct PluginSpecification: Sendable, Hashable, CustomStringConvertible {
+    /// An id, or a path.
+    package let name: String
+    /// The only version to accept; nil for the highest.
+    package let version: SemanticVersion?
+
+    /// Creates a specification from an id, or from a path that is already relative to the process rather than the file.
+    package init(_ name: String, version: SemanticVersion? = nil) {
+        self.name = name
+        self.version = version
+    }
+
+    /// Whether the name is the path of a file.
+    package var isPath: Bool { name.utf8.contains(UInt8(ascii: "/")) }
+
+    /// As in `segment 1.2.0`.
+    package var description: String { name + (version.map { " \($0)" } ?? "") }
+}

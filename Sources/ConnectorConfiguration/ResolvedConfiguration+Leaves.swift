@@ -1,0 +1,137 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorManifest
+internal import ConnectorServices
+
+extension ResolvedConfiguration {
+    /// What each enabled leaf is configured with, in the order of the file.
+    ///
+    /// This looks for lines in the file's text, so it takes time in proportion to the file: keep what it returns.
+    package func configuredLeaves() -> [ConfiguredLeaf] {
+        var reader = JSONReader(text: configuration.text, file: configuration.file)
+        return configuration.enabledLeaves.map { connector, leaf in
+            let plan = try? leaves[connector.path]?.get()
+            let place = connector.location.appending("config")
+            var fields = leaf.config.members.map { member in
+                var field = field(member, plan)
+                if !configuration.text.isEmpty { field.position = reader.position(of: place.appending(member.name)) }
+                return field
+            }
+            for declared in plan?.manifest.configuration ?? [] where leaf.config[declared.name] == nil {
+                guard let value = declared.defaultValue else { continue }
+                fields.append(
+                    ConfiguredField(
+                        name: declared.name,
+                        value: declared.isSecret
+                            ? .secret(reference: nil) : .shown(shown(plan?.config[declared.name] ?? value)),
+                        source: plan?.movedFields.contains(declared.name) == true ? .simulator : .manifest
+                    )
+                )
+            }
+            return ConfiguredLeaf(
+                path: connector.path,
+                sendsEvents: plan.map { plan in
+                    plan.manifest.capabilities.contains { $0.operations.contains(where: \.isDelivered) }
+                },
+                timeout: connector.timeout ?? Connector.defaultTimeout,
+                probeInterval: connector.probeInterval.map { min($0, longestProbeInterval ?? $0) },
+                fields: fields
+            )
+        }
+    }
+
+    /// A field of the file.
+    private func field(_ member: JSONObject.Member, _ plan: LeafPlan?) -> ConfiguredField {
+        var references = References(environment: environment)
+        references.collect(member.value)
+        let declared = plan?.manifest.configuration.first { $0.name == member.name }
+        let isSecret = declared?.isSecret ?? false || references.secret != nil
+        let isMoved = plan?.movedFields.contains(member.name) ?? false
+        let value: ConfiguredField.Value =
+            if isSecret {
+                .secret(reference: references.secret ?? references.onlyVariable.map { "env:\($0)" })
+            } else if let value = plan?.config[member.name] {
+                .shown(shown(value))
+            } else {
+                .unknown
+            }
+        return ConfiguredField(name: member.name, value: value, source: isMoved ? .simulator : references.source)
+    }
+
+    /// A value as text: bounded, without the configuration's secrets, and without the users of URLs, which may be keys.
+    private func shown(_ value: JSONValue) -> String {
+        redactor.redact(Self.withoutUsers(value.string ?? value.serialized()), limit: 1000)
+    }
+
+    /// The text with `•••` in place of what stands before `@` in each URL.
+    private static func withoutUsers(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let scheme = rest.firstRange(of: "://") {
+            result += rest[..<scheme.upperBound]
+            rest = rest[scheme.upperBound...]
+            let authority = rest.prefix { !"/?#\" ".contains($0) }
+            guard let at = authority.lastIndex(of: "@") else { continue }
+            result += "•••"
+            rest = rest[at...]
+        }
+        return result + rest
+    }
+}
+
+/// What a value in the file refers to.
+private struct References {
+    let environment: Configuration.Environment
+    /// The text of `{"secret": …}`, as written.
+    private(set) var secret: String?
+    /// The variable that is the whole text.
+    private(set) var onlyVariable: String?
+    private var set: [String] = []
+    private var unset: [String] = []
+
+    init(environment: Configuration.Environment) {
+        self.environment = environment
+    }
+
+    /// Where the value came from.
+    var source: ConfiguredField.Source {
+        if let secret {
+            return switch SecretReference(secret) {
+            case .environment(let name): .environment([name])
+            case .file, nil: set.isEmpty ? .secretFile : .environment(set)
+            }
+        }
+        if !set.isEmpty { return .environment(set) }
+        return unset.isEmpty ? .file : .fallback(for: unset)
+    }
+
+    /// Looks for variables and secrets in a value and everything in it.
+    mutating func collect(_ value: JSONValue) {
+        switch value {
+        case .null, .bool, .integer, .number: break
+        case .string(let text): collect(text)
+        case .array(let elements): for element in elements { collect(element) }
+        case .object(let object):
+            if object.members.count == 1, let reference = object["secret"]?.string {
+                secret = reference
+                return collect(reference)
+            }
+            for member in object.members { collect(member.value) }
+        }
+    }
+
+    private mutating func collect(_ text: String) {
+        guard let template = try? Template(parsing: text) else { return }
+        for case .variable(let name, let fallback) in template.parts {
+            if template.isOneVariable { onlyVariable = name }
+            // As in a shell, the default replaces an unset variable and an empty one.
+            let isUnset = environment[name]?.isEmpty ?? true
+            if isUnset, fallback != nil {
+                if !unset.contains(name) { unset.append(name) }
+            } else if !set.contains(name) {
+                set.append(name)
+            }
+        }
+    }
+}

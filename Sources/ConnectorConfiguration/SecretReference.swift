@@ -1,0 +1,102 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorServices
+
+/// The source of a secret: `env:NAME` or `file:PATH`.
+enum SecretReference: Sendable, Hashable {
+    case environment(String)
+    case file(String)
+
+    /// The largest file of a secret, in bytes.
+    static let sizeLimit = 64 << 10
+
+    /// Reads the text of `{"secret": …}`; nil for any other text.
+    init?(_ text: String) {
+        if text.hasPrefix("env:"), text.dropFirst(4).isCIdentifier {
+            self = .environment(String(text.dropFirst(4)))
+        } else if text.hasPrefix("file:"), text.utf8.count > 5 {
+            self = .file(String(text.dropFirst(5)))
+        } else {
+            return nil
+        }
+    }
+
+    /// Reads the secret.
+    ///
+    /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent,
+    ///   unreadable, too large, not text, or accessible to anyone but its owner.
+    func secret(base: BaseDirectory, environment: Configuration.Environment) throws(ConnectorError) -> Secret {
+        switch self {
+        case .environment(let name):
+            guard let value = environment[name] else {
+                throw ConnectorError(
+                    .missingVariable,
+                    "the environment variable \(name.excerpt), which holds a secret, is not set",
+                    fix: "set it, or write {\"secret\": \"file:PATH\"}"
+                )
+            }
+            guard !value.isEmpty else {
+                throw ConnectorError(
+                    .secretUnavailable,
+                    "the environment variable \(name.excerpt), which holds a secret, is empty"
+                )
+            }
+            return Secret(value)
+        case .file(let path): return try Self.read(base.resolve(path), "the secret's file")
+        }
+    }
+
+    /// Reads a file that holds nothing but secrets.
+    ///
+    /// - Parameter name: What the file is, for errors.
+    static func read(_ path: String, _ name: String) throws(ConnectorError) -> Secret {
+        let file: SmallFile
+        do throws(ConnectorError) {
+            file = try SmallFile(reading: path, limit: sizeLimit)
+        } catch {
+            throw ConnectorError(
+                .secretUnavailable,
+                error.code == .notFound
+                    ? "\(name) \(path.excerpt) does not exist" : "\(name): \(error.message)",
+                fix: error.code == .notFound ? "write the secret into that file, and chmod 600 it" : error.fix,
+                cause: error.cause
+            )
+        }
+        guard file.permissions & 0o077 == 0 else {
+            let mode = String(file.permissions & 0o777, radix: 8)
+            throw ConnectorError(
+                .secretUnavailable,
+                "users other than the owner have access to \(name) \(path.excerpt) (mode \(mode))",
+                fix: "chmod 600 \(path.excerpt)"
+            )
+        }
+        var bytes = file.bytes[...]
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else {
+            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is empty")
+        }
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is not text in UTF-8")
+        }
+        return Secret(text)
+    }
+}
+
+extension Secret {
+    /// Reads a secret by its reference, `env:NAME` or `file:PATH`, as a command line gives it.
+    ///
+    /// - Throws: `invalid-value` for another text; `missing-variable` or `secret-unavailable`.
+    package init(reference: String, environment: Configuration.Environment) throws(ConnectorError) {
+        guard let reference = SecretReference(reference) else {
+            throw ConnectorError(
+                .invalidValue,
+                "a secret is named by env:NAME or file:PATH, so that it stands in no command line",
+                fix: "write it into a file, chmod 600 it, and give file:PATH"
+            )
+        }
+        self = try reference.secret(base: BaseDirectory("."), environment: environment)
+    }
+}

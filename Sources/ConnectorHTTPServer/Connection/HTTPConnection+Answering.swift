@@ -1,0 +1,153 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import NIOCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// How answers leave, part by part, each within the client's time.
+extension HTTPConnection {
+    /// Sends an answer, and ends the connection.
+    func sendLast(_ response: ServerResponse, to request: ServerRequest, _ context: ChannelHandlerContext) {
+        var response = response
+        response.isLast = true
+        send(response, to: request, context)
+    }
+
+    /// Sends an answer.
+    func send(_ response: ServerResponse, to request: ServerRequest, _ context: ChannelHandlerContext) {
+        var isLast = response.isLast || isQuiescing || !request.keepsConnection
+        let isBare = request.method == "HEAD" || !response.mayHaveBody
+        switch response.body {
+        case .bytes(let bytes):
+            output = response.head(
+                service.common,
+                response.mayHaveBody ? .length(bytes.count) : .none,
+                isLast: isLast
+            )
+            if !isBare { content = bytes[...] }
+        case .truncated(let bytes):
+            isLast = true
+            output = response.head(service.common, .length(bytes.count), isLast: false)
+            if !isBare { content = bytes.prefix(bytes.count / 2) }
+        case .reset: return reset(context)
+        case .stream(let write):
+            isLast = isLast || request.isOld
+            output = response.head(service.common, request.isOld ? .none : .chunked, isLast: isLast)
+            if !isBare {
+                guard service.table.work(context.channel, isStream: true) else { return refuseWork(request, context) }
+                return stream(write, isChunked: !request.isOld, isLast: isLast, context)
+            }
+        }
+        // What is answered at once gives no new turn: those who ask for much make room before those who have just come.
+        if phase == .working { service.table.wait(context.channel) }
+        phase = .answering
+        writeOutput(isLast: isLast, context)
+    }
+
+    /// Writes what is left of an answer, part by part.
+    private func writeOutput(isLast: Bool, _ context: ChannelHandlerContext) {
+        let size = service.limits.writeSize
+        output.writeBytes(content.prefix(size))
+        content = content.dropFirst(size)
+        guard output.readableBytes > 0 else { return finish(isLast: isLast, context) }
+        let part = output
+        output = ByteBuffer()
+        startTimer(context)
+        context.writeAndFlush(wrapOutboundOut(part)).assumeIsolated().whenComplete { [self] result in
+            guard phase == .answering, let context = self.context else { return }
+            guard case .success = result else { return context.close(promise: nil) }
+            writeOutput(isLast: isLast, context)
+        }
+    }
+
+    /// Ends an answer: the next request is read, or the connection ends.
+    private func finish(isLast: Bool, _ context: ChannelHandlerContext) {
+        guard isLast || isQuiescing else {
+            phase = .reading
+            startTimer(context)
+            guard !isAdvancing else { return }
+            advance(context)
+            return readMore(context)
+        }
+        guard !parser.isBetweenRequests || input.readableBytes > 0 else { return context.close(promise: nil) }
+        // A client that still sends would be told of a reset before it has read the answer.
+        phase = .discarding
+        input = ByteBuffer()
+        readBodies(true, context)
+        startTimer(context)
+        context.close(mode: .output).assumeIsolated().whenComplete { [self] result in
+            guard phase == .discarding, let context = self.context else { return }
+            if case .failure = result { return context.close(promise: nil) }
+            context.read()
+        }
+    }
+
+    /// Resets the connection, as a server does that crashes.
+    private func reset(_ context: ChannelHandlerContext) {
+        let channel = context.channel
+        guard let socket = channel as? any SocketOptionProvider else { return channel.close(promise: nil) }
+        socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in channel.close(promise: nil) }
+    }
+
+    // MARK: Streams
+
+    /// Sends what a function writes, for as long as it writes.
+    private func stream(
+        _ write: @escaping @Sendable (BodyWriter) async throws -> Void,
+        isChunked: Bool,
+        isLast: Bool,
+        _ context: ChannelHandlerContext
+    ) {
+        phase = .streaming
+        self.isChunked = isChunked
+        stopTimer()
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        let head = output
+        output = ByteBuffer()
+        let writer = BodyWriter { [connection = NIOLoopBound(self, eventLoop: context.eventLoop)] bytes in
+            let eventLoop = connection.eventLoop
+            try await eventLoop.flatSubmit {
+                connection.value.stream(bytes) ?? eventLoop.makeFailedFuture(ChannelError.alreadyClosed)
+            }.get()
+        }
+        context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+        task = Task {
+            do {
+                try await write(writer)
+                promise.succeed()
+            } catch {
+                promise.fail(error)
+            }
+        }
+        promise.futureResult.assumeIsolated().whenComplete { [self] result in
+            guard phase == .streaming, let context = self.context else { return }
+            task = nil
+            guard case .success = result else { return context.close(promise: nil) }
+            phase = .answering
+            service.table.wait(context.channel)
+            output = ByteBuffer(string: isChunked ? "0\r\n\r\n" : "")
+            writeOutput(isLast: isLast, context)
+        }
+    }
+
+    /// Writes a part of a stream, for ``BodyWriter``.
+    ///
+    /// - Returns: Nil if the connection has ended.
+    private func stream(_ bytes: [UInt8]) -> EventLoopFuture<Void>? {
+        guard phase == .streaming, let context else { return nil }
+        var part = ByteBuffer()
+        if isChunked { part.writeString("\(String(bytes.count, radix: 16))\r\n") }
+        part.writeBytes(bytes)
+        if isChunked { part.writeString("\r\n") }
+        startTimer(context)
+        let written = context.writeAndFlush(wrapOutboundOut(part))
+        written.assumeIsolated().whenComplete { [self] _ in if phase == .streaming { stopTimer() } }
+        return written
+    }
+}

@@ -1,0 +1,38 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// A request, without its body.
+package struct ServerRequest: Sendable, Hashable {
+    /// The method, as it was sent.
+    package var method: String
+    /// The path, and perhaps a query.
+    package var target: String
+    /// The header fields. Those that decide who asks, and where the body ends, are there once at most.
+    package var fields: HTTPFields
+    /// Whether the client speaks HTTP/1.0, which knows no chunks.
+    package var isOld = false
+    /// Whether a body follows.
+    package var hasBody = false
+    /// Who sent it, for counting: the address, for IPv6 its network; empty on a Unix socket.
+    package var peer = ""
+
+    /// A request of HTTP/1.1 without a body.
+    package init(_ method: String, _ target: String, _ fields: HTTPFields = [:]) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+    }
+
+    /// Whether the client may send another request on the connection (RFC 9112, section 9.3).
+    var keepsConnection: Bool {
+        let options = fields.filter { $0.isNamed("Connection") }.flatMap { field in
+            field.value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+        }
+        return options.contains("close") ? false : !isOld || options.contains("keep-alive")
+    }
+
+    /// Whether the client sends the body only when it is told to.
+    var awaitsContinue: Bool { hasBody && !isOld && fields["Expect"] != nil }
+}

@@ -1,0 +1,174 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+package import NIOCore
+
+/// Reads requests of HTTP/1.1 from bytes (RFC 9112), one event at a time.
+///
+/// It does no I/O, and keeps no bytes but those of a head that is not complete. Where the standard lets a recipient guess, it
+/// refuses: two readers that guess differently see two different requests in the same bytes.
+package struct RequestParser: Sendable {
+    /// What comes next in a request.
+    package enum Event: Sendable, Hashable {
+        /// The line and the header fields.
+        case head(ServerRequest)
+        /// A part of the body.
+        case body(ByteBuffer)
+        /// The end of the request.
+        case end
+    }
+
+    /// What is read next.
+    private enum State {
+        case line
+        case fields
+        case body(left: Int)
+        case chunkSize
+        case chunk(left: Int)
+        case chunkEnd
+        case trailers
+        case end
+    }
+
+    /// How the end of a body is found.
+    enum Framing: Hashable {
+        case length(Int)
+        case chunked
+    }
+
+    private let limits: ServerLimits
+    private var state = State.line
+    /// How many bytes at the front of the input hold no line end.
+    private var scanned = 0
+    /// What is left for the head, or for chunk extensions and trailers.
+    private var budget: Int
+    private var hasSkippedLine = false
+    private var request = ServerRequest("", "")
+
+    /// Begins before the first request of a connection.
+    package init(_ limits: ServerLimits) {
+        self.limits = limits
+        budget = limits.head
+    }
+
+    /// Whether nothing of a request has been read yet.
+    package var isBetweenRequests: Bool { if case .line = state { scanned == 0 } else { false } }
+
+    /// Takes the next event from the front of the input.
+    ///
+    /// - Returns: Nil if it takes more bytes to say.
+    /// - Throws: What breaks the rules; nothing can be read from the connection after that.
+    package mutating func next(_ input: inout ByteBuffer) throws(RequestFault) -> Event? {
+        while true {
+            switch state {
+            case .line:
+                guard let line = try line(&input) else { return nil }
+                if line.isEmpty, !hasSkippedLine {
+                    // Old clients end a body with a line of its own (RFC 9112, section 2.2).
+                    hasSkippedLine = true
+                    continue
+                }
+                request = try ServerRequest(line: line)
+                state = .fields
+            case .fields:
+                guard let line = try line(&input) else { return nil }
+                guard line.isEmpty else {
+                    guard request.fields.fields.count < limits.fields else { throw Self.tooLarge }
+                    request.fields.fields.append(try HTTPField(line: line))
+                    continue
+                }
+                return .head(try finishHead())
+            case .body(let left):
+                guard let part = Self.part(of: &input, left) else { return nil }
+                state = part.readableBytes == left ? .end : .body(left: left - part.readableBytes)
+                return .body(part)
+            case .chunkSize:
+                guard let line = try line(&input) else { return nil }
+                let (size, digits) = try Self.chunkSize(line)
+                // The digits of a size cost nothing, what follows them does.
+                budget += digits + 2
+                state = size == 0 ? .trailers : .chunk(left: size)
+            case .chunk(let left):
+                guard let part = Self.part(of: &input, left) else { return nil }
+                state = part.readableBytes == left ? .chunkEnd : .chunk(left: left - part.readableBytes)
+                return .body(part)
+            case .chunkEnd:
+                guard let line = try line(&input) else { return nil }
+                guard line.isEmpty else { throw RequestFault("a chunk is longer than its size") }
+                budget += 2
+                state = .chunkSize
+            case .trailers:
+                guard let line = try line(&input) else { return nil }
+                // Read, so that its end is found; no field that comes this late is believed.
+                guard line.isEmpty else {
+                    _ = try HTTPField(line: line)
+                    continue
+                }
+                state = .end
+            case .end:
+                state = .line
+                budget = limits.head
+                hasSkippedLine = false
+                return .end
+            }
+        }
+    }
+
+    private mutating func finishHead() throws(RequestFault) -> ServerRequest {
+        let framing = try request.framing()
+        switch framing {
+        case .length(0): state = .end
+        case .length(let count): state = .body(left: count)
+        case .chunked:
+            state = .chunkSize
+            budget = limits.chunkOverhead
+        }
+        request.hasBody = framing != .length(0)
+        defer { request = ServerRequest("", "") }
+        return request
+    }
+
+    /// Takes a line without its end.
+    ///
+    /// - Returns: Nil if the end has not arrived.
+    private mutating func line(_ input: inout ByteBuffer) throws(RequestFault) -> [UInt8]? {
+        let rest = input.readableBytesView.dropFirst(scanned)
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+            scanned = input.readableBytes
+            guard scanned <= budget else { throw Self.tooLarge }
+            return nil
+        }
+        let count = end - input.readerIndex + 1
+        guard count <= budget, var line = input.readBytes(length: count) else { throw Self.tooLarge }
+        budget -= count
+        scanned = 0
+        line.removeLast()
+        guard line.popLast() == UInt8(ascii: "\r") else { throw RequestFault("a line ends without a carriage return") }
+        return line
+    }
+
+    /// Takes up to so many bytes; nil if there are none.
+    private static func part(of input: inout ByteBuffer, _ left: Int) -> ByteBuffer? {
+        let count = min(left, input.readableBytes)
+        return count > 0 ? input.readSlice(length: count) : nil
+    }
+
+    /// Reads the line before a chunk: its size, and how many digits that has.
+    private static func chunkSize(_ line: [UInt8]) throws(RequestFault) -> (size: Int, digits: Int) {
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && !$0.isBlank }
+        let rest = line.dropFirst(digits.count).drop(while: \.isBlank)
+        guard (1...15).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";"),
+            rest.allSatisfy(\.isFieldValueCharacter)
+        else { throw RequestFault("a chunk has no size") }
+        var size = 0
+        for digit in digits {
+            guard let value = digit.hexDigitValue else { throw RequestFault("a chunk has no size") }
+            // Fifteen digits are 60 bits.
+            size = size << 4 | Int(value)
+        }
+        return (size, digits.count)
+    }
+
+    private static let tooLarge = RequestFault(431, "the header fields, or what stands around chunks, are too large")
+}

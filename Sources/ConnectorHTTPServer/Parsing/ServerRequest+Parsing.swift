@@ -1,0 +1,67 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+extension ServerRequest {
+    /// Reads the first line of a request (RFC 9112, section 3).
+    init(line: [UInt8]) throws(RequestFault) {
+        let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard parts.count == 3, (1...32).contains(parts[0].count), parts[0].allSatisfy(\.isTokenCharacter),
+            !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
+            parts[2].count == 8, parts[2].starts(with: "HTTP/".utf8)
+        else { throw RequestFault("the first line is not that of a request") }
+        self.init(String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self))
+        switch String(decoding: parts[2], as: UTF8.self) {
+        case "HTTP/1.1": break
+        case "HTTP/1.0": isOld = true
+        default: throw RequestFault("this server speaks HTTP/1.1")
+        }
+    }
+
+    /// The fields of which a request has one at most, in lower case.
+    ///
+    /// Of two, one reader takes the first and another the last: what the one checked, the other does not use.
+    private static let singles: Set<String> = [
+        "authorization", "content-length", "content-type", "cookie", "expect", "host", "last-event-id", "origin",
+        "purpose",
+        "referer", "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-user", "sec-purpose",
+        "transfer-encoding",
+    ]
+
+    /// Checks what the fields say together, and how the end of the body is found.
+    func framing() throws(RequestFault) -> RequestParser.Framing {
+        var singles: [String: String] = [:]
+        for field in fields {
+            let name = field.name.lowercased()
+            guard Self.singles.contains(name) else { continue }
+            guard singles.updateValue(field.value, forKey: name) == nil else {
+                throw RequestFault("the field \(name) is there twice")
+            }
+        }
+        guard let host = singles["host"] ?? (isOld ? "" : nil), Self.isAuthority(host) else {
+            throw RequestFault("the field host is missing, or is no host")
+        }
+        if let expected = singles["expect"], expected.lowercased() != "100-continue" {
+            throw RequestFault(417, "nothing is known of that expectation")
+        }
+        guard let coding = singles["transfer-encoding"] else {
+            guard let text = singles["content-length"] else { return .length(0) }
+            // Eighteen digits are below 2^63.
+            guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit),
+                let length = Int(text)
+            else { throw RequestFault("the field content-length is no length") }
+            return .length(length)
+        }
+        guard singles["content-length"] == nil, !isOld else {
+            throw RequestFault("the length of the body is said in two ways")
+        }
+        guard coding.lowercased() == "chunked" else { throw RequestFault(501, "the transfer coding is not known") }
+        return .chunked
+    }
+
+    /// Whether a text is a host, perhaps with a port, as `Host` has it; so is the empty one.
+    private static func isAuthority(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0.isTokenCharacter || ":[]".utf8.contains($0) }
+    }
+}

@@ -1,0 +1,55 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorCapabilities
+internal import ConnectorServices
+
+/// The changes of settings from now on, in their order: see ``SettingsClient/changes()``.
+public struct SettingsChanges: AsyncSequence, Sendable {
+    /// A change, and what was lost before it.
+    public struct Element: Sendable, Hashable {
+        /// The new values; null for a setting that has none any more.
+        public var change: SettingsChange
+        /// How many events of the connector were lost just before this one, because the consumer was slow. If any were,
+        /// read the settings again.
+        public var missed: Int
+    }
+
+    /// Watching cannot fail.
+    public typealias Failure = Never
+
+    private let events: ConnectorEvents
+
+    init(_ events: ConnectorEvents) {
+        self.events = events
+    }
+
+    /// Begins to take changes.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(events: events.makeAsyncIterator())
+    }
+
+    /// Awaits one change after another; finishes when the task is cancelled.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var events: ConnectorEvents.Iterator
+        /// Lost before an event that was none of settings.
+        private var missed = 0
+
+        init(events: ConnectorEvents.Iterator) {
+            self.events = events
+        }
+
+        /// Awaits the next change; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            while let event = await events.next(isolation: actor) {
+                missed += event.missed
+                guard event.name == SettingsChange.event, let change = try? SettingsChange(json: event.payload) else {
+                    continue
+                }
+                defer { missed = 0 }
+                return Element(change: change, missed: missed)
+            }
+            return nil
+        }
+    }
+}

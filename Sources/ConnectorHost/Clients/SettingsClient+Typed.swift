@@ -1,0 +1,124 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+internal import ConnectorCapabilities
+public import ConnectorInvocation
+
+/// The same calls, with settings that have a type.
+extension SettingsClient {
+    /// Reads a setting, or a value computed from several settings of one moment.
+    ///
+    /// - Throws: `invalid`, with the key, for a setting whose value has another type; it is never replaced by the default.
+    public func value<Value>(
+        of setting: some ReadableSetting<Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Value {
+        let keys = setting.keys
+        var settings = JSONObject()
+        if keys.count == 1, let key = keys.first {
+            settings[key] = try await value(of: key, options: options)
+        } else {
+            settings = try await list(options: options)
+        }
+        do throws(ConnectorError) {
+            return try setting.value(in: settings)
+        } catch {
+            throw target.described(error)
+        }
+    }
+
+    /// Gives a setting a value.
+    ///
+    /// - Returns: Once the value is stored.
+    /// - Throws: `invalid` for a value that JSON cannot express, before anything is stored.
+    public func set<Value>(
+        _ value: Value,
+        for setting: Setting<Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
+        var change = SettingsChange()
+        try change.set(value, for: setting)
+        try await self.change(change, options: options)
+    }
+
+    /// Takes a setting's value away, so that it has its default again.
+    public func remove<Value>(
+        _ setting: Setting<Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) {
+        try await remove(setting.key, options: options)
+    }
+
+    /// The value now, and again whenever it differs after a change; values that follow each other faster than they are
+    /// read become one.
+    ///
+    /// Watching begins with this call, so no change in between is lost. The sequence ends when the host closes or the
+    /// task is cancelled, and throws what ``value(of:options:)`` throws.
+    ///
+    /// - Returns: A sequence for one consumer.
+    public func values<Value: Equatable>(
+        of setting: some ReadableSetting<Value>,
+        options: CallOptions = CallOptions()
+    ) -> SettingValues<Value> {
+        let keys = Set(setting.keys)
+        return SettingValues(changes(), of: keys) { () async throws(ConnectorError) in
+            try await value(of: setting, options: options)
+        }
+    }
+}
+
+/// The values of a setting: see ``SettingsClient/values(of:options:)``.
+public struct SettingValues<Value: Equatable & Sendable>: AsyncSequence, Sendable {
+    /// The value.
+    public typealias Element = Value
+    /// What reading the value throws.
+    public typealias Failure = ConnectorError
+
+    typealias Read = @Sendable () async throws(ConnectorError) -> Value
+
+    private let changes: SettingsChanges
+    private let keys: Set<String>
+    private let read: Read
+
+    init(_ changes: SettingsChanges, of keys: Set<String>, read: @escaping Read) {
+        self.changes = changes
+        self.keys = keys
+        self.read = read
+    }
+
+    /// Begins to read values.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(changes: changes.makeAsyncIterator(), keys: keys, read: read)
+    }
+
+    /// Reads the value, and again after each change of it.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var changes: SettingsChanges.Iterator
+        private let keys: Set<String>
+        private let read: Read
+        private var last: Value?
+
+        init(changes: SettingsChanges.Iterator, keys: Set<String>, read: @escaping Read) {
+            self.changes = changes
+            self.keys = keys
+            self.read = read
+        }
+
+        /// Awaits the next value; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ConnectorError) -> Value? {
+            if last == nil {
+                last = try await read()
+                return last
+            }
+            while let element = await changes.next(isolation: actor) {
+                guard element.missed > 0 || element.change.values.names.contains(where: keys.contains) else { continue }
+                let value = try await read()
+                guard value != last else { continue }
+                last = value
+                return value
+            }
+            return nil
+        }
+    }
+}

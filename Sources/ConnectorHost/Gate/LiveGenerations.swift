@@ -1,0 +1,36 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorInvocation
+internal import Synchronization
+
+/// The generations of a host that live, including those whose plugin never lets them end.
+final class LiveGenerations: Sendable {
+    private struct Entry: Sendable {
+        weak var generation: Generation?
+    }
+
+    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// Adds a generation that was made.
+    func add(_ generation: Generation) {
+        entries.withLock { $0[ObjectIdentifier(generation)] = Entry(generation: generation) }
+    }
+
+    /// Removes a generation that is gone.
+    func remove(_ generation: Generation) {
+        let key = ObjectIdentifier(generation)
+        entries.withLock { $0[key] = nil }
+    }
+
+    /// The functions of plugins that run on threads of the host, in words, each with its plugin and connector.
+    var functionsInside: [(path: String, text: String)] {
+        let generations = entries.withLock { $0.values.compactMap(\.generation) }
+        return generations.flatMap { generation in
+            Set(generation.functionsInside.map(\.description)).map { function in
+                let path = generation.plan.path
+                return (path, "\(function) of the plugin \(generation.plugin) to return, for the connector \(path)")
+            }
+        }.sorted { $0 < $1 }
+    }
+}

@@ -1,0 +1,83 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+internal import ConnectorOutbox
+
+/// What an application does with the events that vendors refuse for good: see <doc:Outbox>.
+extension ConnectorHost {
+    /// The dead letters of a connector and everything below it, oldest first.
+    ///
+    /// ```swift
+    /// for letter in try await host.deadLetters(of: "analytics") {
+    ///     print(letter.connector, letter.id, letter.reason ?? "")
+    /// }
+    /// ```
+    ///
+    /// It reads what this host's outbox holds, also before the host opens; with NATS it reads the stream of the dead letters from its
+    /// beginning.
+    ///
+    /// - Parameters:
+    ///   - path: The connector; nil for all.
+    ///   - limit: The most letters.
+    ///   - cursor: That of the last letter that came before, for the next ones; nil to begin with the oldest.
+    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
+    ///   closes.
+    public func deadLetters(
+        of path: String? = nil,
+        limit: Int = 100,
+        after cursor: DeadLetter.Cursor? = nil
+    ) async throws(ConnectorError) -> [DeadLetter] {
+        let selection = RecordSelection(
+            targets: try recipients(of: path),
+            states: [.dead],
+            limit: max(0, limit),
+            after: cursor?.place
+        )
+        guard try await outbox.isReadable(), selection.limit > 0 else { return [] }
+        return try await outbox.outbox.records(selection).compactMap { DeadLetter($0) }
+    }
+
+    /// Puts dead letters back in the queue, as young as if they were sent now, and delivers them.
+    ///
+    /// - Parameters:
+    ///   - path: The connector, with everything below it; nil for all.
+    ///   - ids: The events; nil for all.
+    /// - Returns: How many there were. A letter that is replayed or dropped elsewhere meanwhile does not count, and is no error.
+    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
+    ///   closes.
+    @discardableResult
+    public func replayDeadLetters(
+        of path: String? = nil,
+        ids: Set<String>? = nil
+    ) async throws(ConnectorError) -> Int {
+        let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
+        guard try await outbox.isReadable() else { return 0 }
+        return try await outbox.outbox.replay(selection)
+    }
+
+    /// Drops dead letters for good; events that still wait stay.
+    ///
+    /// - Parameters:
+    ///   - path: The connector, with everything below it; nil for all.
+    ///   - ids: The events; nil for all.
+    /// - Returns: How many there were. A letter that is replayed or dropped elsewhere meanwhile does not count, and is no error.
+    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
+    ///   closes.
+    @discardableResult
+    public func dropDeadLetters(
+        of path: String? = nil,
+        ids: Set<String>? = nil
+    ) async throws(ConnectorError) -> Int {
+        let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
+        guard try await outbox.isReadable() else { return 0 }
+        return try await outbox.outbox.drop(selection)
+    }
+
+    /// The connectors at and below a path that get events of their own; nil for no path, which also means connectors that the
+    /// configuration no longer has.
+    private func recipients(of path: String?) throws(ConnectorError) -> Set<String>? {
+        guard let path else { return nil }
+        return Set(try current.node(path).node.allRecipients.map(\.path))
+    }
+}

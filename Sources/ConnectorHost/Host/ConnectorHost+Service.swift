@@ -1,0 +1,28 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ServiceLifecycle
+
+extension ConnectorHost: Service {
+    /// Opens the host, runs until the service group shuts down gracefully or the task is cancelled, and closes it.
+    ///
+    /// A shutdown or a cancellation takes effect at once, even while gates open.
+    ///
+    /// - Throws: The first error of a required gate that did not open, after closing everything again. Never throws if
+    ///   ``Options/waitsForRequiredGates`` is false.
+    public func run() async throws {
+        if waitsForRequiredGates {
+            _ = await cancelWhenGracefulShutdown { await self.open() }
+        } else {
+            Task { await open() }
+        }
+        do {
+            if waitsForRequiredGates, !Task.isCancelled, !Task.isShuttingDownGracefully { try report.requireReady() }
+        } catch {
+            await close()
+            throw error
+        }
+        try? await gracefulShutdown()
+        await close()
+    }
+}

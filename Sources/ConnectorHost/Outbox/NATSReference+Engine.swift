@@ -1,0 +1,80 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorOutbox
+internal import ConnectorPlatform
+internal import ConnectorServices
+
+#if NATS
+    internal import ConnectorOutboxNATS
+
+    extension NATSReference {
+        /// Why this program cannot use the servers: it can.
+        static var unsupported: ConnectorError? { nil }
+
+        /// Connects to the servers.
+        func open(
+            targets: [String],
+            clock: any HostClock,
+            redactor: Redactor
+        ) async throws(ConnectorError) -> any OutboxEngine {
+            try await NATSEngine(
+                NATSSettings(resolved(hidingIn: redactor)),
+                targets: targets,
+                now: { clock.wallTime() },
+                renewed: { () throws(ConnectorError) in NATSSettings(try resolved(hidingIn: redactor)) },
+                redact: redactor.redact
+            )
+        }
+
+        /// Makes the streams and consumers that are missing.
+        func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
+            try await NATSEngine.migrate(
+                NATSSettings(resolved(hidingIn: redactor)),
+                targets: targets,
+                redact: redactor.redact
+            )
+        }
+    }
+
+    extension NATSSettings {
+        /// The settings that a file describes.
+        init(_ options: NATSOptions) {
+            self.init(
+                url: options.url,
+                stream: options.stream,
+                replicas: options.replicas,
+                credentials: options.credentials,
+                token: options.token,
+                authorities: options.authorities,
+                isEncrypted: options.isEncrypted
+            )
+            (user, password) = (options.user, options.password)
+        }
+    }
+#else
+    extension NATSReference {
+        /// Why this program cannot use the servers.
+        static var unsupported: ConnectorError? { withoutTrait }
+
+        private static let withoutTrait = ConnectorError(
+            .storage,
+            "the outbox cannot be used: engine is \"nats\", and this program was built without the trait NATS",
+            fix: "add \"NATS\" to the traits of the package connector-host in Package.swift, and build again"
+        )
+
+        /// Fails: nothing here can connect.
+        func open(
+            targets: [String],
+            clock: any HostClock,
+            redactor: Redactor
+        ) async throws(ConnectorError) -> any OutboxEngine { throw Self.withoutTrait }
+
+        /// Fails: nothing here can connect.
+        func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
+            throw Self.withoutTrait
+        }
+    }
+#endif

@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// A connector by its path, found once for each snapshot of the tree.
+struct NodeReference: Sendable {
+    /// The connector's path.
+    let path: String
+    private let tree: CurrentTree
+    /// The node of the path, and the number of its snapshot.
+    private let found: (node: Node, number: UInt64)
+
+    /// Finds a connector.
+    ///
+    /// - Throws: `unknown-connector` if no connector has the path.
+    init(_ path: String, in tree: CurrentTree) throws(ConnectorError) {
+        (self.path, self.tree) = (path, tree)
+        found = try tree.node(path)
+    }
+
+    /// Refers to a node of the first snapshot.
+    init(_ node: Node, in tree: CurrentTree) {
+        (path, self.tree, found) = (node.path, tree, (node, tree.number))
+    }
+
+    /// The node of the path in the current snapshot. While the snapshot is the one that the node was found in, this looks up nothing.
+    ///
+    /// - Throws: `unknown-connector` if the connector is gone.
+    var node: Node {
+        get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
+    }
+}

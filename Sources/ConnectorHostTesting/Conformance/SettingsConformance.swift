@@ -1,0 +1,141 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorHost
+internal import ConnectorServices
+
+/// Checks in the author's own tests whether an open gate keeps the contract of `settings/1`.
+///
+/// ```swift
+/// #expect(await SettingsConformance.check(host.settings("settings")).isEmpty)
+/// ```
+///
+/// The suite changes settings whose keys start with `conformance.`, and removes them in the end.
+public enum SettingsConformance {
+    /// Checks a gate.
+    ///
+    /// - Parameters:
+    ///   - settings: A client of one leaf, whose gate is open.
+    ///   - timeout: The longest wait for the event of a change.
+    /// - Returns: Every broken rule; empty if the plugin conforms.
+    public static func check(
+        _ settings: SettingsClient,
+        timeout: Duration = .seconds(5)
+    ) async -> [PluginConformance.Finding] {
+        var suite = Suite(settings: settings, timeout: timeout)
+        await suite.run()
+        return suite.findings
+    }
+
+    private struct Suite {
+        let settings: SettingsClient
+        let timeout: Duration
+        var findings: [PluginConformance.Finding] = []
+
+        mutating func run() async {
+            do throws(ConnectorError) {
+                try await clear()
+                try await checkValues()
+                try await checkChanges()
+                try await checkConcurrency()
+                try await clear()
+            } catch {
+                find("a call failed: \(error)")
+            }
+            await checkRefusals()
+        }
+
+        private mutating func find(_ message: String) {
+            findings.append(PluginConformance.Finding(.capability, message))
+        }
+
+        private mutating func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
+            if !condition { find(message()) }
+        }
+
+        private func clear() async throws(ConnectorError) {
+            for key in try await settings.list(startingWith: "conformance.").names { try await settings.remove(key) }
+        }
+
+        /// Values come back as they went in; removing is final, and may be repeated.
+        private mutating func checkValues() async throws(ConnectorError) {
+            let values: [JSONValue] = ["text", 7, 0.5, true, [1, "a", nil], ["a": ["b": false]], ""]
+            for value in values {
+                try await settings.set(value, for: "conformance.value")
+                let found = try await settings.value(of: "conformance.value")
+                expect(found == value, "\(value) came back as \(found ?? .null)")
+            }
+            for _ in 1...2 { try await settings.remove("conformance.value") }
+            let gone = try await settings.value(of: "conformance.value")
+            expect(gone == nil, "a removed setting still has the value \(gone ?? .null)")
+        }
+
+        /// A change of several settings is told as one, and found in the list.
+        private mutating func checkChanges() async throws(ConnectorError) {
+            try await settings.set(1, for: "conformance.c")
+            let changes = settings.changes()
+            let expected: JSONValue = ["conformance.b": 2, "conformance.a": "x", "conformance.c": nil]
+            let change = try SettingsChange(json: expected)
+            try await settings.change(change)
+            let list = try await settings.list(startingWith: "conformance.")
+            expect(list == ["conformance.a": "x", "conformance.b": 2], "after \(expected) the list is \(list)")
+            expect(list.names == list.names.sorted(), "the list is not in the order of the keys: \(list.names)")
+            let told = await first(of: changes)
+            expect(told?.change == change, "the change \(expected) was told as \(told?.change.json ?? "nothing")")
+        }
+
+        /// Changes that come at once all take effect.
+        private mutating func checkConcurrency() async throws(ConnectorError) {
+            let keys = (0..<20).map { "conformance.at-once.\($0)" }
+            let failures = await withTaskGroup(of: ConnectorError?.self) { [settings] group in
+                for key in keys {
+                    group.addTask {
+                        do throws(ConnectorError) { try await settings.set(true, for: key) } catch { return error }
+                        return nil
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+            }
+            for failure in failures { find("one of 20 changes at once failed: \(failure)") }
+            let kept = try await settings.list(startingWith: "conformance.at-once.").members.count
+            expect(kept == keys.count, "\(kept) of 20 changes at once took effect")
+        }
+
+        /// What is no key or no value is `invalid`.
+        private mutating func checkRefusals() async {
+            await expectInvalid("the key \"a/b\"") { settings throws(ConnectorError) in
+                try await settings.set(1, for: "a/b")
+            }
+            await expectInvalid("the empty key") { settings throws(ConnectorError) in
+                _ = try await settings.value(of: "")
+            }
+            await expectInvalid("null") { settings throws(ConnectorError) in
+                try await settings.set(.null, for: "conformance.value")
+            }
+        }
+
+        private mutating func expectInvalid(
+            _ what: String,
+            _ call: (SettingsClient) async throws(ConnectorError) -> Void
+        ) async {
+            do throws(ConnectorError) {
+                try await call(settings)
+                find("\(what) was accepted")
+            } catch {
+                expect(error.code == .invalid, "\(what) was refused as \(error.code), which must be invalid")
+            }
+        }
+
+        private func first(of changes: SettingsChanges) async -> SettingsChanges.Element? {
+            await withTaskGroup(of: SettingsChanges.Element?.self) { [timeout] group in
+                group.addTask { await changes.first { _ in true } }
+                group.addTask {
+                    try? await Task.sleep(for: timeout)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                return await group.next() ?? nil
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// The right to be inside a gate: its instance outlives the admission; on a `serial` gate it holds the serial gate.
+///
+/// It is given up exactly once, with the value. It retains nothing: a seat of the ``RundownGuard`` keeps the instance as long
+/// as a caller is counted in, which costs one atomic addition instead of a reference count at every step.
+///
+/// `@unchecked Sendable`: the instance and the guard are Sendable, and any thread may give the admission up. The caller
+/// that asks a guard for an admission keeps the guard for as long.
+@usableFromInline
+@safe
+package struct Admission: ~Copyable, @unchecked Sendable {
+    private let unownedGuard: Unmanaged<RundownGuard>
+    private let seat: Int
+    private let occupant: UnsafePointer<RundownGuard.Occupant>
+
+    /// Creates the admission of a caller that the guard has just counted in.
+    package init(_ rundown: Unmanaged<RundownGuard>, seat: Int, _ occupant: UnsafePointer<RundownGuard.Occupant>) {
+        unsafe unownedGuard = rundown
+        self.seat = seat
+        unsafe self.occupant = occupant
+    }
+
+    deinit {
+        unsafe occupant.pointee.instance?._withUnsafeGuaranteedRef { $0.serialGate?.leave() }
+        unsafe unownedGuard._withUnsafeGuaranteedRef { $0.leave(seat) }
+    }
+
+    /// The rundown guard, for those who keep the admission for longer than their caller.
+    package var rundown: RundownGuard { unsafe unownedGuard.takeUnretainedValue() }
+
+    /// The channel to the instance; valid as long as the caller keeps it, even beyond the admission.
+    package var channel: any Channel { unsafe occupant.pointee.channel }
+
+    /// An operation that runs on its caller's thread and answers there; nil for any other.
+    package func promptOperation(named name: String) -> ResolvedOperation? {
+        guard let reference = unsafe occupant.pointee.instance else { return nil }
+        return unsafe reference._withUnsafeGuaranteedRef { $0.promptOperation(named: name) }
+    }
+
+    /// Lends the instance to the body without counting a reference.
+    ///
+    /// - Throws: `unsupported` if the instance is not in this process.
+    @inline(__always)
+    package func with<Result>(
+        _ body: (PluginInstance) throws(ConnectorError) -> Result
+    ) throws(ConnectorError) -> Result {
+        guard let reference = unsafe occupant.pointee.instance else { throw Self.isElsewhere }
+        let result = unsafe reference._withUnsafeGuaranteedRef { instance -> Swift.Result<Result, ConnectorError> in
+            do throws(ConnectorError) {
+                return .success(try body(instance))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private static var isElsewhere: ConnectorError {
+        ConnectorError(
+            .unsupported,
+            "the plugin runs in a process of its own, where its functions have no address",
+            fix: "call the operation by its name"
+        )
+    }
+}

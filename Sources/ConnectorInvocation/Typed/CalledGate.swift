@@ -1,0 +1,94 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A gate as its callers see it.
+package protocol CalledGate: AnyObject, Sendable {
+    /// Its place in the tree.
+    var path: String { get }
+    /// The plugin's manifest; nil if no plugin was found.
+    var manifest: Manifest? { get }
+    /// The rundown guard that calls pass through.
+    var rundown: RundownGuard { get }
+    /// The error of a call that may not pass.
+    var refusal: ConnectorError { get }
+
+    /// Adds the gate's path to an error of a call and redacts secrets.
+    func described(_ error: ConnectorError) -> ConnectorError
+}
+
+extension CalledGate {
+    /// Calls an operation.
+    ///
+    /// Every mistake in the call is found before any plugin code runs.
+    package func call(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> CallResult {
+        do throws(ConnectorError) {
+            let deadline = rundown.environment.deadline(after: options.timeoutNanoseconds)
+            let admission =
+                if let admission = rundown.admitNow() { admission } else { try await admit(name, by: deadline) }
+            let channel = admission.channel
+            var result = try await channel.call(name, arguments, options, by: deadline, admission)
+            result.gate = path
+            return result
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Lends a prepared call to the body, and keeps the gate open meanwhile.
+    package func withPrepared<Result>(
+        _ name: String,
+        _ options: CallOptions,
+        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
+    ) async throws(ConnectorError) -> Result {
+        do throws(ConnectorError) {
+            let admission =
+                if let admission = rundown.admitNow(.typed) { admission } else {
+                    try await admit(name, within: options)
+                }
+            return try admission.with { instance throws(ConnectorError) in
+                try PreparedCall.with(instance.operation(named: name), on: instance, body)
+            }
+        } catch {
+            rundown.failed(error)
+            throw described(error)
+        }
+    }
+
+    /// Admits a typed call that ``RundownGuard/admitNow(_:)`` refused, waiting up to the options' timeout.
+    package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
+        try await admit(name, by: rundown.environment.deadline(after: options.timeoutNanoseconds), .typed)
+    }
+
+    /// Admits a call that ``RundownGuard/admitNow(_:)`` refused; it may wait in line.
+    ///
+    /// Callers that need not wait skip this async path.
+    ///
+    /// - Throws: `not-open` or `unknown-operation` before it waits; `timed-out` or `cancelled` while it waits.
+    package func admit(
+        _ name: String,
+        by deadline: UInt64,
+        _ passage: RundownGuard.Passage = .named
+    ) async throws(ConnectorError) -> Admission {
+        while true {
+            guard let instance = rundown.instance else {
+                if let admission = rundown.admitNow(passage) { return admission }
+                throw refusal
+            }
+            _ = try instance.operation(named: name)
+            guard let serialGate = instance.serialGate else {
+                if let admission = rundown.admitNow(passage) { return admission }
+                continue
+            }
+            try await serialGate.enter(name, by: deadline, rundown.environment.clock)
+            // A successor may have replaced the instance meanwhile; then stand in the successor's line.
+            if let admission = rundown.admit(insideSerialGateOf: instance, passage) { return admission }
+            serialGate.leave()
+        }
+    }
+}

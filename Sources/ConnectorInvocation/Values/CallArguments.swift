@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// A caller's arguments, before the plugin that will take them is known.
+package struct CallArguments: Sendable {
+    /// Unchecked JSON, by name or by position, or texts that a typed client has already encoded.
+    package enum Storage: Sendable {
+        case json(JSONObject)
+        case positional([JSONValue])
+        case texts([(name: String, text: [UInt8]?)])
+    }
+
+    /// The arguments in the caller's form.
+    package let storage: Storage
+
+    /// Arguments as JSON, by name.
+    package init(_ object: JSONObject) {
+        storage = .json(object)
+    }
+
+    /// Arguments as JSON, in the order of the parameters.
+    package init(positional values: [JSONValue]) {
+        storage = .positional(values)
+    }
+
+    /// The bytes of `string`, `json` and `bytes` parameters, by name; nil for an optional one without a value.
+    package init(texts: [(name: String, text: [UInt8]?)]) {
+        storage = .texts(texts)
+    }
+
+    /// The values for a signature's inputs, in its order.
+    ///
+    /// - Throws: `invalid`, with the signature, if a value is missing, unexpected, or of another type.
+    package func values(
+        for signature: Signature,
+        operation: String,
+        bound: [String: CallValue] = [:],
+        handles: HandleTable?
+    ) throws(ConnectorError) -> [CallValue] {
+        let inputs = signature.parameters.filter { $0.direction == .in }
+        func wrong(_ message: String, cause: ConnectorError? = nil) -> ConnectorError {
+            ConnectorError(
+                cause?.code ?? .invalid,
+                message,
+                fix: cause?.fix ?? "call it as \(operation)\(signature)"
+            )
+        }
+        func converted(_ value: JSONValue?, _ input: Signature.Parameter) throws(ConnectorError) -> CallValue {
+            guard let value, value != .null || input.type == .json && !input.isOptional else {
+                guard input.isOptional else { throw wrong("\(operation) needs \"\(input.name)\"") }
+                return .none
+            }
+            do throws(ConnectorError) {
+                return try CallValue(value, as: input.type, handles: handles)
+            } catch {
+                throw wrong("\(operation), \(input.name): \(error.message)", cause: error)
+            }
+        }
+        var values: [CallValue] = []
+        switch storage {
+        case .positional(let given):
+            var rest = given[...]
+            let open = inputs.count { bound[$0.name] == nil }
+            guard given.count <= open else { throw wrong("\(operation) takes \(open) values") }
+            for input in inputs {
+                if let value = bound[input.name] {
+                    values.append(value)
+                } else {
+                    values.append(try converted(rest.popFirst(), input))
+                }
+            }
+        case .json(let object):
+            let known = inputs.map(\.name)
+            for name in object.names where !known.contains(name) || bound[name] != nil {
+                let hint = suggestion(for: name, among: known.filter { bound[$0] == nil }).map { "; \($0)" } ?? ""
+                throw wrong("\(operation) has no parameter \"\(name)\"\(hint)")
+            }
+            for input in inputs {
+                if let value = bound[input.name] {
+                    values.append(value)
+                } else {
+                    values.append(try converted(object[input.name], input))
+                }
+            }
+        case .texts(let texts):
+            for input in inputs {
+                let text = texts.first { $0.name == input.name }?.text
+                guard text != nil || input.isOptional, !input.type.isScalar else {
+                    throw wrong("\(operation) cannot be called with texts")
+                }
+                values.append(text.map(CallValue.bytes) ?? .none)
+            }
+        }
+        return values
+    }
+}

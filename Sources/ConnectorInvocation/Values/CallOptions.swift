@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+
+/// Options of one call.
+public struct CallOptions: Sendable {
+    /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.
+    ///
+    /// It covers the whole call: the wait for a turn on a `serial` gate, and all the adapter's work, including retries.
+    /// Calls by name end then whatever the plugin does. Typed and prepared calls, and operations that the manifest calls
+    /// prompt, run on the caller's own thread: a function that blocks is not interrupted there.
+    public var timeout: Duration {
+        get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
+        set { timeoutNanoseconds = newValue.nanoseconds }
+    }
+    /// Receives the progress of an asynchronous operation, on a thread of the plugin.
+    public var onProgress: (@Sendable (JSONValue) -> Void)?
+
+    /// The timeout, converted once when it is set: dividing a `Duration`'s attoseconds takes as long as a call.
+    package var timeoutNanoseconds: UInt64 = 30_000_000_000
+
+    /// Thirty seconds, without progress.
+    public init() {}
+
+    /// - Parameters:
+    ///   - timeout: The time after which the call fails with `timed-out`.
+    ///   - onProgress: Receives the progress of an asynchronous operation, on a thread of the plugin.
+    public init(timeout: Duration = .seconds(30), onProgress: (@Sendable (JSONValue) -> Void)? = nil) {
+        self.onProgress = onProgress
+        self.timeout = timeout
+    }
+}

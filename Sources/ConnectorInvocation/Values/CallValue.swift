@@ -1,0 +1,192 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+
+/// One argument or result of an operation, as it crosses the line between host and plugin.
+package enum CallValue: Sendable, Hashable {
+    /// The missing value of an optional parameter.
+    case none
+    /// `i8` to `i64`
+    case signed(Int64)
+    /// `u8` to `u64`
+    case unsigned(UInt64)
+    /// `f32` and `f64`
+    case floating(Double)
+    /// The bytes of `string`, `bytes`, `json` and `cstring`.
+    case bytes([UInt8])
+    /// An address that a library gave out.
+    case handle(UInt)
+}
+
+extension CallValue {
+    /// The longest text or buffer that crosses the line, in bytes: 64 MiB.
+    package static let sizeLimit = 64 << 20
+
+    /// Converts a JSON value to a type, or explains why it does not fit.
+    ///
+    /// JSON writes `bytes` as `{"base64": "…"}`, or as a string that stands for its UTF-8. A `u64` may also be a string
+    /// of digits, because the integers of ``JSONValue`` end before 2⁶³.
+    package init(_ value: JSONValue, as type: ValueType, handles: HandleTable?) throws(ConnectorError) {
+        switch type {
+        case .i8, .i16, .i32, .i64:
+            guard let integer = value.integer else { throw Self.mismatch(value, type) }
+            let bounds = type.signedBounds
+            guard bounds.contains(integer) else {
+                throw Self.outside("\(integer)", type, "\(bounds.lowerBound) to \(bounds.upperBound)")
+            }
+            self = .signed(integer)
+        case .u8, .u16, .u32, .u64:
+            let bound = type.unsignedBound
+            guard let integer = try Self.unsigned(value, type), integer <= bound else {
+                throw Self.outside(value.description, type, "0 to \(bound)")
+            }
+            self = .unsigned(integer)
+        case .f32, .f64:
+            guard let number = value.number else { throw Self.mismatch(value, type) }
+            guard number.isFinite else { throw Self.outside("\(number)", type, "any finite number") }
+            if type == .f32, !Float(number).isFinite {
+                throw Self.outside(value.description, type, "what 32 bits can say")
+            }
+            self = .floating(number)
+        case .string:
+            guard let string = value.string else { throw Self.mismatch(value, type) }
+            self = try Self.text(string)
+        case .cstring:
+            guard let string = value.string else { throw Self.mismatch(value, type) }
+            guard !string.utf8.contains(0) else {
+                throw ConnectorError(.invalid, "a cstring must not contain NUL")
+            }
+            self = try Self.text(string)
+        case .bytes, .bytes32:
+            if let string = value.string {
+                self = try Self.text(string)
+            } else if let text = value["base64"]?.string, let bytes = Base64.decode(text) {
+                self = try Self.checked(bytes)
+            } else {
+                throw Self.mismatch(value, type)
+            }
+        case .json: self = try Self.checked(value.utf8())
+        case .handle:
+            guard let number = value["handle"]?.integer, let address = handles?.address(number) else {
+                throw ConnectorError(
+                    .invalid,
+                    "\(value) is not a handle that this gate gave out",
+                    fix: "pass on what an earlier call answered, such as {\"handle\": 1}"
+                )
+            }
+            self = .handle(address)
+        }
+    }
+
+    /// Converts bytes to a text or buffer type, or explains why they do not fit.
+    package init(_ bytes: [UInt8], as type: ValueType) throws(ConnectorError) {
+        switch type {
+        case .string, .cstring:
+            guard let string = String(validating: bytes, as: UTF8.self) else {
+                throw ConnectorError(.invalid, "the bytes are not UTF-8")
+            }
+            try self.init(.string(string), as: type, handles: nil)
+        case .json: try self.init(JSONValue(parsing: bytes), as: type, handles: nil)
+        case .bytes, .bytes32: self = try Self.checked(bytes)
+        default: throw ConnectorError(.invalid, "expected \(type), got bytes")
+        }
+    }
+
+    private static func text(_ string: String) throws(ConnectorError) -> CallValue {
+        guard string.utf8.count <= sizeLimit else { throw tooLarge(string.utf8.count) }
+        return .bytes(Array(string.utf8))
+    }
+
+    private static func checked(_ bytes: [UInt8]) throws(ConnectorError) -> CallValue {
+        guard bytes.count <= sizeLimit else { throw tooLarge(bytes.count) }
+        return .bytes(bytes)
+    }
+
+    private static func tooLarge(_ count: Int) -> ConnectorError {
+        ConnectorError(.tooLarge, "\(count) bytes are more than \(sizeLimit >> 20) MiB")
+    }
+
+    /// A whole number from zero; nil if the number is negative or does not fit 64 bits.
+    private static func unsigned(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> UInt64? {
+        if let integer = value.integer { return UInt64(exactly: integer) }
+        if type == .u64, let text = value.string, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
+            return UInt64(text)
+        }
+        guard let number = value.number, number == number.rounded() else { throw mismatch(value, type) }
+        return UInt64(exactly: number)
+    }
+
+    private static func mismatch(_ value: JSONValue, _ type: ValueType) -> ConnectorError {
+        ConnectorError(.invalid, "expected \(type), got \(value.kind)")
+    }
+
+    private static func outside(_ value: String, _ type: ValueType, _ bounds: String) -> ConnectorError {
+        ConnectorError(.invalid, "\(value) is outside the range of \(type), \(bounds)")
+    }
+
+    /// The value as JSON.
+    ///
+    /// - Throws: `misbehaved` if the plugin's bytes contradict the type.
+    package func json(as type: ValueType, handles: HandleTable?) throws(ConnectorError) -> JSONValue {
+        switch (self, type) {
+        case (.none, _): return .null
+        case (.signed(let value), _): return .integer(value)
+        case (.unsigned(let value), _):
+            return Int64(exactly: value).map(JSONValue.integer) ?? .string("\(value)")
+        case (.floating(let value), _):
+            guard value.isFinite else {
+                throw ConnectorError(.misbehaved, "the plugin answered \(value), which JSON cannot express")
+            }
+            return .number(value)
+        case (.handle(let address), _):
+            return address == 0 ? .null : .object(["handle": .integer(handles?.number(address) ?? 0)])
+        case (.bytes(let bytes), .json):
+            guard !bytes.isEmpty else {
+                throw ConnectorError(
+                    .misbehaved,
+                    "the plugin answered nothing where its signature says json",
+                    fix: "complete with null, or declare no result"
+                )
+            }
+            do throws(ConnectorError) {
+                return try JSONValue(parsing: bytes, file: "result")
+            } catch {
+                throw ConnectorError(
+                    .misbehaved,
+                    "the plugin's result is not JSON: \(error.message)",
+                    position: error.position
+                )
+            }
+        case (.bytes(let bytes), .bytes), (.bytes(let bytes), .bytes32):
+            return .object(["base64": .string(Base64.encode(bytes))])
+        case (.bytes(let bytes), _):
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw ConnectorError(.misbehaved, "the plugin's result is not UTF-8")
+            }
+            return .string(text)
+        }
+    }
+}
+
+extension ValueType {
+    /// The range of a signed integer type.
+    fileprivate var signedBounds: ClosedRange<Int64> {
+        switch self {
+        case .i8: Int64(Int8.min)...Int64(Int8.max)
+        case .i16: Int64(Int16.min)...Int64(Int16.max)
+        case .i32: Int64(Int32.min)...Int64(Int32.max)
+        default: Int64.min...Int64.max
+        }
+    }
+
+    /// The highest value of an unsigned integer type.
+    fileprivate var unsignedBound: UInt64 {
+        switch self {
+        case .u8: UInt64(UInt8.max)
+        case .u16: UInt64(UInt16.max)
+        case .u32: UInt64(UInt32.max)
+        default: UInt64.max
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A position in the bytes of a section of debugging information (DWARF).
+///
+/// Reading past the end gives zeros, and says so.
+struct DebugBytes {
+    private let bytes: [UInt8]
+    /// Where the next value begins.
+    private(set) var offset: Int
+    /// Where the readable part ends.
+    private(set) var end: Int
+    /// Whether something was asked for that is not there.
+    private(set) var isExhausted = false
+
+    /// Starts at the beginning of a section.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        offset = 0
+        end = bytes.count
+    }
+
+    /// How many bytes are left.
+    var remaining: Int { end - offset }
+
+    /// Moves on; past the end only to the end.
+    mutating func skip(_ count: UInt64) {
+        guard let count = Int(exactly: count), count <= remaining else {
+            offset = end
+            isExhausted = true
+            return
+        }
+        offset += count
+    }
+
+    /// The next bytes as a part of their own, behind which this goes on.
+    mutating func part(_ count: UInt64) -> DebugBytes {
+        var part = self
+        skip(count)
+        part.end = offset
+        return part
+    }
+
+    /// The same bytes from an offset of the section on.
+    func moved(to place: UInt64) -> DebugBytes {
+        var moved = self
+        moved.offset = Int(exactly: place).map { min($0, end) } ?? end
+        return moved
+    }
+
+    /// A number of up to eight bytes, the least significant first.
+    mutating func number(_ size: Int) -> UInt64 {
+        guard size <= remaining, size <= 8 else {
+            skip(UInt64(size))
+            isExhausted = true
+            return 0
+        }
+        defer { offset += size }
+        return (0..<size).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
+    }
+
+    /// A number in LEB128; bits beyond 64 are dropped.
+    mutating func unsigned() -> UInt64 { leb128().value }
+
+    /// A signed number in LEB128.
+    mutating func signed() -> Int64 {
+        let (value, shift, isNegative) = leb128()
+        return Int64(bitPattern: isNegative && shift < 64 ? value | .max << shift : value)
+    }
+
+    private mutating func leb128() -> (value: UInt64, shift: UInt64, isNegative: Bool) {
+        var (value, shift): (UInt64, UInt64) = (0, 0)
+        while true {
+            let byte = number(1)
+            if shift < 64 { value |= (byte & 0x7F) << shift }
+            shift += 7
+            if byte & 0x80 == 0 { return (value, shift, byte & 0x40 != 0) }
+        }
+    }
+
+    /// A text up to its NUL; cut where it is longer than any path.
+    mutating func text() -> String {
+        let start = offset
+        while offset < end, bytes[offset] != 0 { offset += 1 }
+        let text = String(decoding: bytes[start..<min(offset, start + 4096)], as: UTF8.self)
+        skip(1)
+        return text
+    }
+}

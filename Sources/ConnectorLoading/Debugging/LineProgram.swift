@@ -1,0 +1,191 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One unit of `.debug_line`: a program that lists which line of the source each instruction comes from (DWARF 2 to 5, chapter 6.2).
+struct LineProgram {
+    /// An instruction's line.
+    struct Row {
+        var address: UInt64 = 0
+        var file: UInt64 = 1
+        var line: Int64 = 1
+    }
+
+    /// What a unit needs of other sections.
+    struct Texts {
+        /// `.debug_line_str`
+        var lines: DebugBytes
+        /// `.debug_str`
+        var strings: DebugBytes
+    }
+
+    private var program: DebugBytes
+    private let version: UInt64
+    private let instructionLength: UInt64
+    private let lineBase: Int64
+    private let lineRange: UInt64
+    private let operandCounts: [UInt64]
+    private var directories: [String] = []
+    private var files: [(name: String, directory: UInt64)] = []
+
+    /// More files than any unit has.
+    private static let fileLimit = 65_536
+
+    /// Reads the header of the next unit, and moves behind the unit. Nil for one of a form that is not known.
+    init?(_ section: inout DebugBytes, _ texts: Texts) {
+        var offsetSize = 4
+        var length = section.number(4)
+        if length == 0xFFFF_FFFF {
+            offsetSize = 8
+            length = section.number(8)
+        }
+        var unit = section.part(length)
+        version = unit.number(2)
+        guard (2...5).contains(version) else { return nil }
+        if version == 5 { unit.skip(2) }
+        let headerLength = unit.number(offsetSize)
+        program = unit
+        program.skip(headerLength)
+        instructionLength = unit.number(1)
+        if version >= 4 { unit.skip(1) }
+        unit.skip(1)
+        lineBase = Int64(Int8(truncatingIfNeeded: unit.number(1)))
+        lineRange = unit.number(1)
+        let opcodeBase = unit.number(1)
+        operandCounts = (0..<max(opcodeBase, 1) - 1).map { _ in unit.number(1) }
+        guard lineRange > 0, opcodeBase > 0, !unit.isExhausted, !program.isExhausted else { return nil }
+        guard version == 5 ? readEntries(&unit, texts, offsetSize) : readLists(&unit) else { return nil }
+    }
+
+    // MARK: Files
+
+    /// The lists of versions 2 to 4, each of which an empty name ends.
+    private mutating func readLists(_ unit: inout DebugBytes) -> Bool {
+        directories = [""]
+        files = [("", 0)]
+        while unit.remaining > 0, directories.count < Self.fileLimit {
+            let name = unit.text()
+            if name.isEmpty { break }
+            directories.append(name)
+        }
+        while unit.remaining > 0, files.count < Self.fileLimit {
+            let name = unit.text()
+            if name.isEmpty { break }
+            files.append((name, unit.unsigned()))
+            _ = (unit.unsigned(), unit.unsigned())
+        }
+        return !unit.isExhausted
+    }
+
+    /// The tables of version 5, which say themselves what they consist of.
+    private mutating func readEntries(_ unit: inout DebugBytes, _ texts: Texts, _ offsetSize: Int) -> Bool {
+        guard let directories = Self.entries(&unit, texts, offsetSize),
+            let files = Self.entries(&unit, texts, offsetSize)
+        else { return false }
+        self.directories = directories.map(\.name)
+        self.files = files
+        return true
+    }
+
+    private static func entries(
+        _ unit: inout DebugBytes,
+        _ texts: Texts,
+        _ offsetSize: Int
+    ) -> [(name: String, directory: UInt64)]? {
+        let format = (0..<unit.number(1)).map { _ in (content: unit.unsigned(), form: unit.unsigned()) }
+        let count = unit.unsigned()
+        guard count <= UInt64(fileLimit), count == 0 || !format.isEmpty else { return nil }
+        var entries: [(name: String, directory: UInt64)] = []
+        for _ in 0..<count {
+            var entry = (name: "", directory: UInt64(0))
+            for (content, form) in format {
+                guard let value = value(form, &unit, texts, offsetSize) else { return nil }
+                switch (content, value) {
+                case (1, .text(let text)): entry.name = text
+                case (2, .number(let number)): entry.directory = number
+                default: break
+                }
+            }
+            guard !unit.isExhausted else { return nil }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    private enum Value {
+        case text(String)
+        case number(UInt64)
+        case other
+    }
+
+    /// A value of one of the forms that compilers use here; nil for others.
+    private static func value(_ form: UInt64, _ unit: inout DebugBytes, _ texts: Texts, _ offsetSize: Int) -> Value? {
+        switch form {
+        case 0x08: return .text(unit.text())
+        case 0x1F, 0x0E:
+            let place = unit.number(offsetSize)
+            var text = (form == 0x1F ? texts.lines : texts.strings).moved(to: place)
+            return .text(text.text())
+        case 0x0B: return .number(unit.number(1))
+        case 0x05: return .number(unit.number(2))
+        case 0x06: return .number(unit.number(4))
+        case 0x07: return .number(unit.number(8))
+        case 0x0F: return .number(unit.unsigned())
+        case 0x1E: unit.skip(16)
+        case 0x09: unit.skip(unit.unsigned())
+        case 0x0A: unit.skip(unit.number(1))
+        default: return nil
+        }
+        return .other
+    }
+
+    /// The path of a row's file; nil if the unit has none of that number.
+    func path(of row: Row) -> String? {
+        guard let index = Int(exactly: row.file), files.indices.contains(index) else { return nil }
+        let (name, directory) = files[index]
+        guard !name.isEmpty else { return nil }
+        guard !name.hasPrefix("/"), let place = Int(exactly: directory), directories.indices.contains(place),
+            !directories[place].isEmpty
+        else { return name }
+        return "\(directories[place])/\(name)"
+    }
+
+    // MARK: Lines
+
+    /// Runs the program, which tells of each row how far its instructions reach.
+    mutating func run(_ body: (_ row: Row, _ end: UInt64) -> Void) {
+        var row = Row()
+        var last: Row?
+        func append() {
+            if let last, last.address < row.address { body(last, row.address) }
+            last = row
+        }
+        while program.remaining > 0, !program.isExhausted {
+            let opcode = program.number(1)
+            switch opcode {
+            case let special where special > operandCounts.count:
+                let step = special - UInt64(operandCounts.count) - 1
+                row.address &+= instructionLength &* (step / lineRange)
+                row.line &+= lineBase &+ Int64(step % lineRange)
+                append()
+            case 0:
+                var operands = program.part(program.unsigned())
+                switch operands.number(1) {
+                case 1:
+                    append()
+                    (row, last) = (Row(), nil)
+                case 2: row.address = operands.number(min(operands.remaining, 8))
+                default: break
+                }
+            case 1: append()
+            case 2: row.address &+= instructionLength &* program.unsigned()
+            case 3: row.line &+= program.signed()
+            case 4: row.file = program.unsigned()
+            case 8:
+                let step = 255 - UInt64(operandCounts.count) - 1
+                row.address &+= instructionLength &* (step / lineRange)
+            case 9: row.address &+= program.number(2)
+            default: for _ in 0..<operandCounts[Int(opcode) - 1] { _ = program.unsigned() }
+            }
+        }
+    }
+}

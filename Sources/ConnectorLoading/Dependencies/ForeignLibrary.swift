@@ -1,0 +1,67 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// An existing library of the system that a sidecar describes.
+///
+/// It is not sealed but loaded as any program would load it: the process may already have it, and a second copy of
+/// SQLite, for example, would break the first one's locks.
+package struct ForeignLibrary {
+    /// As the dynamic linker knows it, such as `libz.so.1`.
+    package let name: String
+    /// The sidecar that names it.
+    package let sidecar: String?
+
+    /// Loads the library by its name, or takes the one that is loaded.
+    package func load() throws(ConnectorError) -> LoadedImage {
+        let bytes = try ImageBytes(path: file())
+        let image = try ELFImage(bytes)
+        let dynamic = try Preflight.linkable(image).dynamic
+        do throws(DynamicLinker.Failure) {
+            let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                    unsafe LoadedImage(try DynamicLinker.load(path: name), content: ImageContent(hashing: content))
+                }
+            }
+            if let loaded { return loaded }
+        } catch {
+            throw DependencyDiagnosis.refusal(image, dynamic, error)
+        }
+        throw Preflight.changed(bytes.path)
+    }
+
+    /// The file that the dynamic linker takes for the name.
+    package func file() throws(ConnectorError) -> String {
+        #if os(Linux)
+            if let loaded = LoadedLibraries.current().first(where: { $0.answers(to: name) }), let file = loaded.file {
+                return file
+            }
+        #endif
+        if let hit = LibrarySearch(architecture: .host).find(name, for: .program).hits.first { return hit.path }
+        throw ConnectorError(
+            .missingDependency,
+            "\(sidecar ?? "the manifest") describes \(name), which is not on this system",
+            fix: "install the package that has \(name), or add its folder to LD_LIBRARY_PATH"
+        )
+    }
+
+    /// A library of this process that has the name and these very bytes; nil if there is none.
+    package static func existing(
+        _ image: ELFImage,
+        _ dynamic: DynamicSection,
+        _ content: UnsafeRawBufferPointer
+    ) throws(DynamicLinker.Failure) -> LoadedImage? {
+        #if os(Linux)
+            guard let soname = dynamic.soname.flatMap({ image.string(dynamic, at: $0) }),
+                let library = LoadedLibraries.current().first(where: { $0.soname == soname }), let file = library.file,
+                let bytes = try? ImageBytes(path: file),
+                unsafe bytes.withAllBytes({ unsafe $0.elementsEqual(content) }) == true
+            else { return nil }
+            let handle = unsafe try DynamicLinker.load(path: library.path)
+            return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
+        #else
+            return nil
+        #endif
+    }
+}

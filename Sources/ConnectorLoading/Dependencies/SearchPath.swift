@@ -1,0 +1,130 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A list of folders that the dynamic linker searches, as `DT_RPATH`, `DT_RUNPATH` and `LD_LIBRARY_PATH` hold it (ld.so(8)).
+package enum SearchPath {
+    /// One folder of a list.
+    package struct Folder: Sendable, Hashable {
+        /// Its path, with the tokens expanded.
+        package var path: String
+        /// Whether it is named relative to the image (`$ORIGIN`).
+        package var isRelative: Bool
+        /// Whether the linker searches it on every system; false for one of several meanings of `$PLATFORM`.
+        package var isCertain = true
+    }
+
+    /// The maximum number of folders to search of a list.
+    package static let folderLimit = 128
+
+    /// The folders of a list, expanded for an image at an origin, without paths too long for any system.
+    ///
+    /// - Parameter separators: A colon; in `LD_LIBRARY_PATH` a semicolon separates, too.
+    package static func folders(_ list: String, origin: String, separators: Set<Character> = [":"]) -> [Folder] {
+        // The linker ignores an empty list, but takes an empty element for the current directory.
+        guard !list.isEmpty else { return [] }
+        let elements = list.split(maxSplits: folderLimit, omittingEmptySubsequences: false) { separators.contains($0) }
+        return elements.prefix(folderLimit).flatMap { element in
+            expansions(element.isEmpty ? "." : String(element), origin: origin)
+        }.filter { $0.path.utf8.count < 4096 }
+    }
+
+    /// The paths that a text with tokens may stand for: one, unless it holds `$PLATFORM`, which the linker takes from the
+    /// processor in ways that differ between its versions.
+    package static func expansions(_ path: String, origin: String) -> [Folder] {
+        let first = expand(path, origin: origin, platform: platforms[0])
+        guard first.usesPlatform else { return [Folder(path: first.path, isRelative: first.isRelative)] }
+        return platforms.map { platform in
+            let expanded = expand(path, origin: origin, platform: platform)
+            return Folder(path: expanded.path, isRelative: expanded.isRelative, isCertain: false)
+        }
+    }
+
+    /// Expands `$ORIGIN` and `$LIB`; in one pass, since the origin may itself contain such words.
+    package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
+        let expanded = expand(path, origin: origin, platform: platforms[0])
+        return (expanded.path, expanded.isRelative)
+    }
+
+    private static func expand(
+        _ path: String,
+        origin: String,
+        platform: String
+    ) -> (path: String, isRelative: Bool, usesPlatform: Bool) {
+        let tokens = [("ORIGIN", origin), ("LIB", library), ("PLATFORM", platform)]
+        var result = ""
+        var used: Set<String> = []
+        var rest = Substring(path)
+        while let dollar = rest.firstIndex(of: "$") {
+            result += rest[..<dollar]
+            rest = rest[rest.index(after: dollar)...]
+            if let (name, value, length) = tokens.lazy.compactMap({ token in
+                Self.length(of: token.0, in: rest).map { (token.0, token.1, $0) }
+            }).first {
+                used.insert(name)
+                result += value
+                rest = rest.dropFirst(length)
+            } else {
+                result += "$"
+            }
+        }
+        return (result + rest, used.contains("ORIGIN"), used.contains("PLATFORM"))
+    }
+
+    /// The length of a token behind its dollar sign, `NAME` or `{NAME}`; nil if the text does not begin with it.
+    private static func length(of name: String, in text: Substring) -> Int? {
+        if text.hasPrefix("{\(name)}") { return name.count + 2 }
+        guard text.hasPrefix(name) else { return nil }
+        // A longer word is another one.
+        if let next = text.dropFirst(name.count).first, next.isASCII, next.isLetter || next.isNumber || next == "_" {
+            return nil
+        }
+        return name.count
+    }
+
+    /// The value of `$LIB`: the folder in which the C library lies, below the root or `/usr`.
+    package static let library: String = {
+        #if os(Linux)
+            let path = LoadedLibraries.current().first { $0.soname == "libc.so.6" }?.path ?? ""
+            let parts = path.parentPath.split(separator: "/")
+            if let start = parts.lastIndex(where: { ["lib", "lib64", "libx32", "lib32"].contains($0) }) {
+                return parts[start...].joined(separator: "/")
+            }
+        #endif
+        return "lib64"
+    }()
+
+    /// The values that `$PLATFORM` may have here.
+    private static let platforms: [String] = {
+        #if arch(x86_64)
+            ["haswell", "xeon_phi", "x86_64"]
+        #else
+            ["aarch64"]
+        #endif
+    }()
+
+    /// Below a folder, those that the linker searches first if they suit the processor: `glibc-hwcaps/…`, and in the linkers
+    /// before 2.37 any chain of the older words.
+    package static func variants(of folder: String) -> [String] {
+        variants(of: folder, words: ["tls"] + platforms + ["avx512_1", "atomics"])
+            + levels(of: "\(folder)/glibc-hwcaps")
+    }
+
+    private static func variants(of folder: String, words: [String]) -> [String] {
+        words.indices.flatMap { index -> [String] in
+            let path = "\(folder)/\(words[index])"
+            guard DirectoryListing.isDirectory(path) else { return [] }
+            return variants(of: path, words: Array(words[(index + 1)...])) + [path]
+        }
+    }
+
+    private static func levels(of folder: String) -> [String] {
+        guard DirectoryListing.isDirectory(folder), let listing = try? DirectoryListing(path: folder) else { return [] }
+        return listing.folders.sorted(by: >).map { "\(folder)/\($0)" }
+    }
+}

@@ -1,0 +1,52 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Paths as text.
+extension String {
+    /// The part after the last slash.
+    package var lastPathComponent: String {
+        utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
+    }
+
+    /// The part before the last slash; `.` if there is none.
+    package var parentPath: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+
+    /// The path from the root on, otherwise as it is.
+    package var rootedPath: String {
+        guard !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return self }
+        defer { unsafe free(directory) }
+        return unsafe String(cString: directory) + "/" + self
+    }
+
+    /// The absolute path, with `.` and `..` resolved textually.
+    package var absolutePath: String {
+        let full = rootedPath
+        var parts: [Substring] = []
+        for part in full.split(separator: "/") {
+            switch part {
+            case ".": break
+            case "..": _ = parts.popLast()
+            default: parts.append(part)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
+    package var pluginStem: String {
+        var name = Substring(lastPathComponent)
+        if let ending = name.firstRange(of: ".so") ?? name.firstRange(of: ".dylib") {
+            name = name[..<ending.lowerBound]
+        }
+        return String(name.hasPrefix("lib") ? name.dropFirst(3) : name)
+    }
+}

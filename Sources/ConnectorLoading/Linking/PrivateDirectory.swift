@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A new directory that only this user can enter; it is removed, with its contents, at the end of this value's life, unless it
+/// is to be kept.
+package struct PrivateDirectory: ~Copyable {
+    /// Its path.
+    package let path: String
+    /// What was made in it, in order.
+    private var files: [String] = []
+    private var folders: [String] = []
+
+    private let isKept: Bool
+
+    /// Makes one below an existing directory.
+    ///
+    /// - Parameter isKept: Whether it stays when this value's life ends.
+    package init(below parent: String, isKept: Bool = false) throws(DynamicLinker.Failure) {
+        var template = Array("\(parent)/connector-XXXXXX".utf8CString)
+        guard let made = unsafe mkdtemp(&template) else {
+            throw DynamicLinker.Failure(text: "no private directory can be made below \(parent): \(SystemError())")
+        }
+        path = unsafe String(cString: made)
+        self.isKept = isKept
+    }
+
+    /// Below what the user wishes, or the system's usual place.
+    package static var usualParent: String {
+        guard let value = unsafe getenv("TMPDIR") else { return "/tmp" }
+        let path = unsafe String(cString: value)
+        return path.hasPrefix("/") ? path : "/tmp"
+    }
+
+    /// Puts a file in, with the folders that its path names.
+    ///
+    /// - Parameter relativePath: Without `..`.
+    /// - Returns: Its path.
+    package mutating func add(_ bytes: UnsafeRawBufferPointer, as relativePath: String) throws(DynamicLinker.Failure)
+        -> String
+    {
+        var folder = path
+        for part in relativePath.split(separator: "/").dropLast() {
+            folder += "/\(part)"
+            if unsafe mkdir(folder, 0o700) == 0 {
+                folders.append(folder)
+            } else if errno != EEXIST {
+                throw DynamicLinker.Failure(text: "\(folder) cannot be made: \(SystemError())")
+            }
+        }
+        let file = "\(folder)/\(relativePath.lastPathComponent)"
+        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
+        guard descriptor >= 0 else { throw DynamicLinker.Failure(text: "\(file) cannot be written: \(SystemError())") }
+        defer { close(descriptor) }
+        files.append(file)
+        do throws(SystemError) {
+            try unsafe OutputFile.write(bytes, to: descriptor)
+        } catch {
+            throw DynamicLinker.Failure(text: "\(file) cannot be written: \(error)")
+        }
+        return file
+    }
+
+    deinit {
+        if isKept { return }
+        for file in files { unsafe unlink(file) }
+        for folder in folders.reversed() { unsafe rmdir(folder) }
+        unsafe rmdir(path)
+    }
+}

@@ -1,0 +1,209 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+package import ConnectorCapabilities
+
+/// Turns texts into an operation's arguments: the words of a command line, or the fields of a form.
+///
+/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken as it
+/// is. A single JSON object may hold all arguments by name, unless the first parameter takes `json` itself. If exactly
+/// one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`. A member that
+/// its model knows as a text is taken as it is, too, unless it is written as a JSON string.
+package struct ArgumentReader: Sendable, Hashable {
+    /// The operation to call.
+    package let operation: String
+    /// The signature of the operation.
+    package let signature: Signature
+    /// The members that the only parameter that takes `json` is known to have; none if it takes any.
+    package let members: [ModelMember]
+    /// Whether the only parameter that takes `json` takes any value, and a text that is not JSON stands for itself.
+    private let isAnyValue: Bool
+
+    /// Creates a reader for an operation that has no model.
+    package init(operation: String, signature: Signature) {
+        self.operation = operation
+        self.signature = signature
+        members = []
+        isAnyValue = false
+    }
+
+    /// Creates a reader for an operation of a capability.
+    package init(_ operation: Operation, of capability: CapabilityID) {
+        self.operation = operation.name
+        signature = operation.signature
+        members = ModelMember.members(of: operation.name, in: capability.description)
+        isAnyValue = ModelMember.isAnyValue(of: operation.name, in: capability.description)
+    }
+
+    /// A text, and the place of the value that it stands for.
+    package struct Entry: Sendable, Hashable {
+        /// The name of a parameter, or of a member of the only parameter that takes `json`.
+        package var name: String
+        /// Whether it is a member.
+        package var isMember: Bool
+        /// The text as written.
+        package var text: String
+
+        /// Creates an entry for a parameter or member.
+        package init(_ name: String, isMember: Bool = false, _ text: String) {
+            (self.name, self.isMember, self.text) = (name, isMember, text)
+        }
+    }
+
+    /// The parameters that a caller passes.
+    package var inputs: [Signature.Parameter] { signature.parameters.filter { $0.direction == .in } }
+
+    /// The only parameter that takes `json`, if it takes members; nil if there are none or several.
+    package var container: Signature.Parameter? {
+        guard !isAnyValue else { return nil }
+        let structured = inputs.filter { $0.type == .json }
+        return structured.count == 1 ? structured.first : nil
+    }
+
+    /// The arguments by name. The call itself checks whether they fit.
+    ///
+    /// - Throws: `invalid`, with the signature.
+    package func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
+        if words.count == 1, let first = inputs.first, first.type != .json, let word = words.first, word.hasPrefix("{"),
+            case .object(let object)? = try? JSONValue(parsing: word)
+        {
+            return object
+        }
+        var entries: [Entry] = []
+        var position = 0
+        for word in words {
+            if let (name, value) = Self.assignment(word) {
+                entries.append(Entry(name, isMember: isMember(name, value), value))
+                continue
+            }
+            guard position < inputs.count else {
+                throw wrong("\(operation) takes at most \(inputs.count) arguments; \"\(word)\" is one too many")
+            }
+            entries.append(Entry(inputs[position].name, word))
+            position += 1
+        }
+        return try arguments(entries)
+    }
+
+    /// The arguments by name, from texts whose parameters are known.
+    ///
+    /// - Throws: `invalid`, with the signature.
+    package func arguments(_ entries: [Entry]) throws(ConnectorError) -> JSONObject {
+        var arguments = JSONObject()
+        var members = JSONObject()
+        for entry in entries {
+            let known = entry.isMember ? members[entry.name] : arguments[entry.name]
+            guard known == nil else { throw wrong("\(operation): \"\(entry.name)\" is given twice") }
+            let value = try value(of: entry)
+            if entry.isMember { members[entry.name] = value } else { arguments[entry.name] = value }
+        }
+        if let container, !members.isEmpty {
+            guard arguments[container.name] == nil else {
+                throw wrong("\(operation): give \(container.name) as a whole, or its members, not both")
+            }
+            arguments[container.name] = .object(members)
+        }
+        return arguments
+    }
+
+    /// The value of a text.
+    ///
+    /// - Throws: `invalid`, with the signature, if the operation has no such parameter, or the text is not JSON and has
+    ///   to be.
+    package func value(of entry: Entry) throws(ConnectorError) -> JSONValue {
+        if entry.isMember {
+            guard isText(member: entry.name) else {
+                return (try? JSONValue(parsing: entry.text)) ?? .string(entry.text)
+            }
+            let literal = entry.text.hasPrefix("\"") ? try? JSONValue(parsing: entry.text) : nil
+            return literal ?? .string(entry.text)
+        }
+        guard let parameter = inputs.first(where: { $0.name == entry.name }) else {
+            let hint = suggestion(for: entry.name, among: inputs.map(\.name)).map { "; \($0)" } ?? ""
+            throw wrong("\(operation) has no parameter \"\(entry.name)\"\(hint)")
+        }
+        return try value(entry.text, of: parameter)
+    }
+
+    /// The words of a command line that stand for arguments; nil if none do.
+    package func words(for arguments: JSONObject) -> [String]? {
+        var words: [String] = []
+        for argument in arguments.members {
+            if let container, container.name == argument.name, case .object(let object) = argument.value {
+                let members = object.members.map { "\($0.name)=\(text(ofMember: $0.name, $0.value))" }
+                if !members.isEmpty, (try? self.arguments(members)) == [argument.name: argument.value] {
+                    words += members
+                    continue
+                }
+            }
+            let isText = inputs.contains { $0.name == argument.name && $0.type.isText }
+            words.append("\(argument.name)=\((isText ? argument.value.string : nil) ?? argument.value.serialized())")
+        }
+        if (try? self.arguments(words)) == arguments { return words }
+        let whole = [JSONValue.object(arguments).serialized()]
+        return (try? self.arguments(whole)) == arguments ? whole : nil
+    }
+
+    private func text(ofMember name: String, _ value: JSONValue) -> String {
+        guard let text = value.string else { return value.serialized() }
+        let entry = Entry(name, isMember: true, text)
+        return (try? self.value(of: entry)) == value ? text : value.serialized()
+    }
+
+    private func isText(member name: String) -> Bool {
+        members.first { $0.name == name }.map { $0.kind.isText } ?? false
+    }
+
+    /// Whether `NAME=VALUE` is a member of the only parameter that takes `json`, rather than a parameter itself.
+    private func isMember(_ name: String, _ value: String) -> Bool {
+        guard let container else { return false }
+        guard name == container.name else { return !inputs.contains { $0.name == name } }
+        // A member may have the name of its parameter, as in event="Order Completed" for the parameter event.
+        return switch try? JSONValue(parsing: value) {
+        case .object, .array: false
+        default: true
+        }
+    }
+
+    /// Splits `NAME=VALUE`; nil for any other word.
+    private static func assignment(_ word: String) -> (name: String, value: String)? {
+        guard let equals = word.firstIndex(of: "=") else { return nil }
+        let name = word[..<equals]
+        guard name.isCIdentifier else { return nil }
+        return (String(name), String(word[word.index(after: equals)...]))
+    }
+
+    private func value(_ text: String, of parameter: Signature.Parameter) throws(ConnectorError) -> JSONValue {
+        if parameter.type.isText {
+            // Bytes that are not text are written as {"base64": "…"}.
+            let isBytes = parameter.type == .bytes || parameter.type == .bytes32
+            if isBytes, text.hasPrefix("{"), let value = try? JSONValue(parsing: text), value["base64"] != nil {
+                return value
+            }
+            return .string(text)
+        }
+        // The integers of JSON values end before 2⁶³; beyond, digits say what a double cannot.
+        if parameter.type == .u64, UInt64(text) != nil, Int64(text) == nil { return .string(text) }
+        if parameter.type == .json, isAnyValue { return (try? JSONValue(parsing: text)) ?? .string(text) }
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            throw wrong("\(operation), \(parameter.name): \"\(text)\" is not JSON", cause: error.message)
+        }
+    }
+
+    private func wrong(_ message: String, cause: String? = nil) -> ConnectorError {
+        ConnectorError(.invalid, message, fix: "call it as \(operation)\(signature)", cause: cause)
+    }
+}
+
+extension ValueType {
+    /// Whether a word of the command line is used verbatim.
+    package var isText: Bool {
+        switch self {
+        case .string, .cstring, .bytes, .bytes32: true
+        default: false
+        }
+    }
+}

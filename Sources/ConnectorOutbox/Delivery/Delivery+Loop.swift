@@ -1,0 +1,201 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+/// The loop: look at the queue, wait or deliver, record, and look again.
+extension Delivery {
+    /// What one run of the loop carries to the next.
+    struct Progress {
+        /// The most events of the next batch; less than the limit while a refused batch is searched.
+        var count: Int
+        /// How many attempts have failed in a row.
+        var failures = 0
+        /// The monotonic time before which the pace allows no batch.
+        var start: UInt64 = 0
+        /// The time of day less the monotonic time, in nanoseconds, when they were last compared.
+        var offset: Int64?
+        /// The event that waits for others to share its batch, and the monotonic time at which it was found.
+        var gathering: (position: Int64, since: UInt64)?
+    }
+
+    /// Delivers until it is stopped.
+    func deliver() async {
+        var progress = Progress(count: limits.count)
+        while !isStopping {
+            beginLook()
+            do throws(ConnectorError) {
+                try await step(&progress)
+            } catch {
+                // Let another host try. If this one is stopping, the vendor may already have the batch that could not be recorded.
+                if !isStopping { environment.engine.release(target) }
+                await pause(&progress, DeliveryFailure(error.code, error.message), atLeast: nil)
+            }
+        }
+    }
+
+    private func step(_ progress: inout Progress) async throws(ConnectorError) {
+        guard environment.isUsable() else { return try await waitForGate(&progress) }
+        let limit = BatchLimits(count: progress.count, bytes: limits.bytes)
+        let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
+        try await compareClocks(&progress, now)
+        let batch = try await environment.engine.batch(for: target, upTo: limit, now: now)
+        if let damage = batch.damage {
+            let failures = batch.entries.map { _ in damage }
+            return try await settle(batch, batch.entries.map { _ in .dead }, Attempt(at: now, failures: failures))
+        }
+        if try await expire(batch, now) { return }
+        guard !batch.isEmpty else {
+            set(.idle)
+            let end = batch.nextDue.map { monotonic.saturatingAdding($0.nanoseconds(after: now)) }
+            return await wait(until: end, orFor: .any)
+        }
+        if let (end, enough) = gather(batch, limit, &progress, monotonic, now) {
+            set(.idle)
+            // The gate may have closed before the condition was set.
+            guard environment.isUsable() else { return }
+            return await wait(until: end, orFor: enough)
+        }
+        guard monotonic >= progress.start else { return await wait(until: progress.start) }
+        if let pace = policy.pace {
+            progress.start = monotonic.saturatingAdding(UInt64(Double(batch.entries.count) / pace * 1e9))
+        }
+        try await deliver(batch, &progress)
+    }
+
+    /// Waits until the gate opens. Meanwhile the queue's other hosts may deliver everything.
+    ///
+    /// Where this host alone delivers, events that grow too old become dead letters meanwhile. Events that other hosts can get are
+    /// left alone: a host that cannot deliver does not know whether another host can.
+    private func waitForGate(_ progress: inout Progress) async throws(ConnectorError) {
+        set(.waitingForGate)
+        // The gate may have opened before the condition was set.
+        guard !environment.isUsable() else { return }
+        environment.engine.release(target)
+        guard policy.maximumAge != nil, !environment.engine.isShared else { return await wait(until: nil) }
+        let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
+        try await compareClocks(&progress, now)
+        let batch = try await environment.engine.batch(for: target, upTo: limits, now: now)
+        if try await expire(batch, now) { return }
+        await wait(until: monotonic.saturatingAdding(policy.longestWait.nanoseconds))
+    }
+
+    /// Notifies the engine if the wall clock was set back, even before this process started.
+    private func compareClocks(_ progress: inout Progress, _ now: Timestamp) async throws(ConnectorError) {
+        let offset = Int64(clamping: now.nanoseconds) - Int64(clamping: environment.clock.now())
+        if let last = progress.offset, last - offset < 1_000_000_000 {
+            progress.offset = max(last, offset)
+            return
+        }
+        try await environment.engine.rewind(target, now: now)
+        progress.offset = offset
+    }
+
+    // MARK: Filling a batch
+
+    /// How long a batch waits for more events to share it, and how many more fill it; nil to send it now.
+    ///
+    /// A full batch never waits: `batchAge` only bounds how long a batch with room is held.
+    private func gather(
+        _ batch: OutboxBatch,
+        _ limit: BatchLimits,
+        _ progress: inout Progress,
+        _ monotonic: UInt64,
+        _ now: Timestamp
+    ) -> (end: UInt64, enough: Arrivals)? {
+        let first = batch.entries[0]
+        let age = max(now.nanoseconds(after: first.event.createdAt), gathered(first.position, &progress))
+        let bytes = batch.entries.reduce(0) { $0 + $1.event.payload.count + 1 }
+        let room = Arrivals(count: limit.count - batch.entries.count, bytes: limit.bytes - bytes)
+        guard !batch.isFull, room.count > 0, room.bytes > 0, first.attempts == 0, age < policy.batchAge.nanoseconds
+        else {
+            return nil
+        }
+        return (monotonic.saturatingAdding(policy.batchAge.nanoseconds - age), room)
+    }
+
+    /// How long the first event of a batch has been waiting for others, whatever the time of day.
+    private func gathered(_ position: Int64, _ progress: inout Progress) -> UInt64 {
+        let now = environment.clock.now()
+        if let gathering = progress.gathering, gathering.position == position { return now - gathering.since }
+        progress.gathering = (position, now)
+        return 0
+    }
+
+    // MARK: Delivering
+
+    /// Delivers a batch and records what became of it.
+    private func deliver(_ batch: OutboxBatch, _ progress: inout Progress) async throws(ConnectorError) {
+        set(.delivering)
+        let start = environment.clock.wallTime()
+        let answer = await environment.send(batch.entries.map(\.event))
+        let decision = DeliveryDecision(answer, of: batch) { attempts, least in
+            let wait = backoff(after: attempts, atLeast: least)
+            return Timestamp(nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait))
+        }
+        try await settle(batch, decision.outcomes, Attempt(at: start, failures: decision.failures))
+        switch decision.next {
+        case .proceed:
+            progress.failures = 0
+            progress.count = min(limits.count, progress.count * 2)
+        case .split: progress.count = max(1, batch.entries.count / 2)
+        case .pause(let failure, let least):
+            // Another host may reach the vendor.
+            environment.engine.release(target)
+            await pause(&progress, failure, atLeast: least)
+        }
+    }
+
+    /// Records an attempt, and retries until it succeeds: an event that the vendor has must not be sent again because the disk was full.
+    private func settle(_ batch: OutboxBatch, _ outcomes: [DeliveryOutcome], _ attempt: Attempt)
+        async throws(ConnectorError)
+    {
+        var progress = Progress(count: 1)
+        while true {
+            do throws(ConnectorError) {
+                let step = try await environment.engine.settle(batch, outcomes, attempt)
+                return environment.onSettled(batch, outcomes, attempt.failures, step)
+            } catch {
+                guard !isStopping else { throw error }
+                await pause(&progress, DeliveryFailure(error.code, error.message), atLeast: nil)
+                beginLook()
+            }
+        }
+    }
+
+    /// Makes dead letters of the events that are too old.
+    ///
+    /// - Returns: Whether there were any.
+    private func expire(_ batch: OutboxBatch, _ now: Timestamp) async throws(ConnectorError) -> Bool {
+        guard let age = policy.maximumAge else { return false }
+        let isOld = batch.entries.map { entry in
+            now.nanoseconds(after: entry.renewedAt ?? entry.event.createdAt) > age.nanoseconds
+        }
+        guard isOld.contains(true) else { return false }
+        // New events leave in the order of their arrival, so the others wait for the next look.
+        let failure = DeliveryFailure(.timedOut, "older than \(age.brief) before the vendor took it")
+        let old = zip(batch.entries, isOld).prefix { batch.entries[0].attempts > 0 || $1 }.filter(\.1).map(\.0)
+        guard !old.isEmpty else { return false }
+        try await settle(
+            OutboxBatch(target: target, entries: old),
+            Array(repeating: .dead, count: old.count),
+            Attempt(at: now, failures: Array(repeating: failure, count: old.count))
+        )
+        return true
+    }
+
+    /// Draws the wait after some failures in a row, in nanoseconds; never shorter than the vendor asks for.
+    private func backoff(after failures: Int, atLeast least: Duration?) -> UInt64 {
+        max(environment.jitter(policy.bound(after: failures).nanoseconds), least?.nanoseconds ?? 0)
+    }
+
+    private func pause(_ progress: inout Progress, _ failure: DeliveryFailure, atLeast least: Duration?) async {
+        progress.failures += 1
+        let clock = environment.clock
+        let wait = backoff(after: progress.failures, atLeast: least)
+        let end = clock.now().saturatingAdding(wait)
+        set(.paused(failure, until: Timestamp(nanoseconds: clock.wallTime().nanoseconds.saturatingAdding(wait))))
+        await self.wait(until: end)
+    }
+}

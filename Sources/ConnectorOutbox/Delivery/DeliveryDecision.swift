@@ -1,0 +1,86 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorCapabilities
+
+/// What an attempt to deliver a batch means for its events, and for the next batch.
+struct DeliveryDecision {
+    /// What becomes of each event.
+    var outcomes: [DeliveryOutcome]
+    /// Why each event was not delivered; nil if it was.
+    var failures: [DeliveryFailure?]
+    /// What delivers next.
+    var next: Next
+
+    /// What delivers next.
+    enum Next: Hashable {
+        /// The next batch.
+        case proceed
+        /// Half of the batch, since one of its events makes the vendor refuse all of them.
+        case split
+        /// The same events again, once the vendor can take them.
+        case pause(DeliveryFailure, atLeast: Duration?)
+    }
+
+    /// Reads an answer, one for each event, or the error of the whole batch.
+    ///
+    /// Only an event that the vendor calls invalid or too large is a dead letter. Everything else is tried again: what the
+    /// vendor refuses for its credentials, its permissions or its address is nothing that the event did.
+    ///
+    /// - Parameters:
+    ///   - retryTime: When an event with some attempts behind it is tried again on its own, not before a wait that the
+    ///     vendor asked for.
+    init(
+        _ answer: Result<[DeliveryAnswer], ConnectorError>,
+        of batch: OutboxBatch,
+        retryTime: (_ attempts: Int, _ least: Duration?) -> Timestamp
+    ) {
+        let count = batch.entries.count
+        switch answer {
+        case .failure(let error):
+            let failure = DeliveryFailure(error.code, error.message)
+            failures = Array(repeating: failure, count: count)
+            guard Self.blamesEvent(error.code) else {
+                outcomes = Array(repeating: .waiting, count: count)
+                next = .pause(failure, atLeast: error.retryAfter)
+                return
+            }
+            outcomes = Array(repeating: count > 1 ? .waiting : .dead, count: count)
+            next = count > 1 ? .split : .proceed
+        case .success(let answers):
+            failures = answers.map { $0.outcome == .accepted ? nil : DeliveryFailure($0) }
+            let isLasting = answers.map { $0.outcome == .rejected && !Self.holds($0.code ?? .invalid) }
+            let isMoving = zip(answers, isLasting).contains { $0.outcome == .accepted || $1 }
+            guard isMoving, count == answers.count else {
+                let failure = failures.lazy.compactMap(\.self).first ?? DeliveryFailure(.misbehaved, "no answer")
+                outcomes = Array(repeating: .waiting, count: count)
+                next = .pause(failure, atLeast: answers.compactMap(\.retryAfter).max())
+                return
+            }
+            outcomes = batch.entries.indices.map { index in
+                if answers[index].outcome == .accepted { return .delivered }
+                return isLasting[index]
+                    ? .dead
+                    : .retry(
+                        at: retryTime(batch.entries[index].attempts.saturatingAdding(1), answers[index].retryAfter)
+                    )
+            }
+            next = .proceed
+        }
+    }
+
+    /// Whether an error of a whole batch is the fault of an event in it.
+    private static func blamesEvent(_ code: ConnectorError.Code) -> Bool { code == .invalid || code == .tooLarge }
+
+    /// Whether the refusal of one event concerns the connection rather than the event.
+    private static func holds(_ code: ConnectorError.Code) -> Bool {
+        [.unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .notOpen].contains(code)
+    }
+}
+
+extension DeliveryFailure {
+    fileprivate init(_ answer: DeliveryAnswer) {
+        self.init(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue)
+    }
+}

@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// What became of events that were to be stored within bounds.
+package struct Admission: Sendable {
+    /// A connector whose callers wait for room; nothing was done then. Nil if the events were stored or dropped.
+    package var full: String?
+    /// What was done to the store.
+    package var step = OutboxStep(turn: 0, isApplied: [])
+    /// The connectors that the events are stored for; the others dropped them.
+    package var targets: [String] = []
+    /// The events that made room, for each connector that dropped some.
+    package var dropped: [String: Dropped] = [:]
+
+    /// Describes that nothing was done yet.
+    package init() {}
+
+    /// Events that made room for others.
+    package struct Dropped: Sendable, Hashable {
+        /// How many.
+        package var count: Int
+        /// The bytes of their payloads.
+        package var bytes: Int
+        /// When the oldest event was sent that waits still, the new ones aside.
+        package var oldest: Timestamp?
+
+        /// Counts events that made room.
+        package init(count: Int, bytes: Int, oldest: Timestamp?) {
+            (self.count, self.bytes, self.oldest) = (count, bytes, oldest)
+        }
+    }
+}

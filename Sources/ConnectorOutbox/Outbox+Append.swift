@@ -1,0 +1,280 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Appending events.
+extension Outbox {
+    /// Stores events for connectors in one step; returns once they are stable.
+    ///
+    /// A connector whose outbox is full follows its policy: the caller waits, or events are dropped.
+    ///
+    /// - Parameter deadline: The longest wait for room, on the time of the outbox's clock.
+    /// - Returns: The connectors that the events are stored for.
+    /// - Throws: `timed-out` or `cancelled` while it waits for room; `not-open` once the host closes; `storage`.
+    package func append(
+        _ events: [OutboxEvent],
+        to paths: [String],
+        by deadline: UInt64 = .max
+    ) async throws(ConnectorError) -> [String] {
+        do throws(ConnectorError) {
+            return try await append(events, to: paths, engine(), by: deadline)
+        } catch {
+            if error.code == .storage, !isClosing { setFault(error) }
+            guard error.code == .storage, isClosing else { throw error }
+            // The engine closed under the call.
+            var closed = Self.closed
+            closed.cause = error.message
+            throw closed
+        }
+    }
+
+    private func append(
+        _ events: [OutboxEvent],
+        to paths: [String],
+        _ engine: any OutboxEngine,
+        by deadline: UInt64
+    ) async throws(ConnectorError) -> [String] {
+        let bytes = events.reduce(0) { $0 + $1.payload.count }
+        guard isBounded else {
+            return try await stored(events, bytes, engine.append(events, to: paths), for: paths, engine)
+        }
+        let bounds = paths.reduce(into: [:]) { $0[$1] = targets[$1]?.policy.queueBound }
+        if let admission = try await admit(events, bytes, to: paths, within: bounds, engine, by: deadline) {
+            return try await stored(events, bytes, admission.step, for: admission.targets, engine)
+        }
+        return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
+    }
+
+    /// Stores events where the queues have room, in one step of the engine, and waits for room as long as that is asked for.
+    ///
+    /// - Returns: Nil if the engine cannot do it in one step.
+    private func admit(
+        _ events: [OutboxEvent],
+        _ bytes: Int,
+        to paths: [String],
+        within bounds: [String: QueueBound],
+        _ engine: any OutboxEngine,
+        by deadline: UInt64
+    ) async throws(ConnectorError) -> Admission? {
+        while true {
+            // As far as this process knows; the engine knows what the others have stored.
+            try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { _, _ in }
+            guard let admission = try await engine.append(events, to: paths, within: bounds) else { return nil }
+            guard admission.full == nil else {
+                try await refresh(engine)
+                continue
+            }
+            noteDropped(admission, of: events.count, among: paths)
+            return admission
+        }
+    }
+
+    /// Records the events that a full queue has dropped.
+    private func noteDropped(_ admission: Admission, of count: Int, among paths: [String]) {
+        guard !admission.dropped.isEmpty || admission.targets.count < paths.count else { return }
+        let now = environment.clock.wallTime()
+        state.withLock { state in
+            for path in paths where !admission.targets.contains(path) {
+                state.statistics.note(.turnedAway(count: count), of: path, turn: admission.step.turn)
+            }
+            for (path, dropped) in admission.dropped {
+                let change = StatisticsTracker.Change.settled(
+                    delivered: 0,
+                    dead: 0,
+                    dropped: dropped.count,
+                    bytes: dropped.bytes,
+                    oldest: dropped.oldest,
+                    at: now
+                )
+                state.statistics.note(change, of: path, turn: admission.step.turn)
+            }
+        }
+        environment.onChange()
+    }
+
+    /// Records events that were stored, and starts to deliver them.
+    ///
+    /// - Parameter reserved: The bytes that were reserved for them in each queue.
+    private func stored(
+        _ events: [OutboxEvent],
+        _ bytes: Int,
+        _ step: OutboxStep,
+        for taking: [String],
+        _ engine: any OutboxEngine,
+        reserved: Int = 0
+    ) async throws(ConnectorError) -> [String] {
+        guard !taking.isEmpty else { return [] }
+        let isNew = !step.isApplied.contains(false)
+        let new = isNew ? events : zip(events, step.isApplied).filter(\.1).map(\.0)
+        let change = StatisticsTracker.Change.appended(
+            count: new.count,
+            bytes: isNew ? bytes : new.reduce(0) { $0 + $1.payload.count },
+            oldest: new.first?.createdAt
+        )
+        let (deliveries, started) = state.withLock { state in
+            var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
+            state.fault = nil
+            for path in taking {
+                state.statistics.note(change, of: path, turn: step.turn)
+                state.release(reserved, of: path)
+                if let delivery = state.deliveries[path] {
+                    deliveries.append(delivery)
+                } else if let delivery = begin(path, engine, &state) {
+                    started.append(delivery)
+                }
+            }
+            return (deliveries, started)
+        }
+        // Only the engine knows for which connectors a stored event is new.
+        if !isNew { try? await refresh(engine) }
+        run(started)
+        for delivery in deliveries { delivery.arrived(events.count, bytes: bytes.saturatingAdding(events.count)) }
+        environment.onChange()
+        return taking
+    }
+
+    // MARK: Reserving
+
+    /// Stores events for an engine that does not compare the queues with their bounds itself.
+    ///
+    /// The room is reserved in the same step with the look whether there is any, so the callers of one host do not exceed a bound
+    /// together. Hosts that share a queue do not see each other's reservations: each may exceed the bound by what it stores at that time.
+    private func appendReserved(
+        _ events: [OutboxEvent],
+        _ bytes: Int,
+        to paths: [String],
+        within bounds: [String: QueueBound],
+        _ engine: any OutboxEngine,
+        by deadline: UInt64
+    ) async throws(ConnectorError) -> [String] {
+        var refused: [String] = []
+        try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { state, full in
+            refused = full.filter { bounds[$0]?.whenFull == .dropNewest }
+            for path in paths where !refused.contains(path) { state.reserved[path, default: 0] += bytes }
+        }
+        let taking = paths.filter { !refused.contains($0) }
+        do throws(ConnectorError) {
+            for path in refused {
+                let turn = try await engine.countDropped(events.count, of: path)
+                state.withLock { $0.statistics.note(.turnedAway(count: events.count), of: path, turn: turn) }
+                environment.onChange()
+            }
+            for path in taking {
+                if let bound = bounds[path], bound.whenFull == .dropOldest {
+                    try await dropOldest(for: bytes, at: path, within: bound, engine)
+                }
+            }
+            guard !taking.isEmpty else { return [] }
+            let step = try await engine.append(events, to: taking)
+            return try await stored(events, bytes, step, for: taking, engine, reserved: bytes)
+        } catch {
+            let waiting = state.withLock { state in
+                for path in taking { state.release(bytes, of: path) }
+                return state.waiters.take()
+            }
+            waiting.wake()
+            throw error
+        }
+    }
+
+    /// Drops the oldest events of a queue until there is room for reserved bytes.
+    private func dropOldest(
+        for bytes: Int,
+        at path: String,
+        within bound: QueueBound,
+        _ engine: any OutboxEngine
+    ) async throws(ConnectorError) {
+        while true {
+            let (excess, isAlone) = state.withLock { state in
+                let reserved = state.reserved[path] ?? 0
+                let waiting = state.statistics[path]?.bytes ?? 0
+                return (bound.excess(waiting: waiting, adding: reserved), reserved <= bytes)
+            }
+            guard excess > 0 else { return }
+            // Each of several callers drops as much as it adds.
+            let dropped = try await engine.dropOldest(isAlone ? excess : min(excess, bytes), of: path)
+            try await refresh(engine)
+            guard dropped > 0, isAlone else { return }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until no queue that makes its callers wait is full, and does something in the same step.
+    ///
+    /// - Parameter body: Gets the queues that are full, whose callers do not wait.
+    private func waitForRoom(
+        at paths: [String],
+        _ bytes: Int,
+        within bounds: [String: QueueBound],
+        by deadline: UInt64,
+        _ body: (inout State, _ full: [String]) -> Void
+    ) async throws(ConnectorError) {
+        func isFull(_ path: String, _ state: State) -> Bool {
+            guard let bound = bounds[path] else { return false }
+            let waiting = (state.statistics[path]?.bytes ?? 0).saturatingAdding(state.reserved[path] ?? 0)
+            return bound.excess(waiting: waiting, adding: bytes) > 0
+        }
+        while true {
+            let blocking = state.withLock { state -> String? in
+                let full = paths.filter { isFull($0, state) }
+                if let path = full.first(where: { bounds[$0]?.whenFull == .block }) { return path }
+                body(&state, full)
+                return nil
+            }
+            guard let blocking else { return }
+            try await waitForRoom(at: blocking, by: deadline) { !isFull(blocking, $0) }
+        }
+    }
+
+    /// Waits until the queue of a connector may have room.
+    ///
+    /// - Throws: `timed-out`, which says why nothing leaves the queue; `cancelled`; `not-open` once the host closes.
+    private func waitForRoom(
+        at path: String,
+        by deadline: UInt64,
+        unless hasRoom: (State) -> Bool
+    ) async throws(ConnectorError) {
+        switch await waitForChange(by: deadline, unless: { $0.isClosing || hasRoom($0) }) {
+        case .expired: throw full(path)
+        case .cancelled:
+            throw ConnectorError(.cancelled, "the task was cancelled while the outbox was full", connector: path)
+        case .changed, nil:
+            guard !isClosing else {
+                throw ConnectorError(.notOpen, "the host closed while the outbox was full", connector: path)
+            }
+        }
+    }
+
+    /// Says that the queue of a connector had no room in time, and why.
+    private func full(_ path: String) -> ConnectorError {
+        let (condition, isDelivering) = (condition(of: path), state.withLock { $0.isDraining && $0.lock != nil })
+        let bytes = statistics(of: path)?.bytes ?? 0
+        let reason =
+            switch condition {
+            case .paused(let failure, _): "the vendor takes no events: \(failure.reason)"
+            case .waitingForGate: "the gate is not open"
+            case .idle, .delivering: "the vendor takes events more slowly than they come"
+            case nil: isDelivering ? "the connector is not in the tree" : "this process does not deliver"
+            }
+        return ConnectorError(
+            .timedOut,
+            "the outbox was full until the call's deadline (\(bytes) bytes wait): \(reason)",
+            fix:
+                "the event was not stored: send it again later, or raise \"maxBytes\" or change \"whenFull\" of \"outbox\"",
+            connector: path,
+            isRetryable: true
+        )
+    }
+}
+
+extension Outbox.State {
+    /// Takes back what was reserved of a queue.
+    fileprivate mutating func release(_ bytes: Int, of path: String) {
+        guard let reserved = reserved[path] else { return }
+        self.reserved[path] = reserved > bytes ? reserved - bytes : nil
+    }
+}

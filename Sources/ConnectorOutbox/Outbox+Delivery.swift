@@ -1,0 +1,177 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Starting deliveries, and recording their outcomes.
+extension Outbox {
+    /// The interval, in nanoseconds, of polling for the changes of other processes.
+    private static let interval: UInt64 = 1_000_000_000
+
+    /// Opens the engine, so that the statistics are known; delivers nothing.
+    package func inspect() async throws(ConnectorError) { _ = try await engine() }
+
+    /// Takes the right to deliver at once.
+    ///
+    /// - Throws: `conflict` if another process has it; `storage` if the outbox cannot be used.
+    package func claim() async throws(ConnectorError) {
+        _ = try await engine()
+        try state.withLock { state throws(ConnectorError) in
+            guard !state.isClosing else { throw Self.closed }
+            if state.lock == nil { state.lock = try environment.lock() }
+        }
+    }
+
+    /// Starts to deliver, at once if there are events, and otherwise when the first one comes.
+    ///
+    /// - Parameter isStored: Whether an earlier process may have left events.
+    package func start(isStored: Bool) async throws(ConnectorError) {
+        state.withLock { $0.isDraining = true }
+        guard !isOpen else { return await deliver() }
+        guard isStored else { return }
+        do throws(ConnectorError) {
+            _ = try await engine()
+        } catch {
+            // The servers may be back later.
+            state.withLock { watch(&$0) }
+            throw error
+        }
+    }
+
+    /// Starts the deliveries, unless another process has the right to deliver.
+    func deliver() async {
+        guard let engine = try? await engine() else { return }
+        let started = state.withLock { state -> [Delivery] in
+            guard state.isDraining, !state.isClosing else { return [] }
+            watch(&state)
+            if state.lock == nil { state.lock = try? environment.lock() }
+            guard state.lock != nil else { return [] }
+            return state.statistics.targets.compactMap { begin($0, engine, &state) }
+        }
+        run(started)
+        environment.onChange()
+    }
+
+    /// Makes the delivery of a connector that has events; nil if there is one, or nothing is to be delivered here.
+    func begin(_ path: String, _ engine: any OutboxEngine, _ state: inout State) -> Delivery? {
+        guard state.isDraining, !state.isClosing, state.lock != nil, state.deliveries[path] == nil else { return nil }
+        guard let target = targets[path] else { return nil }
+        let delivery = delivery(to: target, engine)
+        state.deliveries[path] = delivery
+        return delivery
+    }
+
+    func run(_ deliveries: [Delivery]) {
+        for delivery in deliveries { delivery.start(on: environment.executor) }
+    }
+
+    private func delivery(to target: Target, _ engine: any OutboxEngine) -> Delivery {
+        Delivery(
+            target.path,
+            target.policy,
+            limits: target.limits,
+            Delivery.Environment(
+                engine: engine,
+                clock: environment.clock,
+                jitter: environment.jitter,
+                isUsable: target.isUsable,
+                send: target.send,
+                onSettled: { [weak self] in self?.settled($0, $1, $2, $3) },
+                onChange: environment.onChange
+            )
+        )
+    }
+
+    /// Schedules the next poll.
+    private func watch(_ state: inout State) {
+        guard state.timer == nil else { return }
+        state.timer = environment.clock.schedule(after: Self.interval) { [weak self] in
+            guard let self else { return }
+            Task(executorPreference: self.environment.executor) { [weak self] in await self?.look() }
+        }
+    }
+
+    /// Polls the engine for the changes of other processes, and takes the right to deliver once no process has it.
+    private func look() async {
+        let isWanted = self.state.withLock { state in
+            state.timer = nil
+            guard !state.isClosing else { return false }
+            watch(&state)
+            // The lock file may have been removed with the directory: lock the new one.
+            if state.lock?.isInPlace == false { state.lock = (try? environment.lock()) ?? state.lock }
+            return true
+        }
+        guard isWanted, let engine = try? await engine(), let version = try? await engine.version() else { return }
+        let hasChanged = state.withLock { state in
+            defer { state.version = version }
+            return state.version != version
+        }
+        if hasChanged { try? await takeUp(engine) }
+        if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
+    }
+
+    /// Rereads the statistics, and delivers what other processes have appended.
+    func takeUp(_ engine: any OutboxEngine) async throws(ConnectorError) {
+        try await refresh(engine)
+        for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrivedElsewhere() }
+        await deliver()
+    }
+
+    /// Records the outcome of a batch, and wakes the callers that wait for it.
+    private func settled(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ failures: [DeliveryFailure?],
+        _ step: OutboxStep
+    ) {
+        let left = batch.entries.indices.filter { step.isApplied[$0] && outcomes[$0].leavesQueue }
+        let delivered = left.count { outcomes[$0] == .delivered }
+        let change = StatisticsTracker.Change.settled(
+            delivered: delivered,
+            dead: left.count { outcomes[$0] == .dead },
+            dropped: left.count { outcomes[$0] == .dropped },
+            bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
+            // The next event is at least as young as the last of this batch.
+            oldest: batch.entries.last?.event.createdAt,
+            at: environment.clock.wallTime()
+        )
+        let now = environment.clock.now()
+        let waiting = state.withLock { state -> QueueWaiters.Woken in
+            state.statistics.note(change, of: batch.target, turn: step.turn)
+            state.rates[batch.target, default: DeliveryRate(start: now)].count(delivered, at: now)
+            return outcomes.contains { $0 != .waiting } ? state.waiters.take() : .none
+        }
+        waiting.wake()
+        environment.onChange()
+        guard !receipts.isEmpty else { return }
+        for index in batch.entries.indices {
+            let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
+            receipts.publish(
+                DeliveryChange(batch.target, outcomes[index].state, error: error),
+                of: batch.entries[index].event.id
+            )
+        }
+    }
+}
+
+extension DeliveryOutcome {
+    /// The state that the event has now.
+    fileprivate var state: DeliveryChange.State {
+        switch self {
+        case .waiting, .retry: .retrying
+        case .delivered: .delivered
+        case .dead: .dead
+        case .dropped: .dropped
+        }
+    }
+
+    /// Whether the event has left the queue.
+    fileprivate var leavesQueue: Bool {
+        switch self {
+        case .waiting, .retry: false
+        case .delivered, .dead, .dropped: true
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Queries: the state of queues and events, and waiting for changes.
+extension Outbox {
+    /// The statistics of a connector's queue; nil if it never had an event.
+    package func statistics(of path: String) -> QueueStatistics? { state.withLock { $0.statistics[path] } }
+
+    /// How many events a second a connector's vendor took from this process within the last minute.
+    package func rate(of path: String) -> Double {
+        let now = environment.clock.now()
+        return state.withLock { $0.rates[path]?.perSecond(at: now) ?? 0 }
+    }
+
+    /// What a connector's delivery is doing; nil if this process delivers nothing.
+    package func condition(of path: String) -> Delivery.Condition? {
+        state.withLock { $0.deliveries[path] }?.condition
+    }
+
+    /// Makes the deliveries check their gates again. Call it after every change of any gate.
+    package func gatesChanged() {
+        for delivery in state.withLock({ Array($0.deliveries.values) }) {
+            guard let target = targets[delivery.target] else { continue }
+            delivery.gateChanged(isUsable: target.isUsable())
+        }
+    }
+
+    /// Ends the pauses of one connector's delivery, or of all: an operator wants an attempt now.
+    package func wake(_ path: String? = nil) {
+        let deliveries = state.withLock { state in
+            path.map { path in state.deliveries[path].map { [$0] } ?? [] } ?? Array(state.deliveries.values)
+        }
+        for delivery in deliveries { delivery.wake() }
+    }
+
+    /// Waits until the queues of some connectors are empty.
+    ///
+    /// - Returns: Whether they are empty; false if the limit came first.
+    package func flush(_ paths: [String], within limit: Duration?) async -> Bool {
+        let isEmpty = await limited(to: limit) { [self] in
+            // Other processes may have appended events since the last poll.
+            if let engine = openEngine { try? await takeUp(engine) }
+            while true {
+                let end = await waitForChange { state in
+                    state.isClosing || paths.allSatisfy { state.statistics[$0]?.queued ?? 0 == 0 }
+                }
+                switch end {
+                case nil: return true
+                case .changed: continue
+                case .expired, .cancelled: return false
+                }
+            }
+        }
+        return isEmpty == true && paths.allSatisfy { statistics(of: $0)?.queued ?? 0 == 0 }
+    }
+
+    /// Runs a closure, and cancels it at a limit.
+    func limited<Value: Sendable>(to limit: Duration?, _ body: @escaping @Sendable () async -> Value) async -> Value? {
+        let result = OneShot<Value?>()
+        let task = Task { result.send(await body()) }
+        let value: Value?? = await withTaskCancellationHandler {
+            if let limit { await result.wait(for: limit, on: environment.clock) } else { await result.wait() }
+        } onCancel: {
+            task.cancel()
+            result.send(nil)
+        }
+        task.cancel()
+        return value ?? nil
+    }
+
+    /// Yields the state of an event and every change of it, until the state is final at each connector.
+    func follow(_ id: String, at paths: [String], _ continuation: AsyncStream<DeliveryChange>.Continuation) {
+        let subscriber = ReceiptSubscriber(of: paths, continuation)
+        let subscription = receipts.subscribe(to: id) { change in
+            subscriber.tell(change)
+        } end: {
+            continuation.finish()
+        }
+        continuation.onTermination = { [receipts] _ in receipts.unsubscribe(subscription, from: id) }
+        Task {
+            // Read after the registration, so that no change between the two is missed.
+            guard let engine = try? await engine(),
+                let records = try? await engine.records(RecordSelection(targets: Set(paths), ids: [id]))
+            else { return continuation.finish() }
+            for path in paths {
+                let record = records.first { $0.target == path }
+                // What the engine has forgotten was delivered, or dropped by an operator.
+                let state = record.map { DeliveryChange.State($0) } ?? .delivered
+                let failure = state == .delivered ? nil : record?.attempts.last?.failure
+                let error = failure.map { ConnectorError($0.code, $0.reason, connector: path) }
+                subscriber.begin(with: DeliveryChange(path, state, error: error))
+            }
+        }
+    }
+}
+
+extension DeliveryChange.State {
+    /// The state of a stored event.
+    fileprivate init(_ record: OutboxRecord) {
+        switch record.state {
+        case .queued: self = record.attempts.isEmpty ? .queued : .retrying
+        case .delivered: self = .delivered
+        case .dead: self = .dead
+        }
+    }
+}

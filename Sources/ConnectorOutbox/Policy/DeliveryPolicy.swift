@@ -1,0 +1,57 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// How the events of one connector are queued and delivered.
+public struct DeliveryPolicy: Sendable, Hashable {
+    /// The most events in one batch; nil for what the adapter's manifest says.
+    public var batchCount: Int?
+    /// The most bytes of payloads in one batch; nil for what the adapter's manifest says.
+    public var batchBytes: Int?
+    /// How long an event waits for others to share its batch.
+    public var batchAge: Duration = .zero
+    /// The age at which a waiting event becomes a dead letter; nil for never.
+    public var maximumAge: Duration?
+    /// The most bytes of payloads that may wait; nil for no limit but the disk's.
+    public var maximumBytes: Int?
+    /// What happens to an event that finds the outbox full.
+    public var whenFull: WhenFull = .block
+    /// The most events a second; nil for no limit.
+    public var pace: Double?
+    /// The longest wait after the first failure; it doubles with each further one.
+    public var initialWait: Duration = .seconds(1)
+    /// The longest wait after any failure, unless the vendor asks for a longer one.
+    public var longestWait: Duration = .seconds(60)
+
+    /// What happens to an event that finds the outbox full.
+    public enum WhenFull: String, Sendable, Hashable, CaseIterable {
+        /// Its caller waits until there is room.
+        case block
+        /// The oldest waiting events are dropped, counted and reported.
+        case dropOldest
+        /// It is dropped itself, counted and reported; the other connectors still get it.
+        case dropNewest
+    }
+
+    /// Creates a policy with the defaults.
+    public init() {}
+
+    /// The limits of a batch.
+    ///
+    /// - Parameter manifest: What the adapter's manifest says.
+    package func limits(_ manifest: BatchLimits) -> BatchLimits {
+        BatchLimits(
+            count: min(batchCount ?? manifest.count, manifest.count),
+            bytes: min(batchBytes ?? manifest.bytes, manifest.bytes)
+        )
+    }
+
+    /// The bound of the queue; nil for none but the disk's.
+    package var queueBound: QueueBound? { maximumBytes.map { QueueBound(bytes: $0, whenFull: whenFull) } }
+
+    /// The bound of the wait after some failures in a row.
+    package func bound(after failures: Int) -> Duration {
+        Backoff(initial: initialWait, maximum: longestWait).bound(after: failures)
+    }
+}

@@ -1,0 +1,20 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much may wait for a connector, and what gives way when more comes.
+package struct QueueBound: Sendable, Hashable {
+    /// The most bytes of payloads. An event that is larger may wait alone.
+    package var bytes: Int
+    /// What gives way.
+    package var whenFull: DeliveryPolicy.WhenFull
+
+    /// Sets the bound of a queue.
+    package init(bytes: Int, whenFull: DeliveryPolicy.WhenFull) {
+        (self.bytes, self.whenFull) = (bytes, whenFull)
+    }
+
+    /// How many bytes too many there would be.
+    package func excess(waiting: Int, adding: Int) -> Int {
+        waiting == 0 ? 0 : max(0, waiting.saturatingAdding(adding).saturatingAdding(-bytes))
+    }
+}

@@ -1,0 +1,62 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The subscriptions to what becomes of events, by the events' ids. It costs nothing while there are none.
+final class ReceiptSubscriptions: Sendable {
+    /// Names a subscription, for ``ReceiptSubscriptions/unsubscribe(_:from:)``.
+    struct Subscription: Sendable, Hashable {
+        fileprivate let number: UInt64
+    }
+
+    private struct Subscriber {
+        let change: @Sendable (DeliveryChange) -> Void
+        let end: @Sendable () -> Void
+    }
+
+    private struct State {
+        var subscribers: [String: [UInt64: Subscriber]] = [:]
+        var next: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether there are no subscriptions.
+    var isEmpty: Bool { state.withLock(\.subscribers.isEmpty) }
+
+    /// Calls a function for every change of an event from now on, on the thread of the change.
+    ///
+    /// - Parameter end: Called when the outbox closes.
+    func subscribe(
+        to id: String,
+        _ change: @escaping @Sendable (DeliveryChange) -> Void,
+        end: @escaping @Sendable () -> Void
+    ) -> Subscription {
+        state.withLock { state in
+            state.next += 1
+            state.subscribers[id, default: [:]][state.next] = Subscriber(change: change, end: end)
+            return Subscription(number: state.next)
+        }
+    }
+
+    /// Ends a subscription.
+    func unsubscribe(_ subscription: Subscription, from id: String) {
+        state.withLock { state in
+            state.subscribers[id]?[subscription.number] = nil
+            if state.subscribers[id]?.isEmpty == true { state.subscribers[id] = nil }
+        }
+    }
+
+    /// Publishes a change to the subscribers of an event.
+    func publish(_ change: DeliveryChange, of id: String) {
+        let subscribers = state.withLock { $0.subscribers[id].map { Array($0.values) } ?? [] }
+        for subscriber in subscribers { subscriber.change(change) }
+    }
+
+    /// Ends every subscription.
+    func finish() {
+        let subscribers = state.withLock { $0.subscribers.values.flatMap(\.values) }
+        for subscriber in subscribers { subscriber.end() }
+    }
+}

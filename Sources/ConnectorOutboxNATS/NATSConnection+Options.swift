@@ -1,0 +1,46 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNATS
+
+/// Settings and texts as the library takes them.
+extension NATSConnection {
+    /// Lends settings.
+    static func withOptions<Value>(
+        _ settings: NATSSettings,
+        _ body: (UnsafePointer<cnats_options>) -> Value
+    ) -> Value {
+        unsafe settings.url.withCString { url in
+            unsafe withText(settings.credentials) { credentials in
+                unsafe withText(settings.token) { token in
+                    unsafe withText(settings.authorities) { authorities in
+                        unsafe withText(settings.user) { user in
+                            unsafe withText(settings.password) { password in
+                                unsafe "connector-host".withCString { name in
+                                    var options = unsafe cnats_options(
+                                        url: url,
+                                        name: name,
+                                        credentials: credentials,
+                                        token: token,
+                                        user: user,
+                                        password: password,
+                                        authorities: authorities,
+                                        is_encrypted: settings.isEncrypted || settings.authorities != nil,
+                                        timeout: Int64(clamping: settings.waits.connection / 1_000_000)
+                                    )
+                                    return unsafe body(&options)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lends a text; nil lends a null pointer.
+    static func withText<Value>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Value) -> Value {
+        guard let text else { return body(nil) }
+        return unsafe text.withCString { unsafe body($0) }
+    }
+}

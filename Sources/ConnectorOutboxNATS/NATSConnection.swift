@@ -1,0 +1,284 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNATS
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// A connection to a NATS cluster, on which any number of requests are under way at once.
+///
+/// Reconnects automatically, if need be with new credentials; requests in flight time out.
+final class NATSConnection: Sendable {
+    /// Takes an answer, on the connection's thread, and tells whether it was the last one.
+    typealias Taker = @Sendable (NATSMessage) -> Bool
+
+    private let pending: NATSPendingRequests
+    private let renewed: Renewal
+    /// Takes secrets out of the servers' texts.
+    let redact: @Sendable (String) -> String
+    private let state: Mutex<State>
+    private let clock = SystemHostClock()
+
+    /// Reads the settings again, with the credentials of that moment.
+    typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
+
+    private struct State {
+        /// The library's connection; nil while there is none.
+        var library: Library?
+        /// Why there is none.
+        var failure: ConnectorError?
+        /// Whether the library has closed the one that is being made.
+        var hasEnded = false
+        var isClosed = false
+    }
+
+    /// A connection of the library, closed when its last user lets go of it.
+    private final class Library: Sendable {
+        let address: UInt
+        /// The library uses it until it has closed the connection.
+        private let pending: NATSPendingRequests
+        let ended = OneShot<Void>()
+
+        init(_ address: UInt, _ pending: NATSPendingRequests) {
+            self.address = address
+            self.pending = pending
+        }
+
+        deinit {
+            let (address, pending, ended) = (address, pending, ended)
+            let close: @Sendable () -> Void = {
+                if let connection = unsafe OpaquePointer(bitPattern: address) { unsafe cnats_close(connection) }
+                withExtendedLifetime(pending) {}
+                ended.send()
+            }
+            // Closing blocks until the library has called back.
+            if !HostThread.start("nats", close) { close() }
+        }
+    }
+
+    /// The wait before the next attempt to connect after the servers have closed the connection.
+    private static let pause: UInt64 = 250_000_000
+
+    /// Opens the library and connects.
+    ///
+    /// The library reconnects after any loss, but gives up when the servers refuse its credentials twice. From then on this connects
+    /// again with new settings, until it is closed.
+    ///
+    /// - Throws: `storage` if the library is missing, or no server takes the connection.
+    static func connect(
+        _ settings: NATSSettings,
+        renewed: @escaping Renewal,
+        redact: @escaping @Sendable (String) -> String = { $0 }
+    ) async throws(ConnectorError) -> NATSConnection {
+        let connection = NATSConnection(renewed, redact)
+        let opened: Result<Void, ConnectorError> = unsafe await withUnsafeContinuation { continuation in
+            let isStarted = HostThread.start("nats") {
+                do throws(ConnectorError) {
+                    try connection.open(settings)
+                    unsafe continuation.resume(returning: .success(()))
+                } catch {
+                    unsafe continuation.resume(returning: .failure(error))
+                }
+            }
+            guard !isStarted else { return }
+            let error = ConnectorError(.storage, "cannot create a thread", isRetryable: true)
+            unsafe continuation.resume(returning: .failure(error))
+        }
+        try opened.get()
+        return connection
+    }
+
+    /// Why the client library cannot be used; nil if it can. The first look opens it.
+    static var libraryFailure: String? { unsafe cnats_load().map { unsafe String(cString: $0) } }
+
+    private init(_ renewed: @escaping Renewal, _ redact: @escaping @Sendable (String) -> String) {
+        var random = SystemRandomNumberGenerator()
+        let inbox = "_INBOX.\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
+        pending = NATSPendingRequests(inbox: inbox)
+        (self.renewed, self.redact) = (renewed, redact)
+        state = Mutex(State())
+        pending.onEnd { [weak self] in self?.hasEnded() }
+    }
+
+    /// Connects; blocks the calling thread until then.
+    private func open(_ settings: NATSSettings) throws(ConnectorError) {
+        if let reason = Self.libraryFailure {
+            throw ConnectorError(
+                .storage,
+                "the outbox cannot be used: libnats, the client of NATS, does not open",
+                fix: "install it, on Debian: apt-get install libnats3.4",
+                cause: reason
+            )
+        }
+        state.withLock { $0.hasEnded = false }
+        let context = unsafe Unmanaged.passUnretained(pending).toOpaque()
+        var reason = [CChar](repeating: 0, count: 512)
+        let made = unsafe Self.withOptions(settings) { options in
+            unsafe cnats_connect(options, pending.inbox, Self.handler, Self.end, context, &reason, reason.count)
+        }
+        guard let made = unsafe made else {
+            let cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw error(
+                .storage,
+                "the outbox cannot be used: no NATS server takes the connection: \(cause)",
+                fix:
+                    "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
+                isRetryable: true
+            )
+        }
+        let library = Library(UInt(bitPattern: made), pending)
+        let isNeeded = state.withLock { state in
+            guard !state.isClosed, !state.hasEnded else { return false }
+            (state.library, state.failure) = (library, nil)
+            return true
+        }
+        if !isNeeded { throw Self.closure }
+    }
+
+    /// What is known when the library has closed a connection.
+    private static var closure: ConnectorError {
+        ConnectorError(
+            .storage,
+            "the outbox cannot be used: the NATS server has closed the connection",
+            fix: "look at its log; new credentials are read automatically",
+            isRetryable: true
+        )
+    }
+
+    /// Hands an answer to its request.
+    private static let handler: cnats_handler = { context, message in
+        guard let context = unsafe context, let subject = unsafe cnats_subject(message) else { return }
+        let pending = unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue()
+        let message = unsafe NATSMessage(message)
+        guard let number = pending.number(unsafe String(cString: subject), message.reply) else { return }
+        pending.take(number, message)
+    }
+
+    /// Called when the library has closed the connection.
+    private static let end: cnats_end = { context in
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue().end()
+    }
+
+    /// An error with words of a server, without the secrets that it may quote.
+    func error(
+        _ code: ConnectorError.Code,
+        _ message: String,
+        fix: String? = nil,
+        cause: String? = nil,
+        isRetryable: Bool = false
+    ) -> ConnectorError {
+        ConnectorError(code, redact(message), fix: fix, cause: cause.map(redact), isRetryable: isRetryable)
+    }
+
+    // MARK: Reconnecting
+
+    /// Connects again, unless this end closed the connection.
+    private func hasEnded() {
+        let library = state.withLock { state -> Library? in
+            guard let library = state.library.take() else {
+                state.hasEnded = true
+                return nil
+            }
+            state.failure = Self.closure
+            return library
+        }
+        if library != nil { reconnect() }
+    }
+
+    /// Tries to connect after a while, until it succeeds or the connection is closed.
+    private func reconnect() {
+        _ = clock.schedule(after: Self.pause) { [weak self] in
+            let isStarted = HostThread.start("nats") { [weak self] in
+                guard let self, !self.state.withLock(\.isClosed) else { return }
+                do throws(ConnectorError) {
+                    try self.open(self.renewed())
+                } catch {
+                    self.state.withLock { $0.failure = error }
+                    self.reconnect()
+                }
+            }
+            if !isStarted { self?.reconnect() }
+        }
+    }
+
+    /// Why nothing can be sent.
+    private var absence: ConnectorError {
+        state.withLock(\.failure) ?? ConnectorError(.storage, "the outbox has closed")
+    }
+
+    // MARK: Sending
+
+    /// Sends a message.
+    ///
+    /// - Parameter reply: The number of the request that gets the answers; nil for none.
+    /// - Throws: `too-large` if the server takes no message of that size; `storage` if it cannot be sent.
+    func send(
+        _ data: [UInt8],
+        to subject: String,
+        reply: UInt64? = nil,
+        _ headers: NATSHeaders = NATSHeaders()
+    ) throws(ConnectorError) {
+        let reply = reply.map { "\(pending.inbox).\($0)" }
+        // The library has its own lock, so ours is not held during the call.
+        let library = state.withLock(\.library)
+        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { throw absence }
+        let status = unsafe Self.withText(reply) { reply in
+            unsafe Self.withText(headers.id) { id in
+                unsafe Self.withText(headers.event) { event in
+                    unsafe Self.withText(headers.failure) { failure in
+                        var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
+                        return unsafe data.withUnsafeBytes { bytes in
+                            unsafe cnats_publish(
+                                connection,
+                                subject,
+                                reply,
+                                &headers,
+                                bytes.baseAddress,
+                                bytes.count
+                            )
+                        }
+                    }
+                }
+            }
+        }
+        withExtendedLifetime(library) {}
+        guard status != 0 else { return }
+        guard !cnats_is_too_large(status) else {
+            throw ConnectorError(
+                .tooLarge,
+                "the event is larger than the NATS server takes: \(data.count) bytes",
+                fix: "send less, or raise max_payload of the server"
+            )
+        }
+        throw ConnectorError(
+            .storage,
+            "the outbox cannot be used: NATS: \(unsafe String(cString: cnats_text(status)))",
+            isRetryable: true
+        )
+    }
+
+    /// Begins a request: its answers go to a function, until that says that there are no more, or ``end(_:)``.
+    ///
+    /// - Parameter consumer: The consumer whose messages are answers, too.
+    /// - Returns: Its number.
+    func begin(_ consumer: String? = nil, _ taker: @escaping Taker) -> UInt64 { pending.add(consumer, taker) }
+
+    /// Ends a request.
+    func end(_ number: UInt64) { pending.remove(number) }
+
+    // MARK: Ending
+
+    /// Sends what is on its way, and closes.
+    func close() async {
+        var library = state.withLock { state in
+            (state.isClosed, state.failure) = (true, nil)
+            return state.library.take()
+        }
+        let ended = library?.ended
+        // A sender may still hold it.
+        library = nil
+        await ended?.wait()
+    }
+}

@@ -1,0 +1,229 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorOutbox
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Delivering events: leases are taken in batches, renewed, settled and given back.
+extension NATSEngine {
+    package func batch(
+        for target: String,
+        upTo limits: BatchLimits,
+        now: Timestamp
+    ) async throws(ConnectorError) -> OutboxBatch {
+        var batch = OutboxBatch(target: target, entries: [])
+        let clock = jetStream.clock
+        let preparation = state.withLock { $0.leases[target]?.prepare(limits.count, now: clock.now(), time: now) }
+        guard let preparation else { return batch }
+        for reply in preparation.renewed { try jetStream.connection.send(Self.inProgress, to: reply) }
+        if preparation.room > 0 || preparation.wait != nil {
+            // Headers count, too.
+            let bytes = max(65_536, limits.bytes + 512 * limits.count)
+            let more = try await pull(max(1, preparation.room), bytes, target, wait: preparation.wait ?? 0)
+            state.withLock { $0.leases[target]?.add(more) }
+        }
+        (batch.entries, batch.isFull) = state.withLock { $0.leases[target]?.entries(limits) } ?? ([], false)
+        if batch.isEmpty { batch.nextDue = try await nextDue(target, now) } else { keep() }
+        return batch
+    }
+
+    /// Leases the next events of a connector.
+    private func pull(
+        _ count: Int,
+        _ bytes: Int,
+        _ target: String,
+        wait: UInt64 = 0
+    ) async throws(ConnectorError) -> [NATSLeases.Held] {
+        let lease = state.withLock { $0.leases[target]?.lease } ?? 0
+        // The server counts from a moment after this one.
+        let until = jetStream.clock.now().saturatingAdding(lease)
+        let consumer = NATSLayout.token(target)
+        return try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
+            .compactMap { message in
+                guard let told = NATSLease(message.reply) else { return nil }
+                let event = NATSEvent.event(message, at: told.sequence)
+                let entry = OutboxBatch.Entry(
+                    position: told.sequence,
+                    attempts: told.deliveries - 1,
+                    event: event
+                )
+                return NATSLeases.Held(entry: entry, reply: message.reply, until: until)
+            }
+    }
+
+    /// When to look again: when a retry is due, or other hosts may have given events back.
+    private func nextDue(_ target: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
+        let (next, count) = state.withLock { state in
+            state.leases[target]?.lentAt == nil
+                ? (nil, 0) : (state.leases[target]?.nextRetry, state.leases[target]?.retryCount ?? 0)
+        }
+        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
+        let outside = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
+        guard outside > count else { return next }
+        let soon = Timestamp(nanoseconds: now.nanoseconds.saturatingAdding(1_000_000_000))
+        return min(next ?? soon, soon)
+    }
+
+    @discardableResult
+    package func settle(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep {
+        let replies = state.withLock { $0.leases[batch.target]?.replies(batch.entries.map(\.position)) } ?? [:]
+        let letters = batch.entries.indices.filter { outcomes[$0] == .dead }.map { index in
+            let entry = batch.entries[index]
+            return letter(entry, batch.target, at: attempt.at, attempt.failures[index])
+        }
+        if !letters.isEmpty { _ = try await jetStream.publish(letters) }
+        let time = now()
+        var answers: [JetStream.Message] = []
+        var due: [Timestamp] = []
+        for (entry, outcome) in zip(batch.entries, outcomes) {
+            let data: [UInt8]
+            switch outcome {
+            case .waiting: continue
+            case .delivered, .dead, .dropped: data = Self.acknowledged
+            case .retry(let at):
+                due.append(at)
+                // The server rejects a delay of zero.
+                data = Self.refused(max(1, at.nanoseconds(after: time)))
+            }
+            if let reply = replies[entry.position] { answers.append(JetStream.Message(subject: reply, data: data)) }
+        }
+        try await acknowledge(answers)
+        let settled = zip(batch.entries, outcomes).filter { $1 != .waiting }.map(\.0.position)
+        state.withLock { state in
+            state.leases[batch.target]?
+                .settle(Set(settled), retries: due, time: time, now: jetStream.clock.now())
+            var count = state.counts[batch.target] ?? Count()
+            count.delivered += outcomes.count { $0 == .delivered }
+            count.dropped += outcomes.count { $0 == .dropped }
+            if outcomes.contains(.delivered) { count.lastDelivered = attempt.at }
+            state.counts[batch.target] = count
+        }
+        trimIfDue(settled.count)
+        return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
+    }
+
+    /// An event as a dead letter; its id makes it one however often it is sent.
+    private func letter(
+        _ entry: OutboxBatch.Entry,
+        _ target: String,
+        at time: Timestamp,
+        _ failure: DeliveryFailure?
+    ) -> JetStream.Message {
+        let event = entry.event
+        let count = entry.attempts.saturatingAdding(1)
+        let header = NATSEvent.failureHeader(position: entry.position, at: time, count: count, failure)
+        return JetStream.Message(
+            subject: layout.deadSubject(target),
+            data: event.payload,
+            headers: NATSHeaders(
+                id: "\(NATSLayout.token(target)).\(entry.position)",
+                event: NATSEvent.header(event),
+                failure: header
+            )
+        )
+    }
+
+    /// Sends acknowledgements, and waits until the server has taken the last one: it takes them in their order.
+    private func acknowledge(_ answers: [JetStream.Message]) async throws(ConnectorError) {
+        guard let last = answers.last else { return }
+        for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
+        _ = try await jetStream.send(last)
+    }
+
+    private static let acknowledged = Array("+ACK".utf8)
+    private static let inProgress = Array("+WPI".utf8)
+    /// Gives an event back, to be handed out again at once.
+    static let returned = Array("-NAK".utf8)
+
+    /// Gives an event back, to be handed out again after a delay.
+    private static func refused(_ delay: UInt64) -> [UInt8] { Array("-NAK {\"delay\": \(delay)}".utf8) }
+
+    package func release(_ target: String) {
+        let replies = state.withLock { $0.leases[target]?.release(jetStream.clock.now()) ?? [] }
+        for reply in replies { try? jetStream.connection.send(Self.returned, to: reply) }
+    }
+
+    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
+        var idle = state.withLock { $0.leases[target]?.takeIdle() } ?? []
+        var dropped: [NATSLeases.Held] = []
+        var freed = 0
+        while freed < bytes {
+            if idle.isEmpty { idle = try await pull(100, 1 << 20, target) }
+            guard !idle.isEmpty else { break }
+            let oldest = idle.removeFirst()
+            freed += oldest.entry.event.payload.count
+            dropped.append(oldest)
+        }
+        state.withLock { $0.leases[target]?.add(idle) }
+        try await acknowledge(dropped.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) })
+        count(dropped: dropped.count, target)
+        return dropped.count
+    }
+
+    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+        self.count(dropped: count, target)
+        return nextTurn()
+    }
+
+    /// Counts what this host has given up.
+    func count(dropped: Int, _ target: String) {
+        state.withLock { $0.counts[target, default: Count()].dropped += dropped }
+    }
+
+    /// Trims the stream after every so many settled events, while deliveries go on. Events that stay longer do no harm, so a failure
+    /// is no error.
+    private func trimIfDue(_ settled: Int) {
+        state.withLock { state in
+            state.untrimmed += settled
+            guard state.trimming == nil, state.isTrimDue else { return }
+            state.trimming = Task { [weak self, schema] in
+                while self?.beginTrim() == true { try? await schema.trim(keeping: Self.remembered) }
+            }
+        }
+    }
+
+    /// Begins the next trim if it is due.
+    private func beginTrim() -> Bool {
+        state.withLock { state in
+            guard state.isTrimDue else {
+                state.trimming = nil
+                return false
+            }
+            state.untrimmed %= Self.remembered
+            return true
+        }
+    }
+
+    /// How many settled events stay in the stream, so that they can still be looked up.
+    static let remembered = 1000
+
+    // MARK: Leases
+
+    /// Renews the leases of deliveries that take their time.
+    private func keep() {
+        state.withLock { state in
+            guard state.timer == nil, !state.isClosing, let lease = state.leases.values.map(\.lease).min() else {
+                return
+            }
+            state.timer = jetStream.clock.schedule(after: max(10_000_000, lease / 3)) { [weak self] in self?.renew() }
+        }
+    }
+
+    private func renew() {
+        let (replies, isBusy) = state.withLock { state in
+            state.timer = nil
+            let now = jetStream.clock.now()
+            var replies: [String] = []
+            for target in state.leases.keys { replies += state.leases[target]?.renewal(now) ?? [] }
+            return (replies, !replies.isEmpty)
+        }
+        for reply in replies { try? jetStream.connection.send(Self.inProgress, to: reply) }
+        if isBusy { keep() }
+    }
+}

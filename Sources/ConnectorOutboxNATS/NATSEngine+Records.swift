@@ -1,0 +1,210 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorOutbox
+
+/// Reading, replaying and dropping records. Each call reads the streams from the beginning, message by message.
+extension NATSEngine {
+    /// A dead letter, and where it is.
+    private struct Letter {
+        /// Its number in the stream of the dead letters.
+        var number: Int64
+        /// The number that the event had in the other stream.
+        var position: Int64
+        var record: OutboxRecord
+    }
+
+    /// A stored event, and who it is for.
+    private struct Stored {
+        /// Its number in the stream.
+        var position: Int64
+        var event: OutboxEvent
+        /// The connectors that may still need it.
+        var waiting: [String]
+        /// The connectors that have it.
+        var delivered: [String]
+    }
+
+    /// Calls a function with every message of a stream that a filter means, oldest first, until that returns false.
+    ///
+    /// - Parameter first: The number to begin with.
+    private func read(
+        _ stream: String,
+        from first: Int64,
+        _ filter: String,
+        _ body: (NATSMessage, Int64) -> Bool
+    ) async throws(ConnectorError) {
+        var next = Swift.max(1, first)
+        while !Task.isCancelled, let message = try await jetStream.message(stream, from: next, filter: filter) {
+            // A message that was read from the store has a number below the greatest one.
+            guard let sequence = message.sequence, sequence >= next, body(message, sequence) else { return }
+            next = sequence + 1
+        }
+    }
+
+    /// The dead letters that a selection means.
+    private func letters(_ selection: RecordSelection) async throws(ConnectorError) -> [Letter] {
+        guard selection.states?.contains(.dead) ?? true else { return [] }
+        var letters: [Letter] = []
+        let filter =
+            selection.targets?.count == 1
+            ? selection.targets?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
+        // Each letter has a number of its own.
+        let last = selection.after.map { Int64(clamping: $0.position) } ?? 0
+        try await read(layout.deadStream, from: last, filter) { message, number in
+            guard number > last, let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
+                selection.targets?.contains(path) ?? true
+            else { return true }
+            let event = NATSEvent.event(message, at: number)
+            guard selection.ids?.contains(event.id) ?? true else { return true }
+            var failure = NATSEvent.failure(message)
+            // Another host wrote it, with secrets of its own.
+            if let reason = failure?.attempt.failure?.reason {
+                failure?.attempt.failure?.reason = jetStream.connection.redact(reason)
+            }
+            letters.append(
+                Letter(
+                    number: number,
+                    position: failure?.position ?? 0,
+                    record: OutboxRecord(
+                        target: path,
+                        event: event,
+                        state: .dead,
+                        attempts: failure.map { [$0.attempt] } ?? [],
+                        cursor: RecordCursor(position: UInt64(clamping: number), target: path)
+                    )
+                )
+            )
+            return letters.count < selection.limit
+        }
+        return letters
+    }
+
+    /// The events in the stream that a selection means by their ids and connectors.
+    ///
+    /// - Parameter parts: What is wanted of an event; each part counts towards the limit.
+    private func stored<Part>(
+        _ selection: RecordSelection,
+        _ parts: (Stored) -> [Part]
+    ) async throws(ConnectorError) -> [Part] {
+        var stored: [Part] = []
+        let consumers = try await schema.consumers()
+        let only = selection.targets?.count == 1 ? selection.targets?.first : nil
+        guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
+        let filter = only.flatMap { consumers[$0] }.map { layout.filter($0.slot) } ?? layout.subjects
+        let first = selection.after.map { Int64(clamping: $0.position) } ?? 0
+        try await read(layout.stream, from: first, filter) { message, position in
+            let event = NATSEvent.event(message, at: position)
+            guard selection.ids?.contains(event.id) ?? true else { return true }
+            let slots = Set(layout.slots(message.subject ?? ""))
+            let meant = consumers.values.filter { slots.contains($0.slot) }
+            stored += parts(
+                Stored(
+                    position: position,
+                    event: event,
+                    waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
+                    delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
+                )
+            )
+            return stored.count < selection.limit
+        }
+        return stored
+    }
+
+    package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
+        var all = selection
+        all.states = nil
+        all.limit = .max
+        all.after = nil
+        let isForDead = selection.states == [.dead]
+        let letters = try await letters(isForDead ? selection : all)
+        let dead = Set(letters.map { EventReference(target: $0.record.target, position: $0.position) })
+        var records = letters.map { (position: $0.position, record: $0.record) }
+            .filter { selection.states?.contains($0.record.state) ?? true }
+        if !isForDead {
+            records += try await stored(selection) { stored in
+                Self.living(stored, selection, without: dead).map { (stored.position, $0) }
+            }
+        }
+        return Array(
+            records.sorted { ($0.record.event.createdAt, $0.position) < ($1.record.event.createdAt, $1.position) }
+                .prefix(selection.limit)
+                .map(\.record)
+        )
+    }
+
+    /// A stored event at each connector that a selection means, and where it is no dead letter.
+    private static func living(
+        _ stored: Stored,
+        _ selection: RecordSelection,
+        without dead: Set<EventReference>
+    ) -> [OutboxRecord] {
+        var records: [OutboxRecord] = []
+        for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
+            guard selection.states?.contains(state) ?? true else { continue }
+            for target in targets where selection.targets?.contains(target) ?? true {
+                let cursor = RecordCursor(position: UInt64(clamping: stored.position), target: target)
+                guard selection.after.map({ cursor > $0 }) ?? true,
+                    !dead.contains(EventReference(target: target, position: stored.position))
+                else { continue }
+                records.append(
+                    OutboxRecord(target: target, event: stored.event, state: state, attempts: [], cursor: cursor)
+                )
+            }
+        }
+        return records
+    }
+
+    /// An event at a connector.
+    private struct EventReference: Hashable {
+        var target: String
+        var position: Int64
+    }
+
+    package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        var selection = selection
+        selection.states = nil
+        var count = 0
+        for letter in try await letters(selection) {
+            try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
+            if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
+        }
+        return count
+    }
+
+    package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        var count = 0
+        for letter in try await letters(selection) {
+            guard try await jetStream.delete(letter.number, of: layout.deadStream) else { continue }
+            self.count(dropped: 1, letter.record.target)
+            count += 1
+        }
+        guard selection.states?.contains(.queued) ?? true else { return count }
+        for stored in try await stored(selection, { [$0] }) {
+            let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
+            guard !dropped.isEmpty else { continue }
+            // A message belongs to all of its connectors: for the others it is published again, at the end of the queue.
+            let others = stored.waiting.filter { !dropped.contains($0) }
+            if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
+            guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
+            for target in dropped { self.count(dropped: 1, target) }
+            count += dropped.count
+        }
+        return count
+    }
+
+    /// Stores an event again, which the server must not take for a repetition of the first time.
+    private func put(
+        _ event: OutboxEvent,
+        for targets: [String],
+        as name: String
+    ) async throws(ConnectorError) {
+        let message = JetStream.Message(
+            subject: layout.subject(try slots(targets)),
+            data: event.payload,
+            headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
+        )
+        _ = try await jetStream.publish([message])
+    }
+}

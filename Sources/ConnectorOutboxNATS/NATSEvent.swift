@@ -1,0 +1,87 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// Events as headers of messages.
+enum NATSEvent {
+    /// What a header says of an event: its time, capability, operation and id.
+    static func header(_ event: OutboxEvent) -> String {
+        [
+            String(event.createdAt.nanoseconds), NATSLayout.token(event.kind.capability),
+            NATSLayout.token(event.kind.operation), NATSLayout.token(event.id),
+        ].joined(separator: " ")
+    }
+
+    /// Reads an event.
+    ///
+    /// A message from another program becomes an event that no adapter takes, so that it ends as a dead letter.
+    static func event(_ message: NATSMessage, at sequence: Int64) -> OutboxEvent {
+        let parts = message.event?.split(separator: " ").map { NATSLayout.path(String($0)) } ?? []
+        guard parts.count == 4, let time = parts[0].flatMap({ UInt64($0) }), let capability = parts[1],
+            let operation = parts[2], let id = parts[3]
+        else {
+            let (id, time) = ("message-\(sequence)", Timestamp(nanoseconds: 0))
+            return OutboxEvent(id: id, kind: EventKind("", ""), createdAt: time, payload: message.data)
+        }
+        return OutboxEvent(
+            id: id,
+            kind: EventKind(capability, operation),
+            createdAt: Timestamp(nanoseconds: time),
+            payload: message.data
+        )
+    }
+
+    /// What a header says of a dead letter: the number of its message, when and how often it was tried, and why it failed.
+    static func failureHeader(
+        position: Int64,
+        at time: Timestamp,
+        count: Int,
+        _ failure: DeliveryFailure?
+    ) -> String {
+        [
+            String(position), String(time.nanoseconds), String(count),
+            NATSLayout.token(failure?.code.rawValue ?? ""), NATSLayout.token(failure?.reason ?? ""),
+        ].joined(separator: " ")
+    }
+
+    /// Reads why an event is a dead letter.
+    ///
+    /// - Returns: The number of its message in the other stream, and the attempts; nil for anything else.
+    static func failure(_ message: NATSMessage) -> (position: Int64, attempt: PastAttempt)? {
+        guard let header = message.failure else { return nil }
+        let parts = header.split(separator: " ", omittingEmptySubsequences: false)
+            .map { NATSLayout.path(String($0)) ?? "" }
+        guard parts.count == 5, let position = Int64(parts[0]), let nanoseconds = UInt64(parts[1]),
+            let count = Int(parts[2]), position > 0, count > 0
+        else { return nil }
+        let time = Timestamp(nanoseconds: nanoseconds)
+        let failure = parts[3].isEmpty ? nil : DeliveryFailure(.init(rawValue: parts[3]), parts[4])
+        return (position, PastAttempt(at: time, until: time, count: count, failure: failure))
+    }
+}
+
+/// What the reply subject of a leased message tells (`$JS.ACK.…`).
+struct NATSLease: Sendable {
+    /// The name of the consumer.
+    var consumer: String
+    /// How often the message has been handed out, this time included; at least 1.
+    var deliveries: Int
+    /// The number of the message in its stream.
+    var sequence: Int64
+
+    /// Reads a reply subject; nil for any other.
+    ///
+    /// Servers write nine tokens, or with the domain and the account's hash eleven or more.
+    init?(_ reply: String) {
+        let tokens = reply.split(separator: ".")
+        guard tokens.count == 9 || tokens.count >= 11, tokens[0] == "$JS", tokens[1] == "ACK" else { return nil }
+        let first = tokens.count == 9 ? 4 : 6
+        guard let deliveries = Int(tokens[first]), deliveries > 0, let sequence = Int64(tokens[first + 1]), sequence > 0
+        else { return nil }
+        consumer = String(tokens[first - 1])
+        self.deliveries = deliveries
+        self.sequence = sequence
+    }
+}

@@ -1,0 +1,183 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// The streams and consumers of an outbox, looked at and made.
+struct NATSSchema: Sendable {
+    let jetStream: JetStream
+    let layout: NATSLayout
+
+    /// A connector's consumer, as the server tells.
+    struct Consumer: Sendable {
+        /// The connector.
+        var path: String
+        var slot: Int
+        /// How long a host may keep an event without a word, in nanoseconds.
+        var lease: UInt64
+        /// The events that no host has been given yet.
+        var pending: Int
+        /// The events that a host has, or that are tried again later.
+        var leased: Int
+        /// Every event up to this number is settled.
+        var floor: Int64
+        /// The number of the last event that was handed out.
+        var last: Int64
+    }
+
+    /// The consumers of a stream, by their connectors.
+    ///
+    /// - Throws: `conflict` if two share a slot, or one is not as it must be.
+    func consumers() async throws(ConnectorError) -> [String: Consumer] {
+        var consumers: [String: Consumer] = [:]
+        var offset: Int64 = 0
+        while true {
+            let known = consumers.count
+            let answer = try await jetStream.request("CONSUMER.LIST.\(layout.stream)", ["offset": .integer(offset)])
+            let page = answer["consumers"]?.array ?? []
+            for element in page {
+                let config = element["config"]
+                guard let name = config?["durable_name"]?.string, let path = NATSLayout.path(name),
+                    let slot = layout.slot(config?["filter_subject"]?.string ?? "")
+                else { continue }
+                guard config?["ack_policy"]?.string == "explicit" else {
+                    throw wrong("the consumer \(name) does not acknowledge each event")
+                }
+                consumers[path] = Consumer(
+                    path: path,
+                    slot: slot,
+                    lease: UInt64(max(0, config?["ack_wait"]?.integer ?? 0)),
+                    pending: element.count("num_pending"),
+                    leased: element.count("num_ack_pending"),
+                    floor: Int64(min(element["ack_floor"]?.count("stream_seq") ?? 0, .max - 1)),
+                    last: Int64(element["delivered"]?.count("stream_seq") ?? 0)
+                )
+            }
+            offset += Int64(page.count)
+            guard offset < answer["total"]?.integer ?? 0 else { break }
+            // A page without our consumers may come before one with some; a server that only repeats itself never ends.
+            guard !page.isEmpty, consumers.count > known || offset < Self.consumerLimit else { break }
+        }
+        let slots = Dictionary(grouping: consumers.values, by: \.slot)
+        if let both = slots.values.first(where: { $0.count > 1 }) {
+            throw wrong("\(both.map(\.path).sorted().joined(separator: " and ")) share a place in the subjects")
+        }
+        return consumers
+    }
+
+    /// How many consumers of others are looked through.
+    private static let consumerLimit: Int64 = 10_000
+
+    /// The settings and the state of a stream; nil if it does not exist.
+    func info(_ stream: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue? {
+        switch try await jetStream.call("STREAM.INFO.\(stream)", body) {
+        case .success(let answer): return answer
+        case .failure(let refusal) where refusal.number == Self.noStream: return nil
+        case .failure(let refusal): throw jetStream.error(refusal)
+        }
+    }
+
+    /// JetStream's number for a stream that does not exist.
+    private static let noStream: Int64 = 10_059
+
+    /// Checks that everything is there and as it must be, and changes nothing.
+    ///
+    /// - Returns: The consumers.
+    /// - Throws: `missing` if something is not there, `conflict` if it is otherwise.
+    func check(_ targets: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
+        for (stream, wanted) in streams(replicas) {
+            guard let info = try await info(stream) else {
+                throw missing("the NATS servers have no stream \(stream)")
+            }
+            try check(info, wanted, stream)
+        }
+        let consumers = try await consumers()
+        let absent = targets.filter { consumers[$0] == nil }.sorted()
+        guard absent.isEmpty else {
+            throw missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
+        }
+        return consumers
+    }
+
+    private func streams(_ replicas: Int) -> [(String, JSONObject)] {
+        [
+            (layout.stream, layout.stream(replicas: replicas)),
+            (layout.deadStream, layout.deadStream(replicas: replicas)),
+        ]
+    }
+
+    private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
+        for key in ["subjects", "retention", "storage", "num_replicas", "discard"] {
+            guard let value = wanted[key], info["config"]?[key] != value else { continue }
+            let found = info["config"]?[key].map { String(decoding: $0.utf8(), as: UTF8.self) } ?? "nothing"
+            throw wrong(
+                "the stream \(stream) has \(found) as \(key), not \(String(decoding: value.utf8(), as: UTF8.self))"
+            )
+        }
+    }
+
+    // MARK: Migrating
+
+    /// Makes what is missing, and brings the number of replicas to what the configuration says.
+    ///
+    /// - Parameter lease: How long a host may keep an event without a word, in nanoseconds.
+    /// - Returns: What was done, one sentence for each.
+    /// - Throws: `conflict` if something is there that must be otherwise, and only an operator can tell why it is not.
+    func migrate(_ targets: [String], replicas: Int, lease: UInt64) async throws(ConnectorError) -> [String] {
+        var done: [String] = []
+        for (stream, wanted) in streams(replicas) {
+            guard let info = try await info(stream) else {
+                _ = try await jetStream.request("STREAM.CREATE.\(stream)", .object(wanted))
+                done.append("made the stream \(stream)")
+                continue
+            }
+            let count = info["config"]?["num_replicas"]?.integer
+            if count != Int64(replicas), var config = info["config"]?.object {
+                config["num_replicas"] = .integer(Int64(replicas))
+                _ = try await jetStream.request("STREAM.UPDATE.\(stream)", .object(config))
+                done.append("changed the replicas of the stream \(stream) from \(count ?? 0) to \(replicas)")
+            }
+            guard let updated = try await self.info(stream) else { continue }
+            try check(updated, wanted, stream)
+        }
+        let consumers = try await consumers()
+        var next = (consumers.values.map(\.slot).max() ?? -1) + 1
+        for path in targets.sorted() where consumers[path] == nil {
+            let name = NATSLayout.token(path)
+            guard name.utf8.count <= 200 else {
+                throw ConnectorError(.invalidValue, "the path is too long for the name of a consumer", connector: path)
+            }
+            let config = layout.consumer(path, slot: next, lease: lease)
+            _ = try await jetStream.request(
+                "CONSUMER.DURABLE.CREATE.\(layout.stream).\(name)",
+                ["stream_name": .string(layout.stream), "config": .object(config)]
+            )
+            done.append("made the consumer of \(path)")
+            next += 1
+        }
+        _ = try await self.consumers()
+        return done
+    }
+
+    private func missing(_ message: String) -> ConnectorError {
+        jetStream.connection.error(
+            .missing,
+            "the outbox is not prepared: \(message)",
+            fix: "make what is missing: connector-host outbox migrate"
+        )
+    }
+
+    private func wrong(_ message: String) -> ConnectorError {
+        jetStream.connection.error(
+            .conflict,
+            "the outbox cannot be used: \(message)",
+            fix:
+                "name another \"stream\" in \"outbox\" of connectors.json, or change it with NATS' own tools; of the replicas, connector-host outbox migrate changes the number"
+        )
+    }
+}
+
+extension JSONValue {
+    /// A number of the servers' that counts something; 0 for one that cannot.
+    func count(_ name: String) -> Int { Int(clamping: max(0, self[name]?.integer ?? 0)) }
+}

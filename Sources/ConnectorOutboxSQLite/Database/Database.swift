@@ -1,0 +1,94 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+/// A connection to an SQLite file, for one thread at a time. It closes at the end of its life.
+///
+/// Whatever the file holds is read as hostile: nothing in it runs, and no statement runs without a limit.
+@safe final class Database {
+    private let handle: OpaquePointer
+    private let path: String
+    /// The file that was opened; nil for none.
+    let file: FileID?
+    /// Limits the time of every transaction.
+    let watch: StatementWatch
+
+    /// How to open a file.
+    enum Access {
+        /// To write; creates a file that does not exist.
+        case writing
+        /// To read; the file must exist.
+        case reading
+    }
+
+    /// How many steps of SQLite's virtual machine pass between two looks at the watch: some tenth of a millisecond.
+    private static let stepsBetweenLooks: Int32 = 10_000
+
+    /// Opens a file.
+    init(
+        _ path: String,
+        _ access: Access = .writing,
+        watch: StatementWatch = StatementWatch()
+    ) throws(Failure) {
+        var opened: OpaquePointer?
+        let creates = access == .writing ? SQLITE_OPEN_CREATE : 0
+        // Readers of a write-ahead log take part in its index, so they open the file to write, too.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | creates
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let database = unsafe opened else {
+            let failure = unsafe Failure(code: code, cause: String(cString: sqlite3_errstr(code)))
+            unsafe sqlite3_close_v2(opened)
+            throw failure
+        }
+        unsafe handle = database
+        self.path = path
+        self.watch = watch
+        file = path == ":memory:" ? nil : FileID(path)
+        unsafe connector_sqlite_harden(database)
+        unsafe sqlite3_busy_timeout(database, 10_000)
+        let context = unsafe Unmanaged.passUnretained(watch).toOpaque()
+        unsafe sqlite3_progress_handler(database, Self.stepsBetweenLooks, Self.look, context)
+        try run("PRAGMA cell_size_check = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+        if access == .reading { try run("PRAGMA query_only = ON") }
+    }
+
+    deinit {
+        // The last connection to a file deletes its write-ahead log by name, which is another file's by now.
+        if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// SQLite calls it now and then; the connection keeps the watch alive.
+    private static let look: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
+        guard let context = unsafe context else { return 0 }
+        return unsafe Unmanaged<StatementWatch>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
+    }
+
+    /// Whether the file is still at the path where it was opened. SQLite continues to write to a file that was removed or replaced, and
+    /// those writes would be lost.
+    var isInPlace: Bool { file == nil || FileID(path) == file }
+
+    /// Runs statements without parameters or results.
+    func run(_ statements: String) throws(Failure) {
+        guard unsafe sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK else { throw failure }
+    }
+
+    /// Compiles a statement, to be used any number of times while the connection lives.
+    func statement(_ text: String) throws(Failure) -> Statement {
+        var made: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+        guard code == SQLITE_OK, let statement = unsafe made else { throw failure }
+        return unsafe Statement(statement, of: self)
+    }
+
+    /// How many rows the last statement inserted, changed or deleted.
+    var changes: Int { unsafe Int(sqlite3_changes(handle)) }
+
+    /// What went wrong last.
+    var failure: Failure {
+        unsafe Failure(code: sqlite3_extended_errcode(handle), cause: String(cString: sqlite3_errmsg(handle)))
+    }
+}

@@ -1,0 +1,266 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+/// A compiled statement with its parameters and the current row of its result.
+@safe final class Statement {
+    private let handle: OpaquePointer
+    private unowned let database: Database
+
+    /// Wraps a compiled statement, and finalises it when this object is deallocated.
+    @unsafe init(_ handle: OpaquePointer, of database: Database) {
+        unsafe self.handle = handle
+        self.database = database
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// How many steps of SQLite's virtual machine it has taken.
+    var steps: Int { unsafe Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+
+    /// A parameter's value.
+    enum Value {
+        case null
+        case integer(Int64)
+        case text(String)
+        case blob([UInt8])
+
+        /// The text, or null.
+        static func text(orNull text: String?) -> Value { text.map(Value.text) ?? .null }
+        /// A moment in nanoseconds, which SQLite's signed integers hold until 2262.
+        static func time(_ time: Timestamp) -> Value { .integer(Int64(clamping: time.nanoseconds)) }
+    }
+
+    /// Runs the statement, and hands over each row of its result.
+    func run(_ values: Value..., row: (borrowing Row) throws(Database.Failure) -> Void = { _ in }) throws(Database
+        .Failure)
+    {
+        try run(values, row: row)
+    }
+
+    /// Runs the statement, and hands over each row of its result.
+    func run(_ values: [Value], row: (borrowing Row) throws(Database.Failure) -> Void = { _ in }) throws(Database
+        .Failure)
+    {
+        defer {
+            unsafe sqlite3_reset(handle)
+            unsafe sqlite3_clear_bindings(handle)
+        }
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+        while true {
+            switch unsafe sqlite3_step(handle) {
+            case SQLITE_ROW: try row(unsafe Row(handle))
+            case SQLITE_DONE: return
+            default: throw database.failure
+            }
+        }
+    }
+
+    /// Runs the statement with an event and its checksum. SQLite reads the values where they lie: it copies them into its pages alone.
+    func insert(
+        _ position: Int64,
+        _ id: String,
+        _ lane: String,
+        _ created: Timestamp,
+        _ payload: [UInt8]
+    ) throws(Database.Failure) {
+        var (id, lane) = (id, lane)
+        let time = Int64(clamping: created.nanoseconds)
+        let failure = id.withUTF8 { id in
+            lane.withUTF8 { lane in
+                unsafe payload.withUnsafeBytes { payload -> Database.Failure? in
+                    // Nobody reads what is bound once this returns.
+                    defer {
+                        unsafe sqlite3_reset(handle)
+                        unsafe sqlite3_clear_bindings(handle)
+                    }
+                    let (id, lane) = (UnsafeRawBufferPointer(id), UnsafeRawBufferPointer(lane))
+                    let checksum = unsafe Self.checksum(position, time, id, lane, payload)
+                    let isBound =
+                        unsafe sqlite3_bind_int64(handle, 1, position) == SQLITE_OK && lend(id, isText: true, at: 2)
+                        && lend(lane, isText: true, at: 3) && sqlite3_bind_int64(handle, 4, time) == SQLITE_OK
+                        && lend(payload, isText: false, at: 5) && sqlite3_bind_int64(handle, 6, checksum) == SQLITE_OK
+                    return unsafe isBound && sqlite3_step(handle) == SQLITE_DONE ? nil : database.failure
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The checksum of all that an event's row holds, lengths included.
+    @unsafe private static func checksum(
+        _ position: Int64,
+        _ created: Int64,
+        _ id: UnsafeRawBufferPointer,
+        _ lane: UnsafeRawBufferPointer,
+        _ payload: UnsafeRawBufferPointer
+    ) -> Int64 {
+        var checksum = Checksum()
+        let numbers = (
+            position.littleEndian, created.littleEndian, UInt64(id.count).littleEndian,
+            UInt64(lane.count).littleEndian
+        )
+        unsafe withUnsafeBytes(of: numbers) { unsafe checksum.add($0) }
+        unsafe checksum.add(id)
+        unsafe checksum.add(lane)
+        unsafe checksum.add(payload)
+        return Int64(checksum.value)
+    }
+
+    /// Binds bytes that outlive the next step.
+    @unsafe private func lend(_ bytes: UnsafeRawBufferPointer, isText: Bool, at index: Int32) -> Bool {
+        // Without an address they would be null.
+        guard let start = bytes.baseAddress else {
+            return unsafe sqlite3_bind_zeroblob(handle, index, 0) == SQLITE_OK
+        }
+        let count = UInt64(bytes.count)
+        guard isText else { return unsafe sqlite3_bind_blob64(handle, index, start, count, nil) == SQLITE_OK }
+        let text = unsafe start.assumingMemoryBound(to: CChar.self)
+        return unsafe sqlite3_bind_text64(handle, index, text, count, nil, UInt8(SQLITE_UTF8)) == SQLITE_OK
+    }
+
+    /// Runs the statement, and takes the first column of the first row; nil if that is null.
+    ///
+    /// - Throws: A damage if it is no number in the range.
+    func integer(
+        _ values: Value...,
+        in range: ClosedRange<Int64> = Schema.counts
+    ) throws(Database.Failure) -> Int64? {
+        var result: Int64?
+        try run(values) { row throws(Database.Failure) in
+            if result == nil { result = try row.optionalInteger(0, in: range) }
+        }
+        return result
+    }
+
+    private func bind(_ value: Value, at index: Int32) throws(Database.Failure) {
+        let transient = unsafe connector_sqlite_transient()
+        let code =
+            switch value {
+            case .null: unsafe sqlite3_bind_null(handle, index)
+            case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+            case .text(let text):
+                unsafe sqlite3_bind_text64(
+                    handle,
+                    index,
+                    text,
+                    UInt64(text.utf8.count),
+                    transient,
+                    UInt8(SQLITE_UTF8)
+                )
+            case .blob([]): unsafe sqlite3_bind_zeroblob(handle, index, 0)
+            case .blob(let bytes):
+                unsafe bytes.withUnsafeBytes {
+                    unsafe sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient)
+                }
+            }
+        guard code == SQLITE_OK else { throw database.failure }
+    }
+
+    /// A row, valid while it is handed over. The file may hold anything: whoever reads a number says what it can be.
+    @safe struct Row: ~Copyable {
+        private let handle: OpaquePointer
+
+        fileprivate init(_ handle: OpaquePointer) {
+            unsafe self.handle = handle
+        }
+
+        /// A number.
+        ///
+        /// - Throws: A damage if it is none in the range.
+        func integer(_ column: Int32, in range: ClosedRange<Int64> = Schema.counts) throws(Database.Failure) -> Int64 {
+            if let number = try optionalInteger(column, in: range) { return number }
+            throw damage(column, "nothing")
+        }
+
+        /// A number, or nil for null.
+        ///
+        /// - Throws: A damage if it is neither null nor a number in the range.
+        func optionalInteger(
+            _ column: Int32,
+            in range: ClosedRange<Int64> = Schema.counts
+        ) throws(Database.Failure) -> Int64? {
+            switch unsafe sqlite3_column_type(handle, column) {
+            case SQLITE_NULL: return nil
+            case SQLITE_INTEGER:
+                let number = unsafe sqlite3_column_int64(handle, column)
+                guard range.contains(number) else { throw damage(column, "\(number)") }
+                return number
+            default: throw damage(column, "no number")
+            }
+        }
+
+        private func damage(_ column: Int32, _ found: String) -> Database.Failure {
+            let name =
+                unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) } ?? "column \(column)"
+            return .damaged("\(found) stands for \(name)")
+        }
+
+        /// A moment.
+        func time(_ column: Int32) throws(Database.Failure) -> Timestamp {
+            Timestamp(nanoseconds: UInt64(clamping: try integer(column, in: Schema.times)))
+        }
+
+        /// A moment, or nil for null.
+        func optionalTime(_ column: Int32) throws(Database.Failure) -> Timestamp? {
+            try optionalInteger(column, in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+        }
+
+        /// A text; empty for null.
+        func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+        /// Whether a text is another.
+        func isText(_ column: Int32, _ text: String) -> Bool {
+            let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { expected in
+                unsafe raw(column).elementsEqual(expected)
+            }
+            return isEqual ?? (self.text(column) == text)
+        }
+
+        /// The bytes of a text or a blob; none for null.
+        func bytes(_ column: Int32) -> [UInt8] { unsafe Array(raw(column)) }
+
+        /// Whether the columns position, id, lane, created, payload and checksum are those that were written. Events that earlier
+        /// versions stored have no checksum.
+        func isWhole() -> Bool {
+            switch unsafe sqlite3_column_type(handle, 5) {
+            case SQLITE_NULL: true
+            case SQLITE_INTEGER:
+                unsafe sqlite3_column_int64(handle, 5)
+                    == Statement.checksum(
+                        sqlite3_column_int64(handle, 0),
+                        sqlite3_column_int64(handle, 3),
+                        raw(1),
+                        raw(2),
+                        raw(4)
+                    )
+            default: false
+            }
+        }
+
+        /// Whatever a column of a damaged file holds.
+        func salvaged(_ column: Int32) -> SalvagedValue {
+            switch unsafe sqlite3_column_type(handle, column) {
+            case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, column))
+            case SQLITE_TEXT: .text(bytes(column))
+            case SQLITE_BLOB: .blob(bytes(column))
+            default: .none
+            }
+        }
+
+        /// The bytes where SQLite holds them, until the next step.
+        @unsafe private func raw(_ column: Int32) -> UnsafeRawBufferPointer {
+            // The address first: it may convert the value, and with it the count.
+            let start = unsafe sqlite3_column_blob(handle, column)
+            return unsafe UnsafeRawBufferPointer(
+                start: start,
+                count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))
+            )
+        }
+    }
+}

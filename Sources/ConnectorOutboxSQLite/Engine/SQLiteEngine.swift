@@ -1,0 +1,275 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorOutbox
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Keeps events in an SQLite file in a directory of this user alone.
+///
+/// Events are stable once the write-ahead log is on the disk (`synchronous=FULL`): neither a crash of the process nor a
+/// loss of power loses them, as long as the disk keeps what it has confirmed. Callers that come together share one
+/// synchronisation. What became of an event is written at once, and synchronised with the next new event. Several processes may use one file.
+///
+/// One connection writes and another one reads, each on a thread of its own.
+package final class SQLiteEngine: OutboxEngine {
+    private let writer: SQLiteThread
+    /// Reads beside the writer; nil in memory, where one connection has it all.
+    private let reader: SQLiteReader?
+    private let now: @Sendable () -> Timestamp
+    private let path: String
+
+    package let stability: String
+
+    /// The name of the file in its directory.
+    package static let fileName = "outbox.sqlite"
+
+    /// Keeps events in memory alone, for tests.
+    package init(now: @escaping @Sendable () -> Timestamp) async throws(ConnectorError) {
+        path = ":memory:"
+        stability = "memory; the end of the process loses everything"
+        self.now = now
+        reader = nil
+        let (turns, watch) = (StoreTurns(), StatementWatch())
+        let file = SQLiteThread.File(
+            open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, turns: turns) },
+            recover: { failure, _ throws(Database.Failure) in throw failure },
+            restore: { _ in }
+        )
+        do throws(Database.Failure) {
+            // A reading must see whole transactions only, so it never shares one.
+            writer = try await SQLiteThread(limit: 1, watch: watch, file)
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    /// Opens the file in a directory, and makes both if need be.
+    ///
+    /// - Parameters:
+    ///   - directory: Where the file lies; belongs to this user, with mode 0700.
+    ///   - now: The time of day.
+    ///   - onDamage: Called with the new path of a file that was set aside because it is damaged, and with the reason and what of it
+    ///     could be read.
+    /// - Throws: `storage` if the directory or the file cannot be used, or the task is cancelled while a damaged file is read.
+    package init(
+        directory: String,
+        now: @escaping @Sendable () -> Timestamp,
+        onDamage: @escaping @Sendable (_ setAside: String, _ reason: String) -> Void
+    ) async throws(ConnectorError) {
+        try Self.prepare(directory)
+        stability = "SQLite, synchronised to the disk of this machine; survives a crash and a loss of power"
+        let path = "\(directory)/\(Self.fileName)"
+        self.path = path
+        self.now = now
+        let (turns, watch) = (StoreTurns(), StatementWatch())
+        let file = SQLiteThread.File(
+            open: { () throws(Database.Failure) in
+                try Self.openFile(
+                    path,
+                    in: directory,
+                    now(),
+                    watch,
+                    { path throws(Database.Failure) in try OutboxTables(path, watch: watch, turns: turns) },
+                    onDamage: onDamage
+                )
+            },
+            recover: { failure, file throws(Database.Failure) in
+                try Self.recover(path, failure, of: file, in: directory, now(), watch, onDamage: onDamage)
+            },
+            restore: { tables throws(Database.Failure) in
+                try? Self.prepare(directory)
+                guard let aside = try Self.restore(path, from: tables, now()) else { return }
+                onDamage(aside, "another file was put in its place")
+            }
+        )
+        do throws(Database.Failure) {
+            writer = try await SQLiteThread(watch: watch, file)
+            let watch = StatementWatch()
+            do throws(Database.Failure) {
+                reader = try SQLiteReader(watch: watch) { () throws(Database.Failure) in
+                    try Self.checkKind(path)
+                    return try OutboxTables(reading: path, watch: watch, turns: turns)
+                }
+            } catch {
+                await writer.close()
+                throw error
+            }
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+        try await perform { tables throws(Database.Failure) in
+            OutboxStep(turn: tables.turn, isApplied: try tables.append(events, to: targets))
+        }
+    }
+
+    package func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        within bounds: [String: QueueBound]
+    ) async throws(ConnectorError) -> Admission? {
+        try await perform { tables throws(Database.Failure) in try tables.append(events, to: targets, within: bounds) }
+    }
+
+    package func prove() async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.prove() }
+    }
+
+    package func batch(
+        for target: String,
+        upTo limits: BatchLimits,
+        now: Timestamp
+    ) async throws(ConnectorError) -> OutboxBatch {
+        try await query { tables throws(Database.Failure) in try tables.batch(for: target, upTo: limits, now: now) }
+    }
+
+    /// If a loss of power undoes it, the events are delivered again, with the same ids.
+    @discardableResult
+    package func settle(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep {
+        try await perform(isStable: false) { tables throws(Database.Failure) in
+            OutboxStep(turn: tables.turn, isApplied: try tables.settle(batch, outcomes, attempt))
+        }
+    }
+
+    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.rewind(target, now: now) }
+    }
+
+    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
+        try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).count }
+    }
+
+    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+        try await perform(isStable: false) { tables throws(Database.Failure) in
+            try tables.countDropped(count, of: target)
+            return tables.turn
+        }
+    }
+
+    package func read() async throws(ConnectorError) -> OutboxReading {
+        try await query { tables throws(Database.Failure) in
+            OutboxReading(turn: try tables.readingTurn().turn, statistics: try tables.statistics())
+        }
+    }
+
+    package func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
+        try await query { tables throws(Database.Failure) in try tables.records(selection) }
+    }
+
+    package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        let now = now()
+        return try await change(selection, in: [.dead]) { tables, references throws(Database.Failure) in
+            try tables.replay(references, now: now)
+        }
+    }
+
+    package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        try await change(selection, in: [.queued, .dead]) { tables, references throws(Database.Failure) in
+            try tables.drop(references)
+        }
+    }
+
+    /// Does something to every event that a selection means, to a thousand in each transaction: no caller waits for all of
+    /// them, and they need not fit into memory.
+    ///
+    /// - Returns: How many it was done to.
+    private func change(
+        _ selection: RecordSelection,
+        in states: Set<OutboxRecord.State>,
+        _ body:
+            @escaping @Sendable (OutboxTables, ArraySlice<OutboxTables.EventReference>) throws(Database.Failure) -> Int
+    ) async throws(ConnectorError) -> Int {
+        var selection = selection
+        selection.states = selection.states?.intersection(states) ?? states
+        let meant = selection
+        let references = try await query { tables throws(Database.Failure) in try tables.references(meant) }
+        var count = 0
+        for start in stride(from: 0, to: references.count, by: 1000) {
+            let slice = references[start..<min(start + 1000, references.count)]
+            count += try await perform { tables throws(Database.Failure) in try body(tables, slice) }
+        }
+        return count
+    }
+
+    package func version() async throws(ConnectorError) -> Int64 {
+        try await query { tables throws(Database.Failure) in try tables.readingTurn().version }
+    }
+
+    package func close() async {
+        await reader?.close()
+        await writer.close()
+    }
+
+    /// Reads in a transaction that neither takes a lock nor waits for one.
+    private func query<Value: Sendable>(
+        _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    ) async throws(ConnectorError) -> Value {
+        guard let reader else { return try await perform(isStable: false, body) }
+        do throws(Database.Failure) {
+            do throws(Database.Failure) {
+                return try await reader.perform(body)
+            } catch {
+                // The writer has the file in its place again, or a sound one.
+                let isMissing = !Self.isPresent(path)
+                guard error.isDamage || isMissing else { throw error }
+                let failure = error
+                try await writer.perform(isStable: false) { tables throws(Database.Failure) in
+                    if failure.isDamage, tables.database.file == failure.file { throw failure }
+                }
+                return try await reader.perform(body)
+            }
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    fileprivate func perform<Value: Sendable>(
+        isStable: Bool = true,
+        _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    ) async throws(ConnectorError) -> Value {
+        do throws(Database.Failure) {
+            return try await writer.perform(isStable: isStable, body)
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {
+        ConnectorError(
+            .storage,
+            "the outbox cannot be used: \(failure.description)",
+            fix: failure.fix(path),
+            cause: failure.cause.map { "\(path): \($0)" } ?? path,
+            isRetryable: true
+        )
+    }
+}
+
+extension SQLiteEngine {
+    /// Limits the size of the file; tests fill a disk with it.
+    func limit(pages: Int) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in
+            try tables.database.run("PRAGMA max_page_count = \(pages)")
+        }
+    }
+
+    /// The size of the file.
+    func pages() async throws(ConnectorError) -> Int {
+        try await query { tables throws(Database.Failure) in
+            Int(try tables.statement("PRAGMA page_count").integer() ?? 0)
+        }
+    }
+
+    /// How many steps of SQLite's virtual machine everything took so far; tests compare costs by it.
+    func steps() async throws(ConnectorError) -> Int {
+        try await perform { tables throws(Database.Failure) in tables.steps }
+    }
+}

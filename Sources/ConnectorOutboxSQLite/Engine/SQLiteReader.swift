@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import DequeModule
+
+/// The thread that owns the connection that reads an outbox's file.
+///
+/// Each piece of work is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
+/// neither do readers wait for writers, nor writers for readers.
+final class SQLiteReader: Sendable {
+    private struct State: Sendable {
+        var waiting = Deque<any TransactionWork>()
+        var isClosing = false
+    }
+
+    private let monitor = Monitor(State())
+    /// Sent when the file is closed.
+    private let ended = OneShot<Void>()
+    private let watch: StatementWatch
+    private let open: @Sendable () throws(Database.Failure) -> OutboxTables
+
+    /// Starts the thread, which opens the file when it is first asked.
+    init(
+        watch: StatementWatch,
+        open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables
+    ) throws(Database.Failure) {
+        (self.watch, self.open) = (watch, open)
+        let isStarted = HostThread.start("outbox reader") { [self] in
+            var tables: OutboxTables?
+            while let work = next() { run(work, &tables) }
+            tables = nil
+            ended.send()
+        }
+        guard isStarted else { throw SQLiteThread.noThread }
+    }
+
+    /// Reads, and returns the result.
+    ///
+    /// - Throws: A failure with the file that it is of, if one was open.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    ) async throws(Database.Failure) -> Value {
+        let result: Result<Value, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
+            let work = unsafe AwaitedWork(isStable: false, body, continuation)
+            let isOpen = monitor.withLock { state in
+                if !state.isClosing { state.waiting.append(work) }
+                return !state.isClosing
+            }
+            guard isOpen else { return work.end(SQLiteThread.closed) }
+            monitor.signal()
+        }
+        return try result.get()
+    }
+
+    /// Finishes what is queued, and closes the file; returns once it is closed. What takes too long is interrupted.
+    func close() async {
+        let isFirst = monitor.withLock { state in
+            defer { state.isClosing = true }
+            return !state.isClosing
+        }
+        if isFirst {
+            watch.close()
+            monitor.signal()
+        }
+        await ended.wait()
+    }
+
+    private func next() -> (any TransactionWork)? {
+        monitor.wait { state in
+            if let work = state.waiting.popFirst() { return .proceed(work) }
+            return state.isClosing ? .proceed(nil) : .wait(until: nil)
+        }
+    }
+
+    private func run(_ work: any TransactionWork, _ tables: inout OutboxTables?) {
+        do throws(Database.Failure) {
+            if tables?.database.isInPlace == false { tables = nil }
+            if tables == nil { tables = try open() }
+            try tables?.snapshot { tables throws(Database.Failure) in try work.run(tables) }
+            work.end(nil)
+        } catch {
+            var failure = error
+            failure.file = tables?.database.file
+            if failure.isDamage || failure.isUnreadable { tables = nil }
+            work.end(failure)
+        }
+    }
+}

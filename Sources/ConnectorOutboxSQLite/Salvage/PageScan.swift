@@ -1,0 +1,248 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Reads the rows of a damaged outbox page by page (sqlite.org/fileformat2.html), as far as a row shows by itself what it is.
+///
+/// Every number is checked before it is used: a page may say anything. What a write-ahead log holds comes before the file.
+final class PageScan {
+    private let file: Int32
+    private let log: Int32
+    private let pageSize: Int
+    /// The bytes of each page that SQLite uses.
+    private let usableSize: Int
+    private let pageCount: Int
+    /// Where the last committed version of a page begins in the log.
+    private var logged: [Int: Int] = [:]
+    /// How many pages of long records may still be read: sound records share none.
+    private var budget = 0
+
+    /// Something that a page holds.
+    enum Found {
+        /// A row, with the values of its table's ``SalvagedTable/columns``.
+        case row(SalvagedTable, [SalvagedValue])
+        /// The position of an event whose id is listed.
+        case listed(Int64)
+    }
+
+    /// Opens a file and its log; nil if the file cannot be read. Both stay open as long as this lives: closing them would release
+    /// the locks that this process has on the file.
+    init?(_ path: String) {
+        file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let header = Self.read(file, 100, at: 0) ?? []
+        let told = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
+        let size = told == 1 ? 65536 : told
+        pageSize = (512...65536).contains(size) && size & (size - 1) == 0 ? size : 8192
+        usableSize = pageSize - (header.count == 100 ? min(Int(header[20]), 32) : 0)
+        var status = stat()
+        pageCount = unsafe file >= 0 && fstat(file, &status) == 0 ? (Int(status.st_size) + pageSize - 1) / pageSize : 0
+        if file < 0 { return nil }
+        readLog()
+    }
+
+    deinit {
+        if file >= 0 { _ = close(file) }
+        if log >= 0 { _ = close(log) }
+    }
+
+    /// Hands over everything that shows what it is.
+    func forEachRow(_ body: (Found) throws(Database.Failure) -> Void) throws(Database.Failure) {
+        let last = max(pageCount, logged.keys.max() ?? 0)
+        guard last > 0 else { return }
+        budget = 2 * (last + logged.count)
+        for number in 1...last {
+            guard let page = page(number) else { continue }
+            for found in rows(of: page, from: number == 1 ? 100 : 0) { try body(found) }
+        }
+    }
+
+    // MARK: Pages
+
+    private static func read(_ descriptor: Int32, _ count: Int, at offset: Int) -> [UInt8]? {
+        guard descriptor >= 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, count, off_t(offset))
+        }
+        return read == count ? bytes : nil
+    }
+
+    private func page(_ number: Int) -> [UInt8]? {
+        if let offset = logged[number] { return Self.read(log, pageSize, at: offset) }
+        return number >= 1 && number <= pageCount ? Self.read(file, pageSize, at: (number - 1) * pageSize) : nil
+    }
+
+    /// Finds the pages of the log's transactions that were committed.
+    private func readLog() {
+        guard let header = Self.read(log, 32, at: 0), header.number(8, 4) == pageSize else { return }
+        var (offset, pending) = (32, [Int: Int]())
+        while let frame = Self.read(log, 24, at: offset), frame[8..<16] == header[16..<24] {
+            pending[frame.number(0, 4)] = offset + 24
+            offset += 24 + pageSize
+            guard frame.number(4, 4) != 0 else { continue }
+            logged.merge(pending) { _, new in new }
+            pending = [:]
+        }
+    }
+
+    // MARK: Cells
+
+    /// What a page holds: a leaf of a table, or a page of an index. One that says neither is read as if it were a leaf.
+    private func rows(of page: [UInt8], from start: Int) -> [Found] {
+        let kind = page[start]
+        guard kind != 0x05 else { return [] }
+        let count = page.number(start + 3, 2)
+        let pointers = start + (kind == 0x02 ? 12 : 8)
+        guard pointers + count * 2 <= usableSize else { return [] }
+        return (0..<count).compactMap { index in
+            let cell = page.number(pointers + index * 2, 2)
+            guard cell >= pointers, cell < usableSize else { return nil }
+            if kind != 0x0A, kind != 0x02, let found = tableRow(page, cell) { return found }
+            return kind == 0x0D ? nil : indexRow(page, kind == 0x02 ? cell + 4 : cell)
+        }
+    }
+
+    private func tableRow(_ page: [UInt8], _ cell: Int) -> Found? {
+        guard let size = page.varint(cell), let key = page.varint(size.end),
+            let values = record(page, key.end, size.value, most: usableSize - 35)
+        else { return nil }
+        let id = SalvagedValue.integer(key.value)
+        switch values.count {
+        case 5...7 where values.isRoute: return .row(.routes, [id, values[1], values[4]])
+        case 5...6 where values.isEvent:
+            return .row(.events, [id] + values[1...4] + [values.count > 5 ? values[5] : .none])
+        case 5...8 where values.isTarget: return .row(.targets, [id] + values[1...4])
+        case 8 where values[..<6].allSatisfy { $0.integer(in: Schema.times) != nil }: return .row(.attempts, values)
+        default: return nil
+        }
+    }
+
+    private func indexRow(_ page: [UInt8], _ cell: Int) -> Found? {
+        guard let size = page.varint(cell),
+            let values = record(page, size.end, size.value, most: (usableSize - 12) * 64 / 255 - 23)
+        else { return nil }
+        let events = Schema.positions(of: 1).lowerBound + 1...Schema.positions.upperBound
+        switch values.count {
+        case 2:
+            guard values[0].text != nil, let position = values[1].integer(in: events) else { return nil }
+            return .listed(position)
+        case 5:
+            guard let route = values[1].integer(in: Schema.routes),
+                values[2].integer(in: Schema.positions(of: route)) != nil
+            else { return nil }
+            return .row(.cursors, Array(values[..<3]))
+        case 4, 6:
+            guard values[0].integer(in: Schema.counts) != nil, values[1].integer(in: events) != nil,
+                values[2].integer(in: Schema.times) != nil, values[3].integer(in: Schema.counts) != nil
+            else { return nil }
+            return .row(.retries, values.count == 6 ? values : values + [.none, .none])
+        default: return nil
+        }
+    }
+
+    // MARK: Records
+
+    /// The values of a record, which may go on in pages of its own.
+    ///
+    /// - Parameter most: The most bytes that lie in the page itself.
+    private func record(_ page: [UInt8], _ start: Int, _ size: Int64, most: Int) -> [SalvagedValue]? {
+        guard size > 0, size <= Int64(pageCount + logged.count) * Int64(pageSize) else { return nil }
+        let size = Int(size)
+        let least = (usableSize - 12) * 32 / 255 - 23
+        let wanted = least + (size - least) % (usableSize - 4)
+        let local = size <= most ? size : wanted <= most ? wanted : least
+        guard local >= 0, start + local <= usableSize else { return nil }
+        var bytes = Array(page[start..<start + local])
+        if local < size {
+            guard start + local + 4 <= usableSize else { return nil }
+            var next = page.number(start + local, 4)
+            while bytes.count < size {
+                guard next > 0, budget > 0, let page = self.page(next) else { return nil }
+                budget -= 1
+                bytes += page[4..<min(usableSize, 4 + size - bytes.count)]
+                next = page.number(0, 4)
+            }
+        }
+        return Self.values(bytes)
+    }
+
+    private static func values(_ bytes: [UInt8]) -> [SalvagedValue]? {
+        guard let header = bytes.varint(0), header.value >= header.end, header.value <= bytes.count else { return nil }
+        var (type, body) = (header.end, Int(header.value))
+        var values: [SalvagedValue] = []
+        while type < Int(header.value) {
+            guard let serial = bytes.varint(type), values.count < 8 else { return nil }
+            type = serial.end
+            let size: Int
+            switch serial.value {
+            case 0, 8, 9: size = 0
+            case 1...4: size = Int(serial.value)
+            case 5: size = 6
+            case 6, 7: size = 8
+            case 12...: size = Int((serial.value - 12) / 2)
+            default: return nil
+            }
+            guard size <= bytes.count - body else { return nil }
+            let content = bytes[body..<body + size]
+            body += size
+            switch serial.value {
+            case 8, 9: values.append(.integer(serial.value - 8))
+            case 1...6:
+                let start: Int64 = (content.first ?? 0) & 0x80 == 0 ? 0 : -1
+                values.append(.integer(content.reduce(start) { $0 << 8 | Int64($1) }))
+            case 12...: values.append(serial.value % 2 == 0 ? .blob(Array(content)) : .text(Array(content)))
+            default: values.append(.none)
+            }
+        }
+        return type == Int(header.value) ? values : nil
+    }
+}
+
+extension [SalvagedValue] {
+    /// Whether these are a route's: its connectors in JSON, and three numbers at least.
+    fileprivate var isRoute: Bool {
+        self[0] == .none && self[1].bytes?.first == UInt8(ascii: "[")
+            && self[2...4].allSatisfy { $0.integer(in: Int64.min...Int64.max) != nil }
+    }
+
+    /// Whether these are an event's: its id, its lane, when it was sent, and its payload.
+    fileprivate var isEvent: Bool {
+        self[0] == .none && self[1].text != nil && self[2].text?.contains(" ") == true
+            && self[3].integer(in: Schema.times) != nil && self[4].bytes != nil
+    }
+
+    /// Whether these are a connector's: its path, and its counts.
+    fileprivate var isTarget: Bool {
+        self[0] == .none && self[1].text != nil && self[2].integer(in: Schema.counts) != nil
+            && self[3].integer(in: Schema.counts) != nil && self[4].bytes == nil
+    }
+}
+
+extension [UInt8] {
+    /// A number of some bytes, the highest first; 0 beyond the end.
+    fileprivate func number(_ start: Int, _ count: Int) -> Int {
+        guard start >= 0, start + count <= self.count else { return 0 }
+        return self[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// A number of one to nine bytes, and where it ends.
+    fileprivate func varint(_ start: Int) -> (value: Int64, end: Int)? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            guard start + index < count else { return nil }
+            let byte = self[start + index]
+            if index == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), start + 9) }
+            value = value << 7 | UInt64(byte & 0x7F)
+            if byte & 0x80 == 0 { return (Int64(bitPattern: value), start + index + 1) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,262 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// Reads what can be read of a damaged file into a new one.
+///
+/// Each table is read from both ends until the damage, then from its index. What is missing then is looked for page by page, whatever the
+/// damaged part says of where the pages belong. Counters are counted again. So the new file holds no value that was not checked.
+struct Salvage {
+    private let path: String
+    /// The new file.
+    private let tables: OutboxTables
+    /// The damaged file, whose lock to write is held; nil if SQLite cannot open it at all.
+    private let damaged: Database?
+    /// The damaged file as bytes.
+    private var pages: PageScan?
+    /// The tables that could not be read to the end.
+    private var incomplete: Set<SalvagedTable> = []
+
+    /// The longest time that SQLite may read the tables, in nanoseconds; what is missing then is read page by page.
+    private static let patience: UInt64 = 60_000_000_000
+
+    /// The watch of the store that opens the file.
+    private let watch: StatementWatch
+
+    /// Opens a damaged file, and makes a new one.
+    ///
+    /// - Parameter watch: Interrupts the salvage when the store closes.
+    /// - Throws: `SQLITE_BUSY` if another process writes the damaged file for long.
+    init(of path: String, into new: String, watch: StatementWatch) throws(Database.Failure) {
+        self.path = path
+        self.watch = watch
+        tables = try OutboxTables(new, watch: StatementWatch(limit: .max, within: watch))
+        var opened: Database?
+        do throws(Database.Failure) {
+            let database = try Database(path, watch: StatementWatch(limit: Self.patience, within: watch))
+            try database.run("BEGIN IMMEDIATE")
+            database.watch.begin()
+            opened = database
+        } catch {
+            guard !error.isBusy else { throw error }
+        }
+        damaged = opened
+    }
+
+    /// Reads whatever can be read.
+    ///
+    /// - Throws: `SQLITE_INTERRUPT` if the store closes meanwhile; the damaged file is as it was.
+    mutating func run() throws(Database.Failure) {
+        try tables.database.run("CREATE TEMP TABLE listed(position INTEGER PRIMARY KEY); BEGIN IMMEDIATE")
+        for table in SalvagedTable.allCases {
+            if try !read(table) { incomplete.insert(table) }
+            try checkOpen()
+        }
+        let isListed = try readIDs()
+        try checkOpen()
+        if !incomplete.isEmpty || !isListed {
+            let pages = PageScan(path)
+            self.pages = pages
+            try pages?.forEachRow { row throws(Database.Failure) in
+                try checkOpen()
+                switch row {
+                case .listed(let position): try list(position)
+                case .row(let table, let values): if incomplete.contains(table) { try add(values, to: table) }
+                }
+            }
+        }
+        try complete()
+        try tables.database.run("COMMIT")
+    }
+
+    /// Ends the salvage if the store closes: the next one to open the file begins again.
+    private func checkOpen() throws(Database.Failure) {
+        guard watch.hasClosed else { return }
+        throw Database.Failure(
+            code: SQLITE_INTERRUPT,
+            description: "the outbox has closed before its damaged file was read to the end",
+            advice: "open it again: the damaged file is still in its place"
+        )
+    }
+
+    /// Closes the new file, and tells what is in it.
+    func finish() throws(Database.Failure) -> String {
+        let statistics = try tables.statistics().values
+        let waiting = statistics.reduce(0) { $0 + $1.queued }
+        let dead = statistics.reduce(0) { $0 + $1.dead }
+        let lost =
+            try tables.statement("SELECT count(*) FROM listed WHERE position NOT IN (SELECT position FROM events)")
+            .integer() ?? 0
+        try tables.database.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
+        let all = "\(waiting) waiting events and \(dead) dead letters of it go on in a new file"
+        return lost == 0 ? "\(all), and none is known to be missing" : "\(all), \(lost) events could not be read"
+    }
+
+    /// Releases the damaged file.
+    mutating func release() {
+        try? damaged?.run("ROLLBACK")
+        pages = nil
+    }
+
+    // MARK: Reading
+
+    /// Reads a table.
+    ///
+    /// - Returns: Whether it was read to the end.
+    private func read(_ table: SalvagedTable) throws(Database.Failure) -> Bool {
+        guard let damaged else { return false }
+        let there = names(of: table, in: damaged)
+        guard !there.isEmpty else { return false }
+        let columns = table.columns.map { there.contains($0) || !table.laterColumns.contains($0) ? $0 : "NULL" }
+        for order in ["", "DESC"] {
+            let key = table.key.replacing("%", with: order)
+            if try scan(table, "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(key) \(order)") {
+                return true
+            }
+        }
+        guard let index = table.index else { return false }
+        return try scan(
+            table,
+            "SELECT \(index.columns.joined(separator: ", ")) FROM \(table) INDEXED BY \(index.name) ORDER BY \(index.order)"
+        )
+    }
+
+    /// The columns that a table of the damaged file has.
+    private func names(of table: SalvagedTable, in damaged: Database) -> Set<String> {
+        var names: Set<String> = []
+        try? damaged.statement("SELECT name FROM pragma_table_info('\(table)')").run { row in names.insert(row.text(0))
+        }
+        return names
+    }
+
+    /// Adds every row that a statement finds.
+    ///
+    /// - Returns: Whether it came to its end.
+    private func scan(_ table: SalvagedTable, _ select: String) throws(Database.Failure) -> Bool {
+        guard let damaged else { return false }
+        var failure: Database.Failure?
+        do throws(Database.Failure) {
+            try damaged.statement(select).run { row throws(Database.Failure) in
+                let values = (0..<Int32(table.columns.count)).map { row.salvaged($0) }
+                do throws(Database.Failure) {
+                    try add(values, to: table)
+                } catch {
+                    failure = error
+                    throw error
+                }
+            }
+            return true
+        } catch {
+            // What the new file cannot hold is no damage of the old one.
+            if let failure { throw failure }
+            return false
+        }
+    }
+
+    /// Lists where events lay, from the index by id.
+    ///
+    /// - Returns: Whether it was read to the end.
+    private func readIDs() throws(Database.Failure) -> Bool {
+        guard let damaged else { return false }
+        for order in ["", "DESC"] {
+            do throws(Database.Failure) {
+                let select = "SELECT position FROM events INDEXED BY sqlite_autoindex_events_1 ORDER BY id \(order)"
+                var positions: [Int64] = []
+                defer { for position in positions { try? list(position) } }
+                try damaged.statement(select).run { row in
+                    if let position = row.salvaged(0).integer(in: Schema.positions) { positions.append(position) }
+                }
+                return true
+            } catch {
+                continue
+            }
+        }
+        return false
+    }
+
+    private func list(_ position: Int64) throws(Database.Failure) {
+        try tables.statement("INSERT OR IGNORE INTO listed(position) VALUES(?)").run(.integer(position))
+    }
+
+    private func add(_ values: [SalvagedValue], to table: SalvagedTable) throws(Database.Failure) {
+        guard let row = table.sound(values) else { return }
+        let marks = row.map { _ in "?" }.joined(separator: ", ")
+        let columns = table.columns.joined(separator: ", ")
+        try tables.statement("INSERT OR IGNORE INTO \(table)(\(columns)) VALUES(\(marks))").run(row)
+    }
+
+    // MARK: Completing
+
+    /// Makes the rows consistent: adds missing connectors and cursors, deletes orphans, and recomputes the counters.
+    private func complete() throws(Database.Failure) {
+        let bits = Schema.sequenceBits
+        try tables.database.run(
+            """
+            DELETE FROM routes WHERE NOT json_valid(targets) OR json_type(targets) <> 'array';
+            DELETE FROM events WHERE position >> \(bits) NOT IN (SELECT route FROM routes)
+                OR position & \(Schema.sequences.upperBound) = 0;
+            INSERT OR IGNORE INTO targets(path) SELECT value FROM routes, json_each(targets) WHERE json_each.type = 'text';
+            DELETE FROM cursors WHERE target NOT IN (SELECT target FROM targets) OR route NOT IN (SELECT route FROM routes);
+            INSERT OR IGNORE INTO cursors(target, route, position) SELECT target, route, collected
+                FROM routes, json_each(targets), targets AS known WHERE known.path = json_each.value;
+            UPDATE cursors SET position = min(position, (SELECT coalesce(max(position), route << \(bits)) FROM events
+                WHERE position >= route << \(bits) AND position < (route + 1) << \(bits)));
+            """
+        )
+        for table in ["retries", "dead", "skipped"] {
+            try tables.database.run(
+                """
+                DELETE FROM \(table) WHERE target NOT IN (SELECT target FROM targets)
+                    OR position NOT IN (SELECT position FROM events);
+                """
+            )
+        }
+        // A dead letter is not retried.
+        try tables.database.run(
+            "DELETE FROM retries WHERE EXISTS(SELECT 1 FROM dead WHERE target = retries.target AND position = retries.position)"
+        )
+        if incomplete.contains(.retries) || incomplete.contains(.dead) { try inferRetries() }
+        try tables.database.run(
+            """
+            UPDATE routes SET
+                count = (SELECT count(*) FROM events WHERE position > route << \(bits) AND position < (route + 1) << \(bits)),
+                bytes = (SELECT coalesce(sum(length(payload)), 0) FROM events
+                    WHERE position > route << \(bits) AND position < (route + 1) << \(bits)),
+                next = 1 + (SELECT coalesce(max(position & \(Schema.sequences.upperBound)), 0) FROM events);
+            UPDATE cursors SET
+                count = (SELECT count(*) FROM events WHERE \(Self.passed(bits))),
+                bytes = (SELECT coalesce(sum(length(payload)), 0) FROM events WHERE \(Self.passed(bits)));
+            \(Schema.countRetried);
+            """
+        )
+    }
+
+    /// Whether a cursor has passed an event, or will pass it without delivering it.
+    private static func passed(_ bits: Int64) -> String {
+        """
+        events.position > cursors.route << \(bits) AND events.position < (cursors.route + 1) << \(bits)
+        AND (events.position <= cursors.position OR EXISTS(SELECT 1 FROM skipped
+            WHERE skipped.target = cursors.target AND skipped.position = events.position))
+        """
+    }
+
+    /// Queues events again whose last attempt failed and whose outcome is unknown: delivering twice is better than losing them.
+    private func inferRetries() throws(Database.Failure) {
+        try tables.database.run(
+            """
+            INSERT OR IGNORE INTO retries(target, position, due, attempts)
+            SELECT cursors.target, events.position, 0, 1 FROM attempts JOIN cursors USING(target)
+            JOIN events ON events.position BETWEEN attempts.first AND attempts.last
+                AND events.position >> \(Schema.sequenceBits) = cursors.route AND events.position <= cursors.position
+            WHERE code IS NOT NULL
+            AND NOT EXISTS(SELECT 1 FROM attempts AS later WHERE later.target = attempts.target AND later.code IS NULL
+                AND events.position BETWEEN later.first AND later.last)
+            AND NOT EXISTS(SELECT 1 FROM dead WHERE target = cursors.target AND position = events.position)
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = cursors.target AND position = events.position)
+            """
+        )
+    }
+}

@@ -1,0 +1,106 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A table whose rows are read from a damaged file, one by one.
+enum SalvagedTable: String, CaseIterable {
+    case routes, targets, cursors, events, retries, dead, skipped, attempts
+
+    /// The columns that are read and written, in the order of a row's values. What the tables only count is counted again.
+    var columns: [String] {
+        switch self {
+        case .routes: ["route", "targets", "collected"]
+        case .targets: ["target", "path", "delivered", "dropped", "last"]
+        case .cursors: ["target", "route", "position"]
+        case .events: ["position", "id", "lane", "created", "payload", "checksum"]
+        case .retries: ["target", "position", "due", "attempts", "since", "renewed"]
+        case .dead, .skipped: ["target", "position"]
+        case .attempts: ["target", "first", "last", "at", "until", "count", "code", "reason"]
+        }
+    }
+
+    /// The columns that earlier versions of the file do not have.
+    var laterColumns: Set<String> {
+        switch self {
+        case .events: ["checksum"]
+        case .retries: ["since", "renewed"]
+        default: []
+        }
+    }
+
+    /// The order in which the table lies in the file.
+    var key: String {
+        switch self {
+        case .routes: "route"
+        case .targets: "target"
+        case .events: "position"
+        case .cursors: "target %, route"
+        case .retries, .dead, .skipped: "target %, position"
+        case .attempts: "rowid"
+        }
+    }
+
+    /// An index that holds the table's rows once more, as far as they matter.
+    var index: (name: String, columns: [String], order: String)? {
+        switch self {
+        case .retries: ("retries_by_time", ["target", "position", "due", "1", "0", "NULL"], "target, due")
+        case .dead: ("dead_by_position", ["target", "position"], "position")
+        default: nil
+        }
+    }
+
+    /// A row with what is wrong in it put right; nil if it cannot be used.
+    ///
+    /// - Parameter row: The values of ``columns``.
+    func sound(_ row: [SalvagedValue]) -> [Statement.Value]? {
+        guard row.count == columns.count else { return nil }
+        switch self {
+        case .routes:
+            guard let route = row[0].integer(in: Schema.routes), let targets = row[1].text else { return nil }
+            let positions = Schema.positions(of: route)
+            return [.integer(route), .text(targets), .integer(row[2].integer(in: positions) ?? positions.lowerBound)]
+        case .targets:
+            guard let target = row[0].integer(in: Schema.counts), let path = row[1].text, !path.isEmpty else {
+                return nil
+            }
+            let counts = [row[2], row[3]].map { Statement.Value.integer($0.integer(in: Schema.counts) ?? 0) }
+            let last = row[4].integer(in: Schema.times).map(Statement.Value.integer) ?? .null
+            return [.integer(target), .text(path)] + counts + [last]
+        case .cursors:
+            guard let target = row[0].integer(in: Schema.counts), let route = row[1].integer(in: Schema.routes),
+                let position = row[2].integer(in: Schema.positions(of: route))
+            else { return nil }
+            return [.integer(target), .integer(route), .integer(position)]
+        case .events:
+            guard let position = row[0].integer(in: Schema.positions), let id = row[1].text, !id.isEmpty else {
+                return nil
+            }
+            // What is wrong with the rest of it, its checksum tells.
+            return [
+                .integer(position), .text(id), .text(row[2].text ?? ""),
+                .integer(row[3].integer(in: Schema.times) ?? 0), .blob(row[4].bytes ?? []),
+                row[5].integer(in: Int64.min...Int64.max).map(Statement.Value.integer) ?? .null,
+            ]
+        case .retries:
+            guard let target = row[0].integer(in: Schema.counts), let position = row[1].integer(in: Schema.positions)
+            else { return nil }
+            return [
+                .integer(target), .integer(position), .integer(row[2].integer(in: Schema.times) ?? 0),
+                .integer(row[3].integer(in: 1...1_000_000) ?? 1), .integer(row[4].integer(in: Schema.times) ?? 0),
+                row[5].integer(in: Schema.times).map(Statement.Value.integer) ?? .null,
+            ]
+        case .dead, .skipped:
+            guard let target = row[0].integer(in: Schema.counts), let position = row[1].integer(in: Schema.positions)
+            else { return nil }
+            return [.integer(target), .integer(position)]
+        case .attempts:
+            guard let target = row[0].integer(in: Schema.counts), let first = row[1].integer(in: Schema.positions),
+                let last = row[2].integer(in: Schema.positions), first <= last
+            else { return nil }
+            let times = [row[3], row[4]].map { Statement.Value.integer($0.integer(in: Schema.times) ?? 0) }
+            return [.integer(target), .integer(first), .integer(last)] + times + [
+                .integer(row[5].integer(in: Schema.counts) ?? 1), .text(orNull: row[6].text),
+                .text(orNull: row[7].text),
+            ]
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// Replaying and dropping events, for operators and for full queues.
+extension OutboxTables {
+    /// Puts dead letters back in the queue, if they are dead letters still.
+    ///
+    /// - Returns: How many.
+    func replay(_ references: ArraySlice<EventReference>, now: Timestamp) throws(Database.Failure) -> Int {
+        var count = 0
+        for letter in references {
+            let key: [Statement.Value] = [.integer(letter.target), .integer(letter.position)]
+            try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(key)
+            guard database.changes > 0 else { continue }
+            try statement(
+                """
+                INSERT OR REPLACE INTO retries(target, position, due, attempts, since, renewed) VALUES(?1, ?2, ?3, 1, ?3, ?3)
+                """
+            ).run(key + [.time(now)])
+            try statement(
+                "UPDATE targets SET retried = retried + 1, retried_bytes = retried_bytes + ?, turn = ? WHERE target = ?"
+            ).run(.integer(letter.bytes), turnValue(), .integer(letter.target))
+            count += 1
+        }
+        return count
+    }
+
+    /// Drops waiting events and dead letters, if they are that still.
+    ///
+    /// - Returns: How many.
+    func drop(_ references: ArraySlice<EventReference>) throws(Database.Failure) -> Int {
+        var count = 0
+        for reference in references where try drop(reference) { count += 1 }
+        for target in Set(references.map(\.target)) { try passDropped(target) }
+        return count
+    }
+
+    /// Stores events for the connectors whose queues have room, after the oldest events of some have made room.
+    func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        within bounds: [String: QueueBound]
+    ) throws(Database.Failure) -> Admission {
+        let bytes = events.reduce(0) { $0.saturatingAdding($1.payload.count) }
+        var admission = Admission()
+        var excess: [(target: String, bytes: Int, whenFull: DeliveryPolicy.WhenFull)] = []
+        for target in targets {
+            guard let bound = bounds[target] else { continue }
+            let over = bound.excess(waiting: try waitingBytes(target), adding: bytes)
+            guard over > 0 else { continue }
+            guard bound.whenFull != .block else {
+                admission.full = target
+                return admission
+            }
+            excess.append((target, over, bound.whenFull))
+        }
+        admission.targets = targets
+        for (target, over, whenFull) in excess {
+            if whenFull == .dropNewest {
+                try countDropped(events.count, of: target)
+                admission.targets.removeAll { $0 == target }
+            } else {
+                let (count, bytes) = try dropOldest(over, of: target)
+                let oldest = try self.target(target).flatMap { target throws(Database.Failure) in
+                    try fresh(target, BatchLimits(count: 1)).first?.event.createdAt
+                }
+                admission.dropped[target] = Admission.Dropped(count: count, bytes: bytes, oldest: oldest)
+            }
+        }
+        let isApplied = admission.targets.isEmpty ? [] : try append(events, to: admission.targets)
+        admission.step = OutboxStep(turn: turn, isApplied: isApplied)
+        return admission
+    }
+
+    /// Stores an event on a route of its own that no connector has, and deletes it again: whatever can fail when an event is stored
+    /// fails now.
+    func prove() throws(Database.Failure) {
+        let position = Schema.positions(of: Schema.routes.upperBound).upperBound
+        try statement(
+            "INSERT OR REPLACE INTO events(position, id, lane, created, payload) VALUES(?, 'proof', '', 0, x'')"
+        )
+        .run(.integer(position))
+        try statement("DELETE FROM events WHERE position = ?").run(.integer(position))
+    }
+
+    /// Drops the oldest events of a connector until their payloads free some bytes: first those that were never tried, whose
+    /// order the positions tell, then those that wait for a retry. It reads no payload, and no event beyond those.
+    ///
+    /// - Returns: How many, and the bytes of their payloads.
+    func dropOldest(_ bytes: Int, of path: String) throws(Database.Failure) -> (count: Int, bytes: Int) {
+        guard let target = try target(path) else { return (0, 0) }
+        var dropped = (count: 0, bytes: 0)
+        var cursors = try cursors(of: target)
+        while dropped.bytes < bytes, let reference = try oldest(target, &cursors), try drop(reference) {
+            dropped.count += 1
+            dropped.bytes += Int(reference.bytes)
+        }
+        try passDropped(target)
+        return dropped
+    }
+
+    /// The oldest event of a connector that was never tried; if there is none, the first that waits for a retry.
+    ///
+    /// - Parameter cursors: Beyond what to look; moved past the event.
+    private func oldest(_ target: Int64, _ cursors: inout [Cursor]) throws(Database.Failure) -> EventReference? {
+        var oldest: (reference: EventReference, index: Int)?
+        let select = try statement(
+            """
+            SELECT position, length(payload) FROM events WHERE position > ? AND position < ?
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+            ORDER BY position LIMIT 1
+            """
+        )
+        for (index, cursor) in cursors.enumerated() {
+            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target)) {
+                row throws(Database.Failure) in
+                let position = try row.integer(0, in: Schema.positions)
+                let reference = EventReference(target: target, position: position, bytes: try row.integer(1))
+                let number = Schema.sequence(of: position)
+                if number < oldest.map({ Schema.sequence(of: $0.reference.position) }) ?? .max {
+                    oldest = (reference, index)
+                }
+            }
+        }
+        if let oldest {
+            cursors[oldest.index].position = oldest.reference.position
+            return oldest.reference
+        }
+        var retried: EventReference?
+        try statement(
+            """
+            SELECT position, length(payload) FROM retries JOIN events USING(position) WHERE target = ?
+            ORDER BY position LIMIT 1
+            """
+        ).run(.integer(target)) { row throws(Database.Failure) in
+            let position = try row.integer(0, in: Schema.positions)
+            retried = EventReference(target: target, position: position, bytes: try row.integer(1))
+        }
+        return retried
+    }
+
+    /// Drops an event.
+    ///
+    /// - Returns: False if it neither waits nor is a dead letter.
+    private func drop(_ reference: EventReference) throws(Database.Failure) -> Bool {
+        let values: [Statement.Value] = [.integer(reference.target), .integer(reference.position)]
+        try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(values)
+        let isDead = database.changes > 0
+        try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(values)
+        let isRetried = database.changes > 0
+        let isListed = isDead || isRetried
+        if !isListed {
+            try statement(
+                """
+                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
+                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits) AND position < ?2
+                """
+            ).run(values)
+            guard database.changes > 0 else { return false }
+            try statement(
+                "UPDATE cursors SET count = count + 1, bytes = bytes + ? WHERE target = ? AND route = ?"
+            ).run(.integer(reference.bytes), .integer(reference.target), .integer(Schema.route(of: reference.position)))
+        }
+        try statement(
+            """
+            UPDATE targets SET dropped = dropped + 1, retried = max(0, retried - ?),
+            retried_bytes = max(0, retried_bytes - ?), turn = ? WHERE target = ?
+            """
+        ).run(
+            .integer(isRetried ? 1 : 0),
+            .integer(isRetried ? reference.bytes : 0),
+            turnValue(),
+            .integer(reference.target)
+        )
+        if isListed { try forget(reference.position) }
+        return true
+    }
+}

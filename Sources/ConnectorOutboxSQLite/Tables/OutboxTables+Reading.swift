@@ -1,0 +1,136 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// What is next for a connector.
+extension OutboxTables {
+    /// How far a connector has come on one of its routes.
+    struct Cursor {
+        var route: Int64
+        var position: Int64
+        /// The first position beyond the route.
+        var end: Int64 { (route + 1) << Schema.sequenceBits }
+    }
+
+    /// The cursors of a connector.
+    func cursors(of target: Int64) throws(Database.Failure) -> [Cursor] {
+        var cursors: [Cursor] = []
+        try statement("SELECT route, position FROM cursors WHERE target = ?").run(.integer(target)) {
+            row throws(Database.Failure) in
+            let route = try row.integer(0, in: Schema.routes)
+            cursors.append(Cursor(route: route, position: try row.integer(1, in: Schema.positions(of: route))))
+        }
+        return cursors
+    }
+
+    /// The next events of a connector.
+    func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
+        var batch = OutboxBatch(target: path, entries: [])
+        guard let target = try target(path) else { return batch }
+        var filling = Filling(limits: limits)
+        try statement(
+            """
+            SELECT events.position, id, lane, created, payload, checksum, attempts, renewed
+            FROM retries JOIN events USING(position) WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
+            """
+        ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row throws(Database.Failure) in
+            // None of its own attempts, and it would count as new.
+            var entry = try entry(row, attempts: max(1, Int(try row.integer(6))))
+            entry.renewedAt = try row.optionalTime(7)
+            filling.add(entry)
+        }
+        (batch.entries, batch.isFull) = (filling.entries, filling.isFull)
+        if batch.isEmpty { batch.entries = try fresh(target, limits, isFull: &batch.isFull) }
+        if batch.isEmpty {
+            let due = try statement("SELECT min(due) FROM retries WHERE target = ?")
+                .integer(.integer(target), in: Schema.times)
+            batch.nextDue = due.map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+        }
+        return batch
+    }
+
+    /// The oldest events beyond the cursors, from all routes in the order of their arrival.
+    func fresh(_ target: Int64, _ limits: BatchLimits) throws(Database.Failure) -> [OutboxBatch.Entry] {
+        var isFull = false
+        return try fresh(target, limits, isFull: &isFull)
+    }
+
+    /// - Parameter isFull: Becomes true if there are more than fit.
+    private func fresh(
+        _ target: Int64,
+        _ limits: BatchLimits,
+        isFull: inout Bool
+    ) throws(Database.Failure) -> [OutboxBatch.Entry] {
+        let select = try statement(
+            """
+            SELECT position, id, lane, created, payload, checksum FROM events
+            WHERE position > ? AND position < ?
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+            ORDER BY position LIMIT ?
+            """
+        )
+        var lists: [[OutboxBatch.Entry]] = []
+        for cursor in try cursors(of: target) {
+            // The byte limit applies to each route, so that large events are not read in vain.
+            var filling = Filling(limits: limits)
+            try select.run(
+                .integer(cursor.position),
+                .integer(cursor.end),
+                .integer(target),
+                .integer(Int64(limits.count))
+            ) { row throws(Database.Failure) in
+                filling.add(try entry(row, attempts: 0))
+            }
+            if !filling.entries.isEmpty { lists.append(filling.entries) }
+            isFull = isFull || filling.isFull
+        }
+        guard lists.count > 1 else { return lists.first ?? [] }
+        var filling = Filling(limits: limits)
+        for entry in lists.joined().sorted(by: { Schema.sequence(of: $0.position) < Schema.sequence(of: $1.position) })
+        {
+            filling.add(entry)
+        }
+        isFull = isFull || filling.isFull
+        return filling.entries
+    }
+
+    /// The event in the columns position, id, lane, created, payload and checksum. One that is damaged is read as far as it goes.
+    private func entry(_ row: borrowing Statement.Row, attempts: Int) throws(Database.Failure) -> OutboxBatch.Entry {
+        let position = try row.integer(0, in: Schema.positions)
+        guard row.isWhole() else {
+            let event = OutboxEvent(
+                id: row.text(1),
+                kind: EventKind(row.text(2)) ?? EventKind("", row.text(2)),
+                createdAt: (try? row.time(3)) ?? Timestamp(nanoseconds: 0),
+                payload: row.bytes(4)
+            )
+            return OutboxBatch.Entry(position: position, attempts: attempts, event: event, isDamaged: true)
+        }
+        return OutboxBatch.Entry(position: position, attempts: attempts, event: try event(row))
+    }
+
+    /// Takes entries for a batch as long as they fit.
+    private struct Filling {
+        let limits: BatchLimits
+        var entries: [OutboxBatch.Entry] = []
+        private var bytes = 0
+        private(set) var isFull = false
+
+        init(limits: BatchLimits) {
+            self.limits = limits
+        }
+
+        mutating func add(_ entry: OutboxBatch.Entry) {
+            bytes += entry.event.payload.count + 1
+            isFull =
+                isFull || entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
+                || entries.first.map { first in
+                    first.isDamaged != entry.isDamaged
+                        || !first.isDamaged && first.event.kind.capability != entry.event.kind.capability
+                } ?? false
+            if !isFull { entries.append(entry) }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// Reading records and statistics.
+extension OutboxTables {
+    /// The statistics of every connector.
+    func statistics() throws(Database.Failure) -> [String: QueueStatistics] {
+        try count()
+        var statistics: [String: QueueStatistics] = [:]
+        var numbers: [(path: String, target: Int64)] = []
+        try statement("SELECT target, path, delivered, dropped, last, retried, retried_bytes FROM targets").run {
+            row throws(Database.Failure) in
+            var queue = QueueStatistics()
+            queue.delivered = Int(try row.integer(2))
+            queue.dropped = Int(try row.integer(3))
+            queue.lastDelivered = try row.optionalTime(4)
+            queue.queued = Int(try row.integer(5))
+            queue.bytes = Int(try row.integer(6))
+            statistics[row.text(1)] = queue
+            numbers.append((row.text(1), try row.integer(0)))
+        }
+        for (path, target) in numbers {
+            var queue = statistics[path] ?? QueueStatistics()
+            let beyond = try beyondCursors(target)
+            if queue.queued > 0 {
+                queue.oldest = try statement(
+                    "SELECT min(created) FROM retries JOIN events USING(position) WHERE target = ?"
+                ).integer(.integer(target), in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+            }
+            queue.queued += beyond.count
+            queue.bytes += beyond.bytes
+            if let oldest = try fresh(target, BatchLimits(count: 1)).first?.event.createdAt {
+                queue.oldest = min(queue.oldest ?? oldest, oldest)
+            }
+            queue.dead = Int(
+                try statement("SELECT count(*) FROM dead WHERE target = ?").integer(.integer(target)) ?? 0
+            )
+            statistics[path] = queue
+        }
+        return statistics
+    }
+
+    /// How much waits for a connector that was never tried.
+    private func beyondCursors(_ target: Int64) throws(Database.Failure) -> (count: Int, bytes: Int) {
+        var sums = (count: 0, bytes: 0)
+        try statement(
+            """
+            SELECT routes.count, cursors.count, routes.bytes, cursors.bytes
+            FROM cursors JOIN routes USING(route) WHERE target = ?
+            """
+        ).run(.integer(target)) { row throws(Database.Failure) in
+            sums.count += max(0, Int(try row.integer(0) - row.integer(1)))
+            sums.bytes += max(0, Int(try row.integer(2) - row.integer(3)))
+        }
+        return sums
+    }
+
+    /// How many bytes wait for a connector, those that were tried included. It reads counters alone.
+    func waitingBytes(_ path: String) throws(Database.Failure) -> Int {
+        try count()
+        guard let target = try target(path) else { return 0 }
+        let retried = try statement("SELECT retried_bytes FROM targets WHERE target = ?").integer(.integer(target))
+        return try beyondCursors(target).bytes + Int(retried ?? 0)
+    }
+
+    // MARK: Records
+
+    /// Events that a selection means, with their connectors.
+    private struct Found {
+        var target: Int64
+        var path: String
+        var position: Int64
+        var state: OutboxRecord.State
+        var event: OutboxEvent
+        var due: Timestamp?
+    }
+
+    /// Reads the records that match a selection, oldest first.
+    ///
+    /// - Parameter payload: What to read in place of the payload.
+    private func read(
+        _ selection: RecordSelection,
+        payload: String,
+        _ body: (borrowing Statement.Row) throws(Database.Failure) -> Void
+    ) throws(Database.Failure) {
+        let states = selection.states ?? Set(OutboxRecord.State.allCases)
+        var parts: [String] = []
+        // A position up to the cursor that neither retries nor dead letters name is delivered.
+        let event = "events.position, id, lane, created, \(payload), targets.target, path"
+        if states.contains(.dead) {
+            parts.append(
+                "SELECT \(event), 'dead', NULL FROM dead JOIN events USING(position) JOIN targets USING(target)"
+            )
+        }
+        if states.contains(.queued) {
+            parts.append(
+                "SELECT \(event), 'queued', due FROM retries JOIN events USING(position) JOIN targets USING(target)"
+            )
+        }
+        let fresh = states.contains(.queued) ? "events.position > cursors.position" : nil
+        let passed = states.contains(.delivered) ? "events.position <= cursors.position" : nil
+        if fresh != nil || passed != nil {
+            let condition = [fresh, passed].compactMap(\.self).joined(separator: " OR ")
+            parts.append(
+                """
+                SELECT \(event), iif(events.position > cursors.position, 'queued', 'delivered'), NULL
+                FROM cursors JOIN targets USING(target) JOIN events
+                ON events.position > cursors.route << \(Schema.sequenceBits)
+                AND events.position < (cursors.route + 1) << \(Schema.sequenceBits)
+                WHERE (\(condition))
+                AND NOT EXISTS(SELECT 1 FROM dead WHERE target = cursors.target AND position = events.position)
+                AND NOT EXISTS(SELECT 1 FROM retries WHERE target = cursors.target AND position = events.position)
+                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = cursors.target AND position = events.position)
+                """
+            )
+        }
+        guard !parts.isEmpty else { return }
+        var values: [Statement.Value] = []
+        var conditions: [String] = []
+        for (column, names) in [("path", selection.targets), ("id", selection.ids)] {
+            guard let names else { continue }
+            conditions.append("\(column) IN (SELECT value FROM json_each(?))")
+            values.append(.text(Self.list(names.sorted())))
+        }
+        if let after = selection.after {
+            conditions.append("(created, events.position, path) > (?, ?, ?)")
+            let (time, position) = (Int64(clamping: after.time), Int64(clamping: after.position))
+            values += [.integer(time), .integer(position), .text(after.target)]
+        }
+        let filter = conditions.isEmpty ? "" : " AND \(conditions.joined(separator: " AND "))"
+        let sql = parts.map { part in
+            part + (part.contains("WHERE") ? filter : filter.isEmpty ? "" : " WHERE" + filter.dropFirst(4))
+        }
+        try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1, path LIMIT ?").run(
+            Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))],
+            row: body
+        )
+    }
+
+    /// Records of events.
+    func records(_ selection: RecordSelection) throws(Database.Failure) -> [OutboxRecord] {
+        var records: [OutboxRecord] = []
+        var all: [Found] = []
+        try read(selection, payload: "payload") { row throws(Database.Failure) in
+            all.append(
+                Found(
+                    target: try row.integer(5),
+                    path: row.text(6),
+                    position: try row.integer(0, in: Schema.positions),
+                    state: OutboxRecord.State(rawValue: row.text(7)) ?? .queued,
+                    event: try event(row),
+                    due: try row.optionalTime(8)
+                )
+            )
+        }
+        for found in all {
+            var attempts: [PastAttempt] = []
+            try statement(
+                """
+                SELECT at, until, count, code, reason FROM attempts
+                WHERE target = ? AND last >= ? AND first <= ? ORDER BY at, rowid
+                """
+            ).run(.integer(found.target), .integer(found.position), .integer(found.position)) {
+                row throws(Database.Failure) in
+                let code = row.text(3)
+                attempts.append(
+                    PastAttempt(
+                        at: try row.time(0),
+                        until: try row.time(1),
+                        count: Int(try row.integer(2)),
+                        failure: code.isEmpty ? nil : DeliveryFailure(.init(rawValue: code), row.text(4))
+                    )
+                )
+            }
+            records.append(
+                OutboxRecord(
+                    target: found.path,
+                    event: found.event,
+                    state: found.state,
+                    due: found.due,
+                    attempts: attempts,
+                    cursor: RecordCursor(
+                        time: found.event.createdAt.nanoseconds,
+                        position: UInt64(clamping: found.position),
+                        target: found.path
+                    )
+                )
+            )
+        }
+        return records
+    }
+
+    /// An event at a connector.
+    struct EventReference: Sendable {
+        var target: Int64
+        var position: Int64
+        /// The size of the payload.
+        var bytes: Int64
+    }
+
+    /// Where the events lie that a selection means, without their payloads.
+    func references(_ selection: RecordSelection) throws(Database.Failure) -> [EventReference] {
+        var references: [EventReference] = []
+        try read(selection, payload: "length(payload)") { row throws(Database.Failure) in
+            let position = try row.integer(0, in: Schema.positions)
+            references.append(EventReference(target: try row.integer(5), position: position, bytes: try row.integer(4)))
+        }
+        return references
+    }
+}

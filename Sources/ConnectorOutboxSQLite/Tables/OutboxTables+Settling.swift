@@ -1,0 +1,300 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorOutbox
+
+/// What becomes of events after an attempt.
+extension OutboxTables {
+    /// How many delivered events of a route stay, so that one can still be asked for.
+    private static let remembered: Int64 = 10_000
+    /// How many events are collected at once.
+    private static let collectedAtOnce: Int64 = 1000
+
+    /// Records an attempt.
+    ///
+    /// - Returns: For each event, whether it still waited.
+    func settle(_ batch: OutboxBatch, _ outcomes: [DeliveryOutcome], _ attempt: Attempt) throws(Database.Failure)
+        -> [Bool]
+    {
+        guard let target = try target(batch.target), let first = batch.entries.first else {
+            return batch.entries.map { _ in false }
+        }
+        let isRetry = first.attempts > 0
+        let isWaiting = try isWaiting(batch.entries, target, isRetry: isRetry)
+        guard !isWaiting.contains(false) else {
+            let left = batch.entries.indices.filter { isWaiting[$0] }
+            let part = OutboxBatch(target: batch.target, entries: left.map { batch.entries[$0] })
+            let failures = left.map { attempt.failures[$0] }
+            _ = try settle(part, left.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
+            return isWaiting
+        }
+        try record(attempt, of: batch, target)
+        guard outcomes.contains(where: { $0 != .waiting }) else { return isWaiting }
+        for (entry, outcome) in zip(batch.entries, outcomes) where isRetry || outcome != .delivered {
+            let key: [Statement.Value] = [.integer(target), .integer(entry.position)]
+            if isRetry, outcome != .waiting {
+                try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(key)
+            }
+            switch outcome {
+            case .waiting, .delivered, .dropped: break
+            case .retry(let due):
+                try statement(
+                    "INSERT INTO retries(target, position, due, attempts, since, renewed) VALUES(?, ?, ?, ?, ?, ?)"
+                ).run(
+                    key + [
+                        .time(due), .integer(Int64(entry.attempts + 1)), .time(attempt.at),
+                        entry.renewedAt.map(Statement.Value.time) ?? .null,
+                    ]
+                )
+            case .dead: try statement("INSERT OR IGNORE INTO dead(target, position) VALUES(?, ?)").run(key)
+            }
+        }
+        let delivered = outcomes.count { $0 == .delivered }
+        let (count, bytes) = Self.retried(batch.entries, outcomes, isRetry: isRetry)
+        try statement(
+            """
+            UPDATE targets SET delivered = delivered + ?, dropped = dropped + ?, last = coalesce(?, last),
+            retried = max(0, retried + ?), retried_bytes = max(0, retried_bytes + ?), turn = ? WHERE target = ?
+            """
+        ).run(
+            .integer(Int64(delivered)),
+            .integer(Int64(outcomes.count { $0 == .dropped })),
+            delivered > 0 ? .time(attempt.at) : .null,
+            .integer(count),
+            .integer(bytes),
+            turnValue(),
+            .integer(target)
+        )
+        if isRetry {
+            for (entry, outcome) in zip(batch.entries, outcomes) where outcome == .delivered || outcome == .dropped {
+                try forget(entry.position)
+            }
+        } else {
+            // New events leave in the order of their arrival: those before the first that waits.
+            try advance(target, past: batch.entries[..<(outcomes.firstIndex(of: .waiting) ?? outcomes.endIndex)])
+        }
+        return isWaiting
+    }
+
+    /// How many events, and bytes of them, begin to wait for a retry, less those that wait for one no more.
+    private static func retried(
+        _ entries: [OutboxBatch.Entry],
+        _ outcomes: [DeliveryOutcome],
+        isRetry: Bool
+    ) -> (count: Int64, bytes: Int64) {
+        var (count, bytes): (Int64, Int64) = (0, 0)
+        for (entry, outcome) in zip(entries, outcomes) where outcome != .waiting {
+            let isRetried = if case .retry = outcome { true } else { false }
+            let change: Int64 = (isRetried ? 1 : 0) - (isRetry ? 1 : 0)
+            count += change
+            bytes += change * Int64(entry.event.payload.count)
+        }
+        return (count, bytes)
+    }
+
+    /// Counts events as dropped that were never stored.
+    func countDropped(_ count: Int, of path: String) throws(Database.Failure) {
+        try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
+        try statement("UPDATE targets SET dropped = dropped + ?, turn = ? WHERE path = ?")
+            .run(.integer(Int64(count)), turnValue(), .text(path))
+    }
+
+    /// Which events of a batch still wait: an operator may have dropped some while they were under way.
+    private func isWaiting(
+        _ entries: [OutboxBatch.Entry],
+        _ target: Int64,
+        isRetry: Bool
+    ) throws(Database.Failure) -> [Bool] {
+        var result: [Bool] = []
+        if isRetry {
+            let select = try statement("SELECT 1 FROM retries WHERE target = ? AND position = ?")
+            for entry in entries {
+                result.append(try select.integer(.integer(target), .integer(entry.position)) != nil)
+            }
+            return result
+        }
+        var cursors: [Int64: Int64] = [:]
+        for cursor in try self.cursors(of: target) { cursors[cursor.route] = cursor.position }
+        var dropped: Set<Int64> = []
+        for part in Self.parts(entries[...]).values {
+            try statement("SELECT position FROM skipped WHERE target = ? AND position BETWEEN ? AND ?").run(
+                .integer(target),
+                .integer(part.first),
+                .integer(part.last)
+            ) { row throws(Database.Failure) in
+                dropped.insert(try row.integer(0, in: Schema.positions))
+            }
+        }
+        return entries.map { entry in
+            entry.position > cursors[Schema.route(of: entry.position)] ?? 0 && !dropped.contains(entry.position)
+        }
+    }
+
+    /// Moves the cursors of a connector past events that were dropped, so that they are collected and not read over
+    /// again.
+    func passDropped(_ target: Int64) throws(Database.Failure) {
+        for cursor in try cursors(of: target) {
+            let first = try statement(
+                """
+                SELECT position FROM events WHERE position > ? AND position < ?
+                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+                ORDER BY position LIMIT 1
+                """
+            ).integer(.integer(cursor.position), .integer(cursor.end), .integer(target), in: Schema.positions)
+            let last = try statement("SELECT max(position) FROM events WHERE position > ? AND position < ?")
+                .integer(.integer(cursor.position), .integer(first ?? cursor.end), in: Schema.positions)
+            guard let last else { continue }
+            try statement("UPDATE cursors SET position = ? WHERE target = ? AND route = ?")
+                .run(.integer(last), .integer(target), .integer(cursor.route))
+            try collect(cursor.route)
+        }
+    }
+
+    /// Makes the waits of retries that begin in the future begin now: the time of day was set back.
+    func rewind(_ path: String, now: Timestamp) throws(Database.Failure) {
+        guard let target = try target(path) else { return }
+        try statement("UPDATE retries SET due = due - (since - ?1), since = ?1 WHERE target = ?2 AND since > ?1")
+            .run(.time(now), .integer(target))
+    }
+
+    /// Moves the cursors of a connector past events.
+    private func advance(_ target: Int64, past entries: ArraySlice<OutboxBatch.Entry>) throws(Database.Failure) {
+        for (route, passed) in Self.parts(entries) {
+            try statement(
+                "UPDATE cursors SET position = ?, count = count + ?, bytes = bytes + ? WHERE target = ? AND route = ?"
+            ).run(
+                .integer(passed.last),
+                .integer(passed.count),
+                .integer(passed.bytes),
+                .integer(target),
+                .integer(route)
+            )
+            try collect(route)
+        }
+    }
+
+    /// Events of one route among others.
+    private struct Part {
+        var first: Int64
+        var last: Int64
+        var count: Int64 = 0
+        var bytes: Int64 = 0
+    }
+
+    /// The events of each route; those of one follow each other in the order of their positions.
+    private static func parts(_ entries: ArraySlice<OutboxBatch.Entry>) -> [Int64: Part] {
+        var parts: [Int64: Part] = [:]
+        for entry in entries {
+            let position = entry.position
+            let route = Schema.route(of: position)
+            var part = parts[route] ?? Part(first: position, last: position)
+            part.last = position
+            part.count += 1
+            part.bytes += Int64(entry.event.payload.count)
+            parts[route] = part
+        }
+        return parts
+    }
+
+    // MARK: Attempts
+
+    /// Records an attempt: one row for each run of events that fared alike. It becomes one with the attempt before if
+    /// that went the same way.
+    private func record(_ attempt: Attempt, of batch: OutboxBatch, _ target: Int64) throws(Database.Failure) {
+        var start = 0
+        for index in batch.entries.indices {
+            let isLast = index + 1 == batch.entries.count
+            let isRunning =
+                !isLast && attempt.failures[index + 1] == attempt.failures[index]
+                && Schema.route(of: batch.entries[index + 1].position)
+                    == Schema.route(of: batch.entries[index].position)
+                && batch.entries[index].attempts == 0
+            if isRunning { continue }
+            let (first, last) = (batch.entries[start].position, batch.entries[index].position)
+            try record(attempt.failures[index], at: attempt.at, target, first, last)
+            start = index + 1
+        }
+    }
+
+    private func record(
+        _ failure: DeliveryFailure?,
+        at time: Timestamp,
+        _ target: Int64,
+        _ first: Int64,
+        _ last: Int64
+    ) throws(Database.Failure) {
+        let (code, reason) = (failure?.code.rawValue, failure?.reason)
+        try statement(
+            """
+            UPDATE attempts SET until = ?, count = count + 1 WHERE target = ? AND first = ? AND last = ?
+            AND code IS ? AND reason IS ?
+            AND rowid = (SELECT max(rowid) FROM attempts WHERE target = ? AND last = ?)
+            """
+        ).run(
+            .time(time),
+            .integer(target),
+            .integer(first),
+            .integer(last),
+            .text(orNull: code),
+            .text(orNull: reason),
+            .integer(target),
+            .integer(last)
+        )
+        guard database.changes == 0 else { return }
+        try statement(
+            "INSERT INTO attempts(target, first, last, at, until, count, code, reason) VALUES(?, ?, ?, ?, ?, 1, ?, ?)"
+        ).run(
+            .integer(target),
+            .integer(first),
+            .integer(last),
+            .time(time),
+            .time(time),
+            .text(orNull: code),
+            .text(orNull: reason)
+        )
+    }
+
+    // MARK: Collecting
+
+    /// Deletes the events of a route that every connector has passed, but for the last ones and those still needed.
+    func collect(_ route: Int64) throws(Database.Failure) {
+        let range = Schema.positions(of: route)
+        let start =
+            try statement("SELECT collected FROM routes WHERE route = ?").integer(.integer(route), in: range) ?? 0
+        let passed =
+            try statement("SELECT min(position) FROM cursors WHERE route = ?").integer(.integer(route), in: range) ?? 0
+        let end = passed - Self.remembered
+        guard end - start >= Self.collectedAtOnce else { return }
+        try statement(
+            """
+            DELETE FROM events WHERE position > ?1 AND position <= ?2
+            AND position NOT IN (SELECT position FROM retries WHERE position > ?1 AND position <= ?2)
+            AND position NOT IN (SELECT position FROM dead WHERE position > ?1 AND position <= ?2)
+            """
+        ).run(.integer(start), .integer(end))
+        try statement("DELETE FROM skipped WHERE position > ? AND position <= ?").run(.integer(start), .integer(end))
+        try statement(
+            """
+            DELETE FROM attempts WHERE target IN (SELECT target FROM cursors WHERE route = ?3) AND last > ?1 AND last <= ?2
+            AND NOT EXISTS(SELECT 1 FROM events WHERE position BETWEEN first AND last)
+            """
+        ).run(.integer(start), .integer(end), .integer(route))
+        try statement("UPDATE routes SET collected = ? WHERE route = ?").run(.integer(end), .integer(route))
+    }
+
+    /// Deletes an event that left the retries or the dead letters, if its route was collected beyond it and nothing else
+    /// refers to it.
+    func forget(_ position: Int64) throws(Database.Failure) {
+        try statement(
+            """
+            DELETE FROM events WHERE position = ?1
+            AND position <= (SELECT collected FROM routes WHERE route = ?1 >> \(Schema.sequenceBits))
+            AND NOT EXISTS(SELECT 1 FROM retries WHERE position = ?1)
+            AND NOT EXISTS(SELECT 1 FROM dead WHERE position = ?1)
+            """
+        ).run(.integer(position))
+        guard database.changes == 1 else { return }
+        try statement("DELETE FROM attempts WHERE first = ?1 AND last = ?1").run(.integer(position))
+    }
+}

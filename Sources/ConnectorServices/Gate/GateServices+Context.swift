@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+
+extension GateServices {
+    /// The properties of the gate that the services serve.
+    package struct Context: Sendable {
+        /// The gate's path in the tree, such as `analytics/segment`.
+        package var path: String
+        /// The service ids in the plugin's manifest, required and optional together.
+        package var services: [String]
+        /// The hosts that requests may reach, as ``EgressList`` reads them.
+        package var egress: [String]
+        /// The value of a configuration field that the manifest declares secret; nil for any other name.
+        package var secret: @Sendable (_ field: String) -> String?
+        /// Takes the secrets out of every text of the plugin.
+        package var redactor: Redactor
+        /// Whether requests carry the trace that they belong to.
+        package var propagatesTrace: Bool
+        /// The logger of the plugin's log, with the gate's path as metadata `connector`.
+        package var logger: Logger
+
+        /// By default, a gate without secrets that may reach no host.
+        package init(
+            path: String,
+            services: [String],
+            egress: [String] = [],
+            secret: @escaping @Sendable (_ field: String) -> String? = { _ in nil },
+            redactor: Redactor = Redactor(),
+            propagatesTrace: Bool = false,
+            logger: Logger
+        ) {
+            self.path = path
+            self.services = services
+            self.egress = egress
+            self.secret = secret
+            self.redactor = redactor
+            self.propagatesTrace = propagatesTrace
+            self.logger = logger
+        }
+    }
+}

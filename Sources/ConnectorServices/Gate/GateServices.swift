@@ -1,0 +1,135 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorPlatform
+package import Logging
+package import Synchronization
+
+/// The host services of one plugin instance: its function tables, timers, requests and callbacks.
+///
+/// It is created before the instance. The plugin calls `table` as often as it likes. ``stopAndAwaitCallbacks()`` then
+/// cancels timers and requests and waits for every callback. The plugin's `destroy` follows. Last, ``invalidate()``
+/// frees the tables.
+///
+/// The tables' `context` points to this object, which retains itself with the first table and releases itself in
+/// ``invalidate()``. So the pointer is valid as long as the plugin may use it.
+package final class GateServices: InstanceServices {
+    /// The parts shared with other gates.
+    package let host: HostServices
+    /// The gate's path, secrets and limits.
+    package let context: Context
+    /// The log, tagged with the gate's path.
+    package var logger: Logger { context.logger }
+    /// The hosts that requests may reach.
+    package let egress: EgressList
+    /// The mutable state.
+    package let state = Mutex(GateServicesState())
+
+    /// Creates the services of a gate without starting or allocating anything.
+    package init(host: HostServices, context: Context) {
+        self.host = host
+        self.context = context
+        egress = EgressList(context.egress)
+    }
+
+    /// Logs the undeclared services that `create` asked for. Call it once `create` has returned.
+    package func instanceWasCreated() {
+        for id in state.withLock({ $0.instanceWasCreated() }) { logUndeclared(id) }
+    }
+
+    /// Logs that the plugin asked for a service that its manifest does not declare.
+    func logUndeclared(_ id: String) {
+        logger.warning(
+            "plugin asked for a service that its manifest does not declare",
+            metadata: [
+                "service": "\(context.redactor.redact(id))", "fix": "name it in the manifest's \"services\"",
+            ]
+        )
+    }
+
+    /// Whether a request, a timer or a callback is under way that may lead to the completion of an operation.
+    package func isWaiting(for operation: UInt64) -> Bool {
+        state.withLock { state in
+            state.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
+                || state.requests.values.contains { $0.trace.mayComplete(operation) }
+        }
+    }
+
+    /// Whether a callback runs inside the plugin.
+    package var isInCallback: Bool { state.withLock(\.isInCallback) }
+
+    /// The gate's stored values.
+    package var storage: GateStorage { host.storage(of: context.path, logger: context.logger) }
+
+    /// The gate's traffic so far.
+    package var counters: HTTPCounters { state.withLock { $0.counters } }
+
+    // MARK: The end
+
+    /// Cancels every timer and request, and returns when all callbacks into the plugin have returned.
+    ///
+    /// Each pending request completes with CONNECTOR_CANCELLED. From now on timers and requests are refused; log, time
+    /// and storage work until ``invalidate()``. May be called again.
+    ///
+    /// - Note: This waits forever for a callback that never returns. Give up at a deadline of your own, and then do not
+    ///   call `destroy`.
+    package func stopAndAwaitCallbacks() async {
+        await stop()?.wait()
+    }
+
+    /// Cancels every timer and request, without waiting for callbacks.
+    ///
+    /// - Returns: The event that all callbacks have returned; nil if none is under way.
+    package func stop() -> OneShot<Void>? {
+        let (timers, requests) = state.withLock { state in
+            state.isStopped = true
+            defer { state.timers = [:] }
+            return (Array(state.timers.values), Array(state.requests.keys))
+        }
+        for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
+        for request in requests { completeRequest(request, .failure(.cancelled("the gate closes"))) }
+        return state.withLock { state in
+            guard state.isDelivering else { return nil }
+            let quiet = OneShot<Void>()
+            state.waiters.append(quiet)
+            return quiet
+        }
+    }
+
+    /// Frees the tables. Call it after the instance's `destroy` has returned, or never.
+    package func invalidate() {
+        let tables = state.withLock { state in
+            state.isStopped = true
+            state.isInvalid = true
+            defer { state.tables = [:] }
+            return state.tables
+        }
+        guard !tables.isEmpty else { return }
+        for table in tables.values { table.deallocate() }
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    // MARK: Callbacks
+
+    /// Queues a callback into the plugin. A gate's callbacks run one at a time, in order, on a callback thread.
+    package func deliver(_ callback: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.queue(callback) }) { startCallbacks() }
+    }
+
+    /// Starts the thread of the queued callbacks, if ``GateServicesState/queue(_:)`` asks for it.
+    package func startCallbacks() {
+        host.callbacks.run { self.runCallbacks() }
+    }
+
+    private func runCallbacks() {
+        while let callback = nextCallback() { callback() }
+    }
+
+    private func nextCallback() -> (@Sendable () -> Void)? {
+        let step = state.withLock { $0.nextCallback() }
+        for waiter in step.waiters { waiter.send() }
+        return step.callback
+    }
+}

@@ -1,0 +1,63 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Tracing
+
+/// The span of one request, for the tracer that the application bootstrapped.
+///
+/// The HTTP client's own spans are off: they carry the URL with the secrets. This one has the plugin's URL with `•••` in
+/// place of each secret, and its redirects belong to it. It is a child of the call's span if the plugin sends the request
+/// inside the call or inside a callback of what it started there, and otherwise the root of a trace.
+package struct RequestSpan: Sendable {
+    private let span: any Span
+    private let tracer: any Tracer
+
+    /// Begins the span; nil if the application has no tracer.
+    init?(_ request: PluginRequest, to url: URLParts, _ gate: GateServices.Context) {
+        tracer = InstrumentationSystem.tracer
+        if tracer is NoOpTracer { return nil }
+        span = tracer.startSpan(request.method, ofKind: .client)
+        span.attributes["http.request.method"] = request.method
+        span.attributes["url.full"] = Self.shown(request.url, gate.redactor)
+        span.attributes["server.address"] = gate.redactor.redact(url.host)
+        span.attributes["server.port"] = Int64(url.effectivePort)
+        span.attributes["connector.path"] = gate.path
+    }
+
+    /// The URL with its placeholders masked, and without secrets that the plugin knows by other means.
+    private static func shown(_ template: String, _ redactor: Redactor) -> String {
+        let masked = try? SecretTemplate(Array(template.utf8))
+            .expanded(.verbatim, limit: 16 << 10, isStrict: false) { _ in Secret.mask }
+        return redactor.redact(masked.map { String(decoding: $0.bytes, as: UTF8.self) } ?? Secret.mask)
+    }
+
+    /// Adds the trace to a request's headers, in the form that the application's tracer chooses.
+    func inject(into headers: inout HTTPFields) {
+        tracer.inject(span.context, into: &headers, using: FieldInjector())
+    }
+
+    /// Ends the span.
+    ///
+    /// - Parameter result: The response, or a failure without secrets.
+    func end(_ result: Result<HTTPResponse, ServiceFailure>) {
+        switch result {
+        case .success(let response):
+            span.attributes["http.response.status_code"] = Int64(response.status)
+            if response.status >= 400 { span.setStatus(SpanStatus(code: .error)) }
+        case .failure(let failure):
+            span.recordError(failure)
+            span.setStatus(SpanStatus(code: .error, message: failure.message))
+        }
+        span.end()
+    }
+}
+
+/// Writes a trace into header fields.
+private struct FieldInjector: Injector {
+    /// Replaces a field.
+    func inject(_ value: String, forKey key: String, into headers: inout HTTPFields) {
+        headers.remove(key)
+        headers.append(key, value)
+    }
+}

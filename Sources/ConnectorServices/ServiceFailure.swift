@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+
+/// The failure of a service call, as the plugin receives it.
+package struct ServiceFailure: Error, Sendable, Hashable {
+    /// One of CONNECTOR_STATUSES.
+    package var status: Int32
+    /// One sentence for a person, without secrets.
+    package var message: String
+    /// The source of ``detail``: `host`, `http` or `errno`.
+    package var domain = "host"
+    /// The system's error number.
+    package var detail: Int32 = 0
+    /// Whether the same call may succeed later.
+    package var isRetryable = false
+
+    /// The arguments are wrong.
+    package static func invalid(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_INVALID), message: message)
+    }
+
+    /// The plugin broke the ABI.
+    package static func misuse(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_MISUSE), message: message)
+    }
+
+    /// More than a limit allows.
+    package static func tooLarge(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_TOO_LARGE), message: message)
+    }
+
+    /// The host does not permit it.
+    package static func denied(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_DENIED), message: message)
+    }
+
+    /// The work was given up.
+    package static func cancelled(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_CANCELLED), message: message)
+    }
+
+    /// The deadline passed.
+    package static func timedOut(_ message: String) -> Self {
+        Self(status: Int32(CONNECTOR_TIMED_OUT), message: message, domain: "http", isRetryable: true)
+    }
+
+    /// The gate closes or is closed.
+    package static var notOpen: Self {
+        Self(status: Int32(CONNECTOR_NOT_OPEN), message: "the gate is being closed")
+    }
+}
+
+extension ServiceFailure {
+    /// Redacts the secrets that the message quotes.
+    package func redacted(by redactor: Redactor) -> Self {
+        var failure = self
+        failure.message = redactor.redact(message)
+        return failure
+    }
+
+    /// The failure as the ABI's struct.
+    package var error: connector_error {
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        error.code = status
+        error.retryable = isRetryable ? 1 : 0
+        error.detail = detail
+        Self.copy(domain, to: &error.domain)
+        Self.copy(message, to: &error.message)
+        return error
+    }
+
+    /// Fills in the error object that a plugin lent, up to its `struct_size`.
+    ///
+    /// - Returns: The status to return to the plugin.
+    package func write(to pointer: UnsafeMutablePointer<connector_error>?) -> Int32 {
+        guard let pointer = unsafe pointer else { return status }
+        let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)
+        // The size field itself stays as its owner set it.
+        guard size > MemoryLayout<UInt32>.size else { return status }
+        var error = self.error
+        unsafe withUnsafeBytes(of: &error) { bytes in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[MemoryLayout<UInt32>.size..<size])
+            unsafe (UnsafeMutableRawPointer(pointer) + MemoryLayout<UInt32>.size)
+                .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(pointer), byteCount: rest.count)
+        }
+        return status
+    }
+
+    /// Copies text into an array of C characters, cut between characters, with a NUL at its end.
+    private static func copy<Tuple>(_ text: String, to tuple: inout Tuple) {
+        unsafe withUnsafeMutableBytes(of: &tuple) { buffer in
+            let bytes = text.utf8Prefix(buffer.count - 1)
+            unsafe buffer.copyBytes(from: bytes)
+            unsafe buffer[bytes.count] = 0
+        }
+    }
+}
+
+extension String {
+    /// The longest prefix within a limit of bytes that cuts no character (Unicode scalar) in two.
+    package func utf8Prefix(_ limit: Int) -> [UInt8] {
+        let bytes = utf8.prefix(limit + 1)
+        guard bytes.count > limit else { return Array(bytes) }
+        var end = limit
+        let array = Array(bytes)
+        while end > 0, array[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(array[..<end])
+    }
+}

@@ -1,0 +1,65 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import Synchronization
+
+/// The function tables that a plugin reaches the services by.
+extension GateServices {
+    /// The function table of a service, always at the same address.
+    ///
+    /// Null if there is no service of that id, if the manifest does not name it, and after ``invalidate()``.
+    ///
+    /// - Parameter id: The bytes of the id, in any encoding that a plugin comes up with.
+    package func table(_ id: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard id.count <= 64, let name = unsafe String(validating: id, as: UTF8.self) else { return nil }
+        return unsafe table(named: name)
+    }
+
+    /// The function table of a service; see ``table(_:)``.
+    package func table(named id: String) -> UnsafeRawPointer? {
+        guard isLent(id) else { return nil }
+        let address = state.withLock { state -> UInt? in
+            if let table = state.tables[id] { return table.address }
+            guard !state.isInvalid, let table = makeTable(id) else { return nil }
+            // Balanced in `invalidate`.
+            if state.tables.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
+            state.tables[id] = table
+            return table.address
+        }
+        guard let address else { return nil }
+        return unsafe UnsafeRawPointer(bitPattern: address)
+    }
+
+    private func makeTable(_ id: String) -> ServiceTable? {
+        let pointer = unsafe Unmanaged.passUnretained(self).toOpaque()
+        return switch id {
+        case "log/1": unsafe ServiceTable(LogService.table(context: pointer, level: logger.logLevel))
+        case "clock/1": unsafe ServiceTable(ClockService.table(context: pointer))
+        case "http/1": unsafe ServiceTable(HTTPService.table(context: pointer))
+        case "events/1": unsafe ServiceTable(EventsService.table(context: pointer))
+        case "storage/1": unsafe ServiceTable(StorageService.table(context: pointer))
+        default: nil
+        }
+    }
+
+    /// Whether the manifest declares a service; logs a request for any other.
+    ///
+    /// ConnectorKit asks for every service of the host to learn what is there. A plugin that does so inside `create` is
+    /// only looking around, which is no mistake of its author.
+    private func isLent(_ id: String) -> Bool {
+        let isDeclared = context.services.contains(id)
+        let isNews = state.withLock { $0.requests(for: id, isDeclared: isDeclared) }
+        if isNews { logUndeclared(id) }
+        return isDeclared
+    }
+
+    /// The gate behind the `context` of a table; nil for null.
+    ///
+    /// ``table(_:)`` gave the pointer out, and this object retains itself until ``invalidate()``. A plugin that passes
+    /// anything else corrupts its own process's memory.
+    static func at(_ context: UnsafeMutableRawPointer?) -> GateServices? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<GateServices>.fromOpaque(context).takeUnretainedValue()
+    }
+}

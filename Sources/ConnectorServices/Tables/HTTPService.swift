@@ -1,0 +1,104 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+
+/// The `http/1` service: see services/http.h.
+package enum HTTPService {
+    /// The maximum number of header fields in a request, and of their bytes in total.
+    private static let fieldLimits = (count: 256, bytes: 128 << 10)
+
+    private static let request:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<connector_http_request>?, connector_http_done?,
+            UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
+        ) -> Int32 = { context, request, done, user, id, error in
+            guard let gate = unsafe GateServices.at(context), let done = unsafe done, let id = unsafe id else {
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
+            }
+            // Tell the plugin the id before anything can complete the request and call `done`.
+            let name = ServiceIdentifier.next()
+            unsafe id.pointee = name
+            do throws(ServiceFailure) {
+                let copy = try unsafe copy(request, limit: gate.host.options.http.requestLimit)
+                try gate.startRequest(name, copy, unsafe RequestCallback(done, user: user))
+                return Int32(CONNECTOR_OK)
+            } catch let failure {
+                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+            }
+        }
+
+    private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
+        unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin gave the request up")))
+    }
+
+    /// The table for one gate.
+    package static func table(context: UnsafeMutableRawPointer) -> connector_http {
+        unsafe connector_http(
+            struct_size: UInt32(MemoryLayout<connector_http>.size),
+            flags: 0,
+            context: context,
+            request: fitting(request),
+            cancel: fitting(cancel)
+        )
+    }
+
+    /// Copies a request out of the plugin's memory.
+    private static func copy(
+        _ pointer: UnsafePointer<connector_http_request>?,
+        limit: Int
+    ) throws(ServiceFailure) -> PluginRequest {
+        guard let pointer = unsafe pointer else { throw .misuse("the request is null") }
+        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_http_request>.size else {
+            throw .misuse("the request's struct_size is too small for version 1")
+        }
+        let request = unsafe pointer.pointee
+        guard let method = unsafe PluginMemory.text(request.method, request.method_length, limit: 32) else {
+            throw .invalid("the method is null, not UTF-8 or longer than 32 bytes")
+        }
+        guard let url = unsafe PluginMemory.text(request.url, request.url_length, limit: 8192) else {
+            throw .invalid("the URL is null, not UTF-8 or longer than 8192 bytes")
+        }
+        guard unsafe request.body_length <= UInt64(limit) else {
+            throw .tooLarge("the request's body has more than \(limit) bytes")
+        }
+        guard let body = unsafe PluginMemory.bytes(request.body, request.body_length, limit: limit) else {
+            throw .misuse("the request's body is null with a length")
+        }
+        return PluginRequest(
+            flags: unsafe request.flags,
+            method: method,
+            url: url,
+            headers: try unsafe copy(request.headers, request.header_count),
+            body: body,
+            deadline: unsafe request.deadline_ns
+        )
+    }
+
+    private static func copy(
+        _ headers: UnsafePointer<connector_http_header>?,
+        _ count: UInt64
+    ) throws(ServiceFailure) -> HTTPFields {
+        guard count > 0 else { return [:] }
+        guard let headers = unsafe headers else { throw .misuse("the request's headers are null with a count") }
+        guard count <= UInt64(fieldLimits.count) else {
+            throw .tooLarge("the request has more than \(fieldLimits.count) headers")
+        }
+        var rest = fieldLimits.bytes
+        var fields = HTTPFields()
+        for index in 0..<Int(count) {
+            let header = unsafe headers[index]
+            guard let name = unsafe PluginMemory.text(header.name, header.name_length, limit: rest),
+                let value = unsafe PluginMemory.text(header.value, header.value_length, limit: rest)
+            else {
+                throw .invalid("a header is null or not UTF-8, or they have more than \(fieldLimits.bytes) bytes")
+            }
+            rest = max(0, rest - name.utf8.count - value.utf8.count)
+            fields.append(name, value)
+        }
+        return fields
+    }
+}

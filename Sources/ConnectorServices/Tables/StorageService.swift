@@ -1,0 +1,123 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+
+/// The `storage/1` service: see services/storage.h.
+package enum StorageService {
+    private typealias Error = UnsafeMutablePointer<connector_error>
+    private typealias Text = UnsafePointer<CChar>
+    private typealias Owned = UnsafeMutablePointer<connector_bytes_owned>
+
+    private static let get: @convention(c) (UnsafeMutableRawPointer?, Text?, UInt64, Owned?, Error?) -> Int32 = {
+        context,
+        key,
+        keyLength,
+        value,
+        error in
+        unsafe answer(context, error) { gate throws(ServiceFailure) in
+            let key = try unsafe copy(key, keyLength)
+            let value = try unsafe usable(value)
+            guard let bytes = try gate.storage.value(of: key) else { throw notFound }
+            unsafe OwnedBytes.fill(value, with: bytes)
+        }
+    }
+
+    private static let set:
+        @convention(c) (UnsafeMutableRawPointer?, Text?, UInt64, UnsafePointer<UInt8>?, UInt64, Error?) -> Int32 = {
+            context,
+            key,
+            keyLength,
+            value,
+            valueLength,
+            error in
+            unsafe answer(context, error) { gate throws(ServiceFailure) in
+                let key = try unsafe copy(key, keyLength)
+                guard valueLength <= UInt64(CONNECTOR_STORAGE_VALUE_LIMIT) else {
+                    throw .tooLarge("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes")
+                }
+                let limit = Int(CONNECTOR_STORAGE_VALUE_LIMIT)
+                guard let bytes = unsafe PluginMemory.bytes(value, valueLength, limit: limit) else {
+                    throw .misuse("the value is null with a length")
+                }
+                try gate.storage.set(key, to: bytes)
+            }
+        }
+
+    private static let remove: @convention(c) (UnsafeMutableRawPointer?, Text?, UInt64, Error?) -> Int32 = {
+        context,
+        key,
+        keyLength,
+        error in
+        unsafe answer(context, error) { gate throws(ServiceFailure) in
+            guard try gate.storage.remove(unsafe copy(key, keyLength)) else { throw notFound }
+        }
+    }
+
+    private static let list: @convention(c) (UnsafeMutableRawPointer?, Text?, UInt64, Owned?, Error?) -> Int32 = {
+        context,
+        prefix,
+        prefixLength,
+        keys,
+        error in
+        unsafe answer(context, error) { gate throws(ServiceFailure) in
+            let prefix = try unsafe prefixLength == 0 ? [] : copy(prefix, prefixLength)
+            let keys = try unsafe usable(keys)
+            let names = try gate.storage.keys(startingWith: prefix).map {
+                JSONValue.string(String(decoding: $0, as: UTF8.self))
+            }
+            unsafe OwnedBytes.fill(keys, with: JSONValue.array(names).utf8())
+        }
+    }
+
+    /// The table for one gate.
+    package static func table(context: UnsafeMutableRawPointer) -> connector_storage {
+        unsafe connector_storage(
+            struct_size: UInt32(MemoryLayout<connector_storage>.size),
+            flags: 0,
+            context: context,
+            get: fitting(get),
+            set: fitting(set),
+            remove: fitting(remove),
+            list: fitting(list)
+        )
+    }
+
+    private static var notFound: ServiceFailure {
+        ServiceFailure(status: Int32(CONNECTOR_NOT_FOUND), message: "nothing is stored under this key")
+    }
+
+    /// Turns the error that a body throws into a status and an error object.
+    private static func answer(
+        _ context: UnsafeMutableRawPointer?,
+        _ error: Error?,
+        _ body: (GateServices) throws(ServiceFailure) -> Void
+    ) -> Int32 {
+        guard let gate = unsafe GateServices.at(context) else { return Int32(CONNECTOR_MISUSE) }
+        do throws(ServiceFailure) {
+            try body(gate)
+            return Int32(CONNECTOR_OK)
+        } catch let failure {
+            return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+        }
+    }
+
+    private static func copy(_ key: Text?, _ length: UInt64) throws(ServiceFailure) -> [UInt8] {
+        guard unsafe key != nil else { throw .misuse("the key is null") }
+        let limit = Int(CONNECTOR_STORAGE_KEY_LIMIT)
+        guard length > 0, let text = unsafe PluginMemory.text(key, length, limit: limit) else {
+            throw .invalid("the key is empty, longer than \(limit) bytes or not UTF-8")
+        }
+        return Array(text.utf8)
+    }
+
+    private static func usable(_ owned: Owned?) throws(ServiceFailure) -> Owned {
+        guard let owned = unsafe owned else { throw .misuse("the place for the result is null") }
+        guard unsafe Int(owned.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size else {
+            throw .misuse("the struct_size of the place for the result is too small for version 1")
+        }
+        return unsafe owned
+    }
+}

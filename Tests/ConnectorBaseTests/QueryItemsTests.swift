@@ -1,0 +1,35 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Testing
+
+@Suite struct QueryItemsTests {
+    @Test(arguments: [
+        ("a%20b", "a b"), ("100%", "100%"), ("%zz", "%zz"), ("%C3%A9", "é"), ("%ff", "\u{FFFD}"), ("%4", "%4"),
+    ])
+    func `escapes are decoded and anything else is kept`(encoded: String, decoded: String) {
+        #expect(PercentCoding.decode(encoded) == decoded)
+    }
+
+    @Test func `a query keeps order and repetition`() {
+        let query = QueryItems(parsing: "b=1&a=x+y&b=2&&flag&c=%3D")
+        #expect(query.items.map(\.name) == ["b", "a", "b", "flag", "c"])
+        #expect(query["a"] == "x y")
+        #expect(query["flag"] == "")
+        #expect(query["c"] == "=")
+        #expect(query.encoded == "b=1&a=x%20y&b=2&flag=&c=%3D")
+    }
+
+    @Test(arguments: [("a%20b", "a b"), ("%C3%A9", "é"), ("100%", nil), ("%zz", nil), ("%ff", nil)])
+    func `a strict reader takes nothing but UTF-8 in percent-encoding`(encoded: String, text: String?) {
+        #expect(PercentCoding.text(encoded) == text)
+    }
+
+    @Test func `a malformed item is left out where none may be repaired, and no more items are read than allowed`() {
+        let text = "a=1&b=%ff&%zz=2&c=3&d=4"
+        #expect(QueryItems(parsing: text, malformed: .omitted).items.map(\.name) == ["a", "c", "d"])
+        #expect(QueryItems(parsing: text, malformed: .omitted, limit: 4).items.map(\.name) == ["a", "c"])
+        #expect(QueryItems(parsing: text)["%zz"] == "2")
+    }
+}

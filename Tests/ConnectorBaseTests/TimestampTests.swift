@@ -1,0 +1,64 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorBase
+
+@Suite struct TimestampTests {
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z", "Thu, 01 Jan 1970 00:00:00 GMT"),
+        (784_111_777_000_000_000, "1994-11-06T08:49:37.000Z", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z", "Tue, 29 Feb 2000 00:00:00 GMT"),
+        (1_767_355_205_678_900_000, "2026-01-02T12:00:05.678Z", "Fri, 02 Jan 2026 12:00:05 GMT"),
+        (.max, "2554-07-21T23:34:33.709Z", "Sun, 21 Jul 2554 23:34:33 GMT"),
+    ])
+    func `a moment is written for JSON and for HTTP`(nanoseconds: UInt64, text: String, httpDate: String) {
+        let moment = Timestamp(nanoseconds: nanoseconds)
+        #expect(moment.description == text)
+        #expect(moment.httpDate == httpDate)
+    }
+
+    @Test func `what is written is read, on every day of four centuries`() {
+        for day in 0..<146_097 as Range<UInt64> {
+            let moment = Timestamp(nanoseconds: day * 86_400_000_000_000 + day % 86_400 * 1_000_000_000)
+            #expect(Timestamp(parsing: moment.description) == moment)
+            #expect(Timestamp(httpDate: moment.httpDate) == moment)
+        }
+    }
+
+    @Test(arguments: [
+        "", "2026-01-02", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-32T00:00:00Z",
+        "2026-01-02T24:00:00Z",
+        "2026-01-02T12:60:00Z", "2026-01-02T12:00:61Z", "2026-01-02T12:00:00.Z", "1969-12-31T23:59:59Z",
+        "1970-01-01T00:00:00+00:01",
+    ])
+    func `what is no moment is not read`(text: String) {
+        #expect(Timestamp(parsing: text) == nil)
+    }
+
+    @Test func `the written form of a moment is told from every other`() {
+        var random = SeededGenerator(seed: 24)
+        let letters = Array("0123456789-:.TZtz +".utf8)
+        func isWritten(_ text: [UInt8]) -> Bool { Timestamp.isWritten(text.span) }
+        func comesBack(_ text: [UInt8]) -> Bool {
+            let text = String(decoding: text, as: UTF8.self)
+            return Timestamp(parsing: text)?.description == text
+        }
+        for _ in 0..<2000 {
+            let moment = Timestamp(nanoseconds: .random(in: 0...16_725_225_599_999_999_999, using: &random))
+            var text = Array(moment.description.utf8)
+            #expect(isWritten(text))
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                text[Int.random(in: text.indices, using: &random)] = letters.randomElement(using: &random) ?? 0
+            }
+            #expect(isWritten(text) == comesBack(text), "\(String(decoding: text, as: UTF8.self))")
+            text.removeLast(Int.random(in: 1...24, using: &random))
+            #expect(!isWritten(text))
+        }
+        for text in ["2026-02-30T00:00:00.000Z", "2026-04-31T00:00:00.000Z", "2026-01-02T12:00:60.000Z"] {
+            #expect(!isWritten(Array(text.utf8)))
+        }
+    }
+}

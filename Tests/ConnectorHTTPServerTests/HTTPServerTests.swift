@@ -1,0 +1,183 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorTestSupport
+import Synchronization
+import Testing
+
+@testable import ConnectorHTTPServer
+
+/// A server and clients that mean it no good, over real connections.
+@Suite(.timeLimit(.minutes(3))) struct HTTPServerTests {
+    private static let request = Array("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+
+    private static let admit: @Sendable (ServerRequest) -> RequestAdmission = { request in
+        .answer(ServerResponse(status: 200, [:], .bytes(Array("ok\n".utf8))))
+    }
+
+    @Test func `ten thousand connections that say nothing keep no client out`() async throws {
+        RawSocket.raiseLimit()
+        try await serving(ServerLimits(), Self.admit) { server, port in
+            try await blocking {
+                // Those that made room are closed here, too: they only take descriptors.
+                var open: [Int: RawSocket.Box] = [:]
+                for number in 0..<10_000 {
+                    open[number] = RawSocket.Box(try RawSocket(port: port))
+                    open[number - 600] = nil
+                }
+                #expect(server.table.count <= 512)
+                let client = try RawSocket(port: port)
+                client.send(Self.request)
+                #expect(client.read(until: "ok\n").hasPrefix("HTTP/1.1 200 OK\r\n"))
+            }
+            #expect(try await ask(port).hasSuffix("ok\n"))
+            #expect(server.table.count <= 512)
+        }
+    }
+
+    @Test func `clients that send thousands of requests and read no answer keep no client out`() async throws {
+        let admitted = Atomic(0)
+        try await serving(ServerLimits()) { request in
+            admitted.add(1, ordering: .relaxed)
+            return Self.admit(request)
+        } _: { server, port in
+            let flood = Array(repeatElement(Self.request, count: 3000).joined())
+            let open = try await blocking {
+                try (0..<200).map { _ in
+                    let socket = RawSocket.Box(try RawSocket(port: port))
+                    _ = socket.value.offer(flood)
+                    return socket
+                }
+            }
+            for _ in 0..<20 { #expect(try await ask(port).hasSuffix("ok\n")) }
+            #expect(server.table.busyCount == 0, "what is answered at once takes no place from anybody")
+            _ = open
+        }
+        #expect(admitted.load(ordering: .relaxed) >= 20)
+    }
+
+    @Test func `a stranger's flood costs one look a connection`() async throws {
+        let admitted = Atomic(0)
+        try await serving(ServerLimits()) { request in
+            if request.fields["Host"] == "evil" { admitted.add(1, ordering: .relaxed) }
+            return request.fields["Host"] == "evil"
+                ? .answer(ServerResponse(status: 421, isLast: true)) : Self.admit(request)
+        } _: { server, port in
+            let flood = Array(repeatElement(Array("GET / HTTP/1.1\r\nHost: evil\r\n\r\n".utf8), count: 3000).joined())
+            let answers = try await blocking {
+                try (0..<100).map { _ in
+                    let socket = try RawSocket(port: port)
+                    _ = socket.offer(flood)
+                    socket.finish()
+                    return socket.read()
+                }
+            }
+            #expect(admitted.load(ordering: .relaxed) <= 100)
+            #expect(answers.allSatisfy { $0.isEmpty || $0.hasPrefix("HTTP/1.1 421 ") }, "a reset may be faster")
+            #expect(try await ask(port).hasSuffix("ok\n"))
+        }
+    }
+
+    @Test func `clients that do not read large answers, or send large bodies slowly, keep no client out`() async throws
+    {
+        let large = [UInt8](repeating: 0x61, count: 8 << 20)
+        try await serving(ServerLimits()) { request in
+            guard request.method == "GET" else {
+                return .read(
+                    limit: 1 << 20,
+                    tooLarge: { ServerResponse(status: 413) },
+                    answer: { _ in ServerResponse(status: 200) }
+                )
+            }
+            return request.target == "/large"
+                ? .answer(ServerResponse(status: 200, [:], .bytes(large))) : Self.admit(request)
+        } _: { server, port in
+            let open = try await blocking {
+                try (0..<600).map { number in
+                    let socket = RawSocket.Box(try RawSocket(port: port))
+                    let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nslow"
+                    socket.value.send((number.isMultiple(of: 2) ? "GET /large HTTP/1.1\r\nHost: a\r\n\r\n" : post).utf8)
+                    return socket
+                }
+            }
+            for _ in 0..<10 { #expect(try await ask(port).hasSuffix("ok\n")) }
+            #expect(server.table.count <= 512)
+            _ = open
+        }
+    }
+
+    @Test func `streams and long work have a bound, beyond which others are still served`() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        var limits = ServerLimits()
+        limits.connections = 32
+        try await serving(limits) { request in
+            guard request.target != "/livez" else { return Self.admit(request) }
+            return .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    guard request.target == "/stream" else {
+                        start.yield()
+                        for await _ in AsyncStream<Void>.makeStream().stream {}
+                        return ServerResponse(status: 200)
+                    }
+                    return ServerResponse(
+                        status: 200,
+                        [:],
+                        .stream { writer in
+                            try await writer.write(Array("begun".utf8))
+                            for await _ in AsyncStream<Void>.makeStream().stream {}
+                        }
+                    )
+                }
+            )
+        } _: { server, port in
+            func open(_ target: String) throws -> RawSocket.Box {
+                let socket = RawSocket.Box(try RawSocket(port: port))
+                socket.value.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+                return socket
+            }
+            var held: [RawSocket.Box] = []
+            for _ in 0..<16 {
+                let stream = try open("/stream")
+                #expect(try await blocking { stream.value.read(until: "begun") }.hasPrefix("HTTP/1.1 200 "))
+                held.append(stream)
+            }
+            #expect(try await ask(port, "/stream").hasPrefix("HTTP/1.1 503 "), "one stream too many")
+            var starts = started.makeAsyncIterator()
+            for _ in 0..<12 {
+                held.append(try open("/work"))
+                await starts.next()
+            }
+            #expect(server.table.busyCount == 28)
+            #expect(try await ask(port, "/work").hasPrefix("HTTP/1.1 503 "), "too much at once")
+            for _ in 0..<10 { #expect(try await ask(port).hasSuffix("ok\n")) }
+            _ = held
+        }
+    }
+
+    @Test func `a server that finishes ends idle connections at once, and others after their answer`() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (going, go) = AsyncStream.makeStream(of: Void.self)
+        try await serving(ServerLimits()) { _ in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    begin.finish()
+                    for await _ in going {}
+                    return ServerResponse(status: 200, [:], .bytes(Array("done".utf8)))
+                }
+            )
+        } _: { server, port in
+            let idle = RawSocket.Box(try RawSocket(port: port))
+            let answer = Task { try await ask(port) }
+            for await _ in begun {}
+            server.finish()
+            #expect(try await blocking { idle.value.read() }.isEmpty)
+            go.finish()
+            #expect(try await answer.value.hasSuffix("done"))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// What another package may write against the libraries, as its compiler sees it: tests of this package see more.
+@Suite struct ApplicationSourceTests {
+    /// The diagnostics of a source file that is no part of this package, one to a line.
+    private func diagnostics(of source: String) throws -> [String] {
+        let workspace = try Workspace()
+        try workspace.write(source, to: "Application.swift")
+        let (root, build) = (FixturePlugins.root, Program.buildDirectory)
+        let maps =
+            "'\(build)'/*.build/module.modulemap '\(root)'/Sources/*/module.modulemap"
+            + " '\(root)'/Sources/*/include/module.modulemap '\(build)'/../../checkouts/*/Sources/*/include/module.modulemap"
+        let script = """
+            set -- -typecheck -parse-as-library -swift-version 6 -diagnostic-style llvm -I '\(build)/Modules'
+            for map in \(maps); do [ ! -f "$map" ] || set -- "$@" -Xcc "-fmodule-map-file=$map"; done
+            swiftc "$@" '\(workspace.path)/Application.swift' >'\(workspace.path)/output' 2>&1
+            """
+        shell(script)
+        return try readFile(at: "\(workspace.path)/output").split(separator: "\n").map(String.init)
+            .filter { $0.contains("error: ") || $0.contains("warning: ") }
+    }
+
+    @Test(arguments: [
+        "WebConsole.run(host)", "TerminalConsole.run(host)", "host.gate(\"calculator\").call(\"add\", 1, 2)",
+    ])
+    func `a line that the documentation shows compiles as it stands`(line: String) throws {
+        #expect(shell("grep -rqF '\(line)' '\(FixturePlugins.root)/README.md' '\(FixturePlugins.root)/docs'") == 0)
+        let source = """
+            import ConnectorConsoleTerminal
+            import ConnectorConsoleWeb
+            import ConnectorHost
+
+            func use(_ host: ConnectorHost) async throws {
+                let result: Any = try await \(line)
+                print(result)
+            }
+            """
+        #expect(try diagnostics(of: source).filter { $0.contains("error: ") } == [])
+    }
+
+    @Test func `an application makes acts of the console, and asks for the time`() throws {
+        let source = """
+            import ConnectorConsole
+            import ConnectorManifest
+
+            let acts = [
+                ConsoleAct(.retry, .gate("geocoder/google"), title: "retry google"),
+                ConsoleAct(.drop, .letters, title: "drop all", question: "Drop all?", commandLine: "outbox drop --all"),
+                ConsoleAct(.replay, .letter("1", connector: nil), title: "replay"),
+                ConsoleAct(.call, .operation("add", of: "sums", ["a": 1], isDelivered: false), title: "add"),
+                ConsoleAct(ConsoleAct.Verb(rawValue: "pause"), .gate("sums"), title: "pause"),
+            ]
+            let words = acts.map { act in act.verb == .retry ? act.title : act.verb.rawValue }
+            let targets = acts.filter { $0.subject == .letters }
+            let now = Timestamp.now
+            """
+        #expect(try diagnostics(of: source) == [])
+    }
+
+    @Test func `earlier names of types work, and say what they are called now`() throws {
+        let source = """
+            import ConnectorKit
+            import ConnectorSimulator
+            import Integrator
+
+            struct Lengths: DataProvider {
+                func request(_ text: String) async throws -> Int { text.count }
+            }
+            let flow: Integrator<String, Int> = Integrator(provider: Lengths(), execution: .latest)
+            let call: PreparedCall<String, Int> = flow.prepare("a")
+            let headers: HTTPHeaders = ["Accept": "text/html"]
+            let time: WallTime = .now
+            """
+        let found = try diagnostics(of: source)
+        #expect(found.filter { $0.contains("error: ") } == [])
+        for name in ["CallFlow", "DeferredCall", "HTTPFields", "Timestamp"] {
+            #expect(found.contains { $0.contains("is deprecated: renamed to '\(name)'") }, "\(name)")
+        }
+    }
+}

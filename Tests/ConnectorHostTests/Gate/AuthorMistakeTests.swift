@@ -1,0 +1,125 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import InMemoryLogging
+import Logging
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+/// Mistakes that authors of plugins make, and what the host says of them.
+@Suite(.timeLimit(.minutes(5))) struct AuthorMistakeTests {
+    private let log = InMemoryLogHandler()
+
+    private func host(_ plugin: String, _ config: JSONObject = [:], settings: String = "") throws -> TestHost {
+        var logger = Logger(label: "test") { [log] _ in log }
+        logger.logLevel = .trace
+        let settings = settings.isEmpty ? #""probe": "off", "timeout": "2s""# : settings
+        return try TestHost(TestHost.leaf("gate", plugin: plugin, config, settings: settings), logger: logger)
+    }
+
+    /// The services that the log says are not declared.
+    private var undeclared: [String] {
+        log.entries.filter { $0.message == "plugin asked for a service that its manifest does not declare" }
+            .compactMap { $0.metadata["service"]?.description }.sorted()
+    }
+
+    /// Waits until the plugin's function `open` has returned.
+    private func openHasReturned(_ test: TestHost) async {
+        while let gate = try? test.host.target("gate").node.gate {
+            let generation = gate.storage.withLock { $0.successor ?? $0.current }
+            if generation?.state.withLock({ $0.hasBegun && $0.step == nil }) == true { return }
+            await Task.yield()
+        }
+    }
+
+    @Test func `a plugin that opens without evidence does not open`() async throws {
+        let gate = try #require(await host("null-evidence").host.open()["gate"])
+        #expect(gate.state == .failed)
+        #expect(gate.evidence.isEmpty)
+        #expect(gate.error?.code == .misbehaved)
+        #expect(gate.error?.message == "the plugin completed open without evidence")
+        #expect(gate.error?.fix?.contains(#"[{"kind": "configured"}]"#) == true)
+    }
+
+    @Test func `a plugin that asks for a service that its manifest does not name is told so, once`() async throws {
+        let test = try host("asks-undeclared")
+        #expect(await test.host.open()["gate"]?.state == .open)
+        #expect(undeclared == ["storage/1", "x/1"])
+        #expect(log.entries.allSatisfy { $0.metadata["service"]?.description != "clock/1" })
+        await test.host.close()
+    }
+
+    @Test(arguments: ["one", "all"])
+    func `a plugin that asks for every service in create only looks around`(_ count: String) async throws {
+        let test = try host("asks-undeclared", ["create": .string(count)])
+        #expect(await test.host.open()["gate"]?.state == .open)
+        #expect(undeclared == (count == "one" ? ["http/1", "storage/1", "x/1"] : ["x/1"]))
+        await test.host.close()
+    }
+
+    @Test func `unavailable is tried again at opening though the plugin does not call it retryable`() async throws {
+        let test = try host(
+            "calls",
+            ["name": .string(TestHost.unique("away")), "opens": "silently away"],
+            settings: #""probe": "off", "retry": {"attempts": 5, "initial": "1s", "max": "1s"}"#
+        )
+        async let report = test.host.open()
+        await test.advance(by: .milliseconds(100), until: .open, "gate")
+        let gate = try #require(await report["gate"])
+        #expect(gate.state == .open)
+        // The clock does not wait for an image that is slow to load, which then takes one attempt more.
+        #expect((3...4).contains(gate.attempts))
+        await test.host.close()
+    }
+
+    @Test func `an opening that the plugin forgot is its fault, and not that of a slow server`() async throws {
+        let test = try host("never-opens")
+        async let report = test.host.open()
+        await openHasReturned(test)
+        await test.clock.advance(toTimerAfter: .seconds(2))
+        let error = try #require(await report["gate"]?.error)
+        #expect(error.code == .timedOut)
+        #expect(error.message == "open did not complete within 2.0 s")
+        #expect(error.cause?.contains("the plugin never completed it") == true)
+        #expect(error.fix?.contains("fix the plugin") == true)
+    }
+
+    @Test func `an opening that waits for a timer or a request is no forgotten one`() async throws {
+        let test = try host("timer", settings: #""probe": "off", "timeout": "5ms""#)
+        async let report = test.host.open()
+        await openHasReturned(test)
+        await test.clock.timers(atLeast: 2)
+        test.clock.advance(by: .milliseconds(5))
+        let error = try #require(await report["gate"]?.error)
+        #expect(error.message.hasPrefix("open did not complete within"))
+        #expect(error.cause == nil && error.fix == nil)
+        await test.host.close()
+    }
+
+    @Test func `an operation that the plugin forgot is its fault, too`() async throws {
+        let test = try host("calls")
+        await test.host.open()
+        let name = TestHost.unique("forgotten")
+        async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(1)) }
+        try await TestHost.taken(name)
+        await test.clock.advance(toTimerAfter: .seconds(1))
+        let error = try await answer
+        #expect(error.message == "begin did not complete within 1.0 s")
+        #expect(error.cause?.contains("the plugin never completed it") == true)
+        await test.host.close()
+    }
+
+    @Test func `nulls and impossible lengths in every function of the host are refused`() async throws {
+        let test = try host("nulls")
+        #expect(await test.host.open()["gate"]?.state == .open)
+        #expect(try await test.call("gate", "sweep") == 0)
+        #expect(try await test.call("gate", "sweep") == 0)
+        await test.host.close()
+    }
+}

@@ -1,0 +1,98 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A plugin is told of cancelled calls whatever its other functions, and those of other plugins, do.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CancelThreadsTests {
+    /// Calls an operation on the caller's thread, because no other may be free.
+    private func number(_ name: String, _ test: TestHost) async throws -> Int64 {
+        try await test.host.gate("gate").withPrepared(name) { call throws(ConnectorError) in
+            try call()
+            return try call.integer()
+        }
+    }
+
+    /// Waits until so many calls hold the plugin.
+    private func holds(_ test: TestHost, _ count: Int64) async throws {
+        while try await number("held", test) != count { await Task.yield() }
+    }
+
+    @Test func `a deadline frees the functions that hold every thread of the instance`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "frees-on-cancel"))
+        let before = try await number("held", test)
+        await withTaskGroup(of: ConnectorError.Code?.self) { group in
+            for _ in 0..<CallThreads.limit {
+                group.addTask {
+                    try? await failure { () throws(ConnectorError) in
+                        try await test.call("gate", "hold", options: CallOptions(timeout: .seconds(1)))
+                    }.code
+                }
+            }
+            try? await holds(test, before + Int64(CallThreads.limit))
+            await test.clock.timers(atLeast: CallThreads.limit)
+            test.clock.advance(by: .seconds(1))
+            for await code in group { #expect(code == .timedOut) }
+        }
+        // The cancellations were sent, and each of them has freed a thread.
+        try await holds(test, before)
+        let call = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "hold") } }
+        try await holds(test, before + 1)
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        try await holds(test, before)
+        await test.host.close()
+    }
+
+    @Test func `a cancellation reaches the plugin while every thread of the pool is blocked`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "frees-on-cancel"))
+        let (held, cancelled) = (try await number("held", test), try await number("cancelled", test))
+        let call = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "wait") } }
+        try await holds(test, held + 1)
+        let (entered, ended) = (CallCounter(), CallCounter())
+        let gate = Monitor(false)
+        let workers = test.host.environment.calls.workers
+        for _ in 0..<512 {
+            workers.run {
+                entered.add()
+                gate.wait { $0 ? .proceed(()) : .wait(until: nil) }
+                gate.signal()
+                ended.add()
+            }
+        }
+        await entered.reaches(512)
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        while try await number("cancelled", test) != cancelled + 1 { await Task.yield() }
+        gate.withLock { $0 = true }
+        gate.signal()
+        await ended.reaches(512)
+        await test.host.close()
+    }
+
+    @Test func `functions that never return from cancel hold four threads, and no more`() async throws {
+        let test = try await TestHost.opened(
+            TestHost.leaf("gate", plugin: "frees-on-cancel", ["cancel": "blocks"])
+        )
+        let held = try await number("held", test)
+        let calls = (0..<10).map { _ in
+            Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "wait") } }
+        }
+        try await holds(test, held + 10)
+        for call in calls { call.cancel() }
+        for call in calls { #expect(try await call.value.code == .cancelled) }
+        while test.host.environment.calls.cancelThreads.threadCount < 4 { await Task.yield() }
+        #expect(test.host.environment.calls.cancelThreads.threadCount <= 5)
+    }
+}

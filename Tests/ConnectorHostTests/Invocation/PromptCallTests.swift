@@ -1,0 +1,150 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Operations whose manifest says `"prompt": true` run on their caller's thread, as long as they are prompt.
+@Suite(.timeLimit(.minutes(5))) struct PromptCallTests {
+    /// A clock on which time passes only between two looks at it, as much as a test says.
+    private final class SteppingClock: HostClock {
+        private let clock = ManualHostClock()
+        private let state = Mutex((time: 1_000_000_000 as UInt64, step: 0 as UInt64))
+
+        /// How much time passes between two looks.
+        func step(by duration: Duration) { state.withLock { $0.step = duration.nanoseconds } }
+
+        func now() -> UInt64 {
+            state.withLock { state in
+                state.time += state.step
+                return state.time
+            }
+        }
+
+        func wallTime() -> Timestamp { clock.wallTime() }
+
+        func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+            clock.schedule(after: delay, fire)
+        }
+
+        func cancel(_ timer: HostTimer) -> Bool { clock.cancel(timer) }
+    }
+
+    private let clock = SteppingClock()
+
+    private func opened() async throws -> ConnectorHost {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "gate", "plugin": "prompt", "probe": "off"}]"#,
+            plugins: [Fixtures.contract("prompt")],
+            clock: clock
+        )
+        #expect(await host.open().isReady)
+        return host
+    }
+
+    /// The calling thread, as the plugin names it.
+    private var thread: JSONValue {
+        #if canImport(Glibc)
+            .integer(Int64(clamping: pthread_self()))
+        #else
+            .integer(Int64(clamping: UInt(bitPattern: pthread_self())))
+        #endif
+    }
+
+    /// The thread on which an operation runs.
+    private func thread(of operation: String, _ gate: GateClient) async throws -> JSONValue {
+        switch operation {
+        case "threadFor", "elsewhere": try await gate.call(operation, 1)
+        default: try await gate.call(operation)
+        }
+    }
+
+    /// Whether an operation runs on its caller's thread.
+    private func isInline(_ operation: String, _ gate: GateClient) async throws -> Bool {
+        let before = thread
+        let inside = try await thread(of: operation, gate)
+        return inside == before
+    }
+
+    @Test(arguments: ["thread", "threadFor", "begin"])
+    func `a prompt operation runs on its caller's thread`(_ operation: String) async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        #expect(try await isInline(operation, gate))
+        #expect(try await isInline(operation, gate))
+        #expect(try await !isInline("elsewhere", gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
+    @Test(arguments: ["thread", "threadFor", "begin"])
+    func `one that took over a millisecond is reported once, and runs on a thread from then on`(
+        _ operation: String
+    ) async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        clock.step(by: .microseconds(400))
+        #expect(try await isInline(operation, gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        clock.step(by: .milliseconds(2))
+        #expect(try await isInline(operation, gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 1)
+        clock.step(by: .zero)
+        #expect(try await !isInline(operation, gate))
+        #expect(try await !isInline(operation, gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 1)
+        // The other operations are judged by themselves.
+        for other in ["thread", "threadFor", "begin"] where other != operation {
+            #expect(try await isInline(other, gate))
+        }
+        await host.close()
+    }
+
+    @Test func `values are bound to their slots, and the answer is the function's`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        #expect(try await gate.call("add", 1, 2.5) == 3.5)
+        #expect(try await gate.call("add", 1 as Int64, 2, "four") == 7.0)
+        #expect(try await gate.call("add", JSONValue.integer(1), JSONValue.number(2), JSONValue.null) == 3.0)
+        #expect(try await gate.call("add", ["a": 1, "b": 2]) == 3.0)
+        #expect(try await gate.call("prompt/add", 1, 1) == 2.0)
+        await host.close()
+    }
+
+    @Test func `every mistake is found before the function runs, and in the same words as on a thread`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        func message(_ body: () async throws(ConnectorError) -> JSONValue) async throws -> String {
+            let error = try await failure(body)
+            #expect(error.code == .invalid)
+            #expect(error.connector == "gate")
+            return error.message
+        }
+        #expect(
+            try await message { () throws(ConnectorError) in try await gate.call("add", "x", 1) }
+                == "add, a: expected i64, got a string"
+        )
+        #expect(try await message { () throws(ConnectorError) in try await gate.call("add", 1) } == #"add needs "b""#)
+        #expect(
+            try await message { () throws(ConnectorError) in try await gate.call("add", 1, 2, "c", 4) }
+                == "add takes 3 values"
+        )
+        let failed = try await failure { () throws(ConnectorError) in try await gate.call("fail", 1) }
+        #expect(failed.code == .conflict && failed.message == "it is taken" && failed.connector == "gate")
+        await host.close()
+        let closed = try await failure { () throws(ConnectorError) in try await gate.call("add", 1, 2) }
+        #expect(closed.code == .notOpen)
+    }
+}

@@ -1,0 +1,125 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+// An application imports nothing else.
+import ConnectorHost
+import Testing
+
+/// The outbox by what is public alone.
+@Suite(.timeLimit(.minutes(5))) struct ApplicationOutboxTests {
+    private let scratch = ScratchDirectory()
+
+    /// A host before two vendors, which refuse for good what is named `refuse`.
+    private func host(isQueued: Bool = true) throws -> ConnectorHost {
+        var policy = DeliveryPolicy()
+        policy.batchCount = 1
+        let delivery: DeliveryPolicy? = isQueued ? policy : .direct
+        let plugin = Fixtures.contract("deliveries")
+        let connectors = ["a", "b"].map {
+            Connector($0, plugin: plugin, probeInterval: nil, delivery: delivery)
+        }
+        #expect(connectors.map(\.deliveryMode) == Array(repeating: isQueued ? .queued : .direct, count: 2))
+        let configuration = try Configuration(
+            connectors: [Connector("vendors", connectors: connectors)],
+            state: scratch.path + "/state"
+        )
+        return try ConnectorHost(configuration, options: ConnectorHost.Options(stateDirectory: scratch.path))
+    }
+
+    /// Sends events that both vendors refuse, and waits until they are dead letters.
+    private func refused(_ count: Int, _ host: ConnectorHost) async throws -> [String] {
+        var ids: [String] = []
+        for _ in 1...count {
+            let receipt = try await host.analytics("vendors").track("refuse")
+            ids.append(receipt.id)
+            await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        }
+        return ids
+    }
+
+    @Test func `dead letters are listed page by page, with everything that is known of them`() async throws {
+        let host = try host()
+        #expect(try await host.deadLetters().isEmpty, "also before anything was stored")
+        await host.open()
+        let ids = try await refused(3, host)
+        let all = try await host.deadLetters()
+        #expect(all.count == 6)
+        #expect(Set(all.map(\.connector)) == ["vendors/a", "vendors/b"])
+        let letter = try #require(all.first)
+        #expect(letter.id == ids[0])
+        #expect((letter.capability, letter.operation) == ("analytics/1", "track"))
+        #expect(letter.reason == "the vendor refuses it" && letter.code == .invalid)
+        #expect(letter.attempts == 1 && letter.lastAttemptAt != nil)
+        #expect(try JSONValue(parsing: letter.payload)["messageId"]?.string == ids[0])
+        var (pages, cursor): ([[DeadLetter]], DeadLetter.Cursor?) = ([], nil)
+        repeat {
+            let page = try await host.deadLetters(of: "vendors/a", limit: 2, after: cursor)
+            pages.append(page)
+            // A cursor survives as a text.
+            cursor = page.last.flatMap { DeadLetter.Cursor($0.cursor.description) }
+        } while cursor != nil
+        #expect(pages.map { $0.map(\.id) } == [[ids[0], ids[1]], [ids[2]], []])
+        #expect(try await host.deadLetters(limit: 0).isEmpty)
+        #expect(try await host.deadLetters(limit: -1).isEmpty)
+        #expect(DeadLetter.Cursor("nonsense") == nil)
+        await host.close()
+    }
+
+    @Test func `dead letters are replayed and dropped, by connector and by id, also by the next host`() async throws {
+        let first = try host()
+        await first.open()
+        let ids = try await refused(3, first)
+        #expect(try await first.dropDeadLetters(of: "vendors/b", ids: [ids[0]]) == 1)
+        #expect(try await first.dropDeadLetters(of: "vendors/b", ids: [ids[0], "no such id"]) == 0)
+        await first.close()
+        let second = try host()
+        #expect(try await second.deadLetters(of: "vendors").count == 5)
+        #expect(try await second.replayDeadLetters(of: "vendors/a", ids: [ids[1]]) == 1)
+        #expect(try await second.deadLetters(of: "vendors/a").count == 2)
+        await second.open()
+        // It is refused again.
+        try await second.flush()
+        #expect(try await second.deadLetters(of: "vendors/a").count == 3)
+        #expect(try await second.dropDeadLetters() == 5)
+        #expect(try await second.deadLetters().isEmpty)
+        #expect(second.outbox(of: "vendors/a")?.dead == 0)
+        await second.close()
+    }
+
+    @Test func `a path that no connector has and a closed host are errors`() async throws {
+        let host = try host()
+        for act in [
+            { () async throws -> Void in _ = try await host.deadLetters(of: "nobody") },
+            { try await host.replayDeadLetters(of: "nobody") }, { try await host.dropDeadLetters(of: "nobody") },
+        ] {
+            let error = await #expect(throws: ConnectorError.self) { try await act() }
+            #expect(error?.code == .unknownConnector)
+        }
+        await host.open()
+        await host.close()
+        for act in [
+            { () async throws -> Void in _ = try await host.deadLetters() },
+            { try await host.replayDeadLetters() }, { try await host.dropDeadLetters() },
+        ] {
+            let error = await #expect(throws: ConnectorError.self) { try await act() }
+            #expect(error?.code == .notOpen)
+        }
+    }
+
+    @Test func `a receipt tells which vendors had the event directly, and which get it from the outbox`() async throws {
+        let queued = try host()
+        await queued.open()
+        let receipt = try await queued.analytics("vendors").track("Seen")
+        #expect(receipt.deliveryModes == ["vendors/a": .queued, "vendors/b": .queued])
+        try await receipt.delivered()
+        await queued.close()
+        let direct = try host(isQueued: false)
+        await direct.open()
+        let other = try await direct.analytics("vendors").track("Seen")
+        #expect(other.deliveryModes == ["vendors/a": .direct, "vendors/b": .direct])
+        #expect(other.outcomes.map(\.isSuccess) == [true, true])
+        #expect("\(DeliveryMode.direct)" == "direct" && DeliveryMode(rawValue: "queued") == .queued)
+        #expect(DeliveryMode(rawValue: "nothing") == nil)
+        await direct.close()
+    }
+}

@@ -1,0 +1,140 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorPlatform
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorOutbox
+
+/// What the outbox costs its host: the time to close, and reports.
+@Suite(.timeLimit(.minutes(5))) struct OutboxBoundTests {
+    @Test func `closing makes no further calls to a vendor that answers none`() async throws {
+        let test = try await TestHost.opened()
+        let name = TestHost.unique()
+        let events = (0..<500).map { number in
+            OutboxEvent(
+                id: "event-\(number)",
+                kind: EventKind("calls/1", "begin"),
+                createdAt: test.clock.wallTime(),
+                payload: Array(#"{"name":"\#(name)"}"#.utf8)
+            )
+        }
+        _ = try await test.host.outbox.outbox.append(events, to: ["gate"])
+        try await TestHost.taken(name)
+        let hasClosed = Atomic(false)
+        let closing = Task {
+            await test.host.close(within: .seconds(5))
+            hasClosed.store(true, ordering: .releasing)
+        }
+        while !hasClosed.load(ordering: .acquiring) {
+            if test.clock.timerCount > 0 { test.clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        await closing.value
+        #expect(try test.gate("gate").calls?.total == 1)
+        #expect(test.host.outbox(of: "gate")?.queued == 500, "the next host delivers them")
+    }
+
+    @Test func `a cancelled delivery of single events ends before the next one`() async throws {
+        let test = try await TestHost.opened()
+        let node = try test.host.current.node("gate").node
+        let events = (0..<3).map { number in
+            OutboxEvent(
+                id: "event-\(number)",
+                kind: EventKind("calls/1", "answer"),
+                createdAt: test.clock.wallTime(),
+                payload: Array(#"{"value":1}"#.utf8)
+            )
+        }
+        let delivery = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await node.deliver(events)
+        }
+        delivery.cancel()
+        #expect(try await delivery.value.get().map(\.code) == [.cancelled, .cancelled, .cancelled])
+        #expect(try test.gate("gate").calls?.total ?? 0 == 0)
+        await test.host.close()
+    }
+
+    @Test func `a closed host tracks nothing, opens no outbox, and says so`() async throws {
+        for opens in [true, false] {
+            let scratch = ScratchDirectory()
+            let host = try ConnectorHost.testing(
+                "[\(TestHost.leaf("a", plugin: "deliveries"))]",
+                plugins: [Fixtures.contract("deliveries")],
+                stateDirectory: scratch.path + "/state"
+            )
+            if opens {
+                await host.open()
+                try await host.analytics("a").track("Seen")
+            }
+            let analytics = try host.analytics("a")
+            await host.close()
+            let error = await #expect(throws: ConnectorError.self) { try await analytics.track("Seen") }
+            #expect(error?.code == .notOpen && error?.connector == "a")
+            let claim = await #expect(throws: ConnectorError.self) { try await host.claimOutbox() }
+            #expect(claim?.code == .notOpen)
+            #expect(scratch.names(in: "/state").isEmpty == !opens)
+        }
+    }
+
+    @Test func `a burst of events makes few reports, and the last one is true`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("a", plugin: "deliveries", settings: #""probe": "off", "outbox": {"batch": {"count": 1}}"#)
+        )
+        await test.host.open()
+        let start = ContinuousClock.now
+        let reading = Task {
+            var count = 0
+            for await report in test.host.reports {
+                count += 1
+                if report["a"]?.outbox?.delivered == 300 { break }
+            }
+            return count
+        }
+        let analytics = try test.host.analytics("a")
+        for _ in 1...300 { try await analytics.track("Seen") }
+        let count = await reading.value
+        let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
+        #expect(count <= tenths + 3, "\(count) in \(tenths) tenths of a second")
+        await test.host.close()
+    }
+
+    @Test func `what the outbox does is no change of any gate`() {
+        let changes = ReportChanges()
+        let all = Atomic(0)
+        let gates = Atomic(0)
+        changes.watchGates { gates.add(1, ordering: .relaxed) }
+        let throttle = ChangeThrottle(every: 100, on: ManualHostClock()) {
+            all.add(1, ordering: .relaxed)
+            changes.notify()
+        }
+        for _ in 1...1000 { throttle.note() }
+        var counts = (all.load(ordering: .relaxed), gates.load(ordering: .relaxed))
+        #expect(counts == (1, 0))
+        changes.notifyGate()
+        counts = (all.load(ordering: .relaxed), gates.load(ordering: .relaxed))
+        #expect(counts == (1, 1))
+    }
+
+    @Test func `changes are announced at once, then together, and the last one always`() {
+        let clock = ManualHostClock()
+        let announced = Atomic(0)
+        let throttle = ChangeThrottle(every: 100_000_000, on: clock) { announced.add(1, ordering: .relaxed) }
+        func count() -> Int { announced.load(ordering: .relaxed) }
+        throttle.note()
+        #expect(count() == 1)
+        for _ in 1...1000 { throttle.note() }
+        #expect(count() == 1)
+        clock.advance(by: .milliseconds(100))
+        #expect(count() == 2)
+        clock.advance(by: .milliseconds(100))
+        #expect(count() == 2 && clock.timerCount == 0)
+        throttle.note()
+        #expect(count() == 3)
+    }
+}

@@ -1,0 +1,110 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+/// Callers that wait for room in a full outbox.
+@Suite(.timeLimit(.minutes(3))) struct FullOutboxTests {
+    /// An outbox with room for two of three events.
+    private func full() async throws -> Bench {
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = 250
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
+        return bench
+    }
+
+    /// Waits for room for a third event, for thirty seconds at most, and tells why it was not stored.
+    private func refusal(_ bench: Bench) async throws -> ConnectorError? {
+        let deadline = bench.clock.now() + 30_000_000_000
+        let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"], by: deadline) }
+        while waiters(bench) == 0 { await Task.yield() }
+        while bench.clock.now() < deadline {
+            bench.clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        let error = await #expect(throws: ConnectorError.self) { try await third.value }
+        #expect(waiters(bench) == 0)
+        #expect(bench.statistics().queued == 2)
+        await bench.outbox.close()
+        return error
+    }
+
+    private func waiters(_ bench: Bench) -> Int { bench.outbox.state.withLock { $0.waiters.count } }
+
+    @Test func `a caller waits until its deadline, and is told that the vendor takes nothing`() async throws {
+        let bench = try await full()
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(3600)))
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        let error = try await refusal(bench)
+        #expect(error?.code == .timedOut && error?.isRetryable == true && error?.connector == "a")
+        #expect(error?.message.contains("the vendor says no") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("200 bytes") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a caller is told that the gate is not open`() async throws {
+        let bench = try await full()
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
+        let error = try await refusal(bench)
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("the gate is not open") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a caller is told that this process does not deliver`() async throws {
+        let error = try await refusal(try await full())
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("this process does not deliver") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a deadline that has passed is no reason to wait`() async throws {
+        let bench = try await full()
+        let past = bench.clock.now() - 1
+        let error = await #expect(throws: ConnectorError.self) {
+            try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"], by: past)
+        }
+        #expect(error?.code == .timedOut)
+        await bench.outbox.close()
+    }
+
+    @Test func `callers that give up leave the line, one by one`() async throws {
+        let bench = try await full()
+        let callers = (3...22).map { number in
+            Task { try await bench.outbox.append(bench.events(number...number, bytes: 100), to: ["a"]) }
+        }
+        while waiters(bench) < callers.count { await Task.yield() }
+        for (index, caller) in callers.enumerated() {
+            caller.cancel()
+            let error = await #expect(throws: ConnectorError.self) { try await caller.value }
+            #expect(error?.code == .cancelled)
+            #expect(waiters(bench) == callers.count - index - 1)
+        }
+        await bench.outbox.close()
+    }
+
+    @Test func `a flush that gives up leaves the line`() async throws {
+        let bench = try await full()
+        let flush = Task { await bench.outbox.flush(["a"], within: nil) }
+        while waiters(bench) == 0 { await Task.yield() }
+        flush.cancel()
+        #expect(await flush.value == false)
+        while waiters(bench) > 0 { await Task.yield() }
+        await bench.outbox.close()
+    }
+
+    @Test func `whoever waits for room hears that the host closes`() async throws {
+        let bench = try await full()
+        let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"]) }
+        while waiters(bench) == 0 { await Task.yield() }
+        await bench.outbox.close()
+        let error = await #expect(throws: ConnectorError.self) { try await third.value }
+        #expect(error?.code == .notOpen)
+    }
+}

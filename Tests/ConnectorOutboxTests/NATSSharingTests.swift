@@ -1,0 +1,136 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
+
+/// Hosts that share a queue, of which one cannot deliver.
+@Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSSharingTests {
+    private func bench(_ servers: NATSServers, _ policy: DeliveryPolicy = DeliveryPolicy()) -> Bench {
+        let settings = servers.settings()
+        return Bench(
+            policy: policy,
+            engine: { () throws(ConnectorError) in
+                try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+            }
+        )
+    }
+
+    /// Longer than any test: what a host keeps another one gets only if it is given back.
+    private static let lease = Duration.seconds(600)
+
+    private var aging: DeliveryPolicy {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3600)
+        return policy
+    }
+
+    /// Waits until the servers say that so many events are with hosts.
+    private func leased(_ count: Int64, _ bench: Bench) async throws {
+        let engine = try #require(try await bench.outbox.engine() as? NATSEngine)
+        while true {
+            let info = try await engine.jetStream.request("CONSUMER.INFO.OUTBOX.a")
+            if info["num_ack_pending"]?.integer == count { return }
+            await Task.yield()
+        }
+    }
+
+    private func letters(_ bench: Bench) async throws -> [OutboxRecord] {
+        try await bench.outbox.engine().records(RecordSelection(states: [.dead]))
+    }
+
+    /// Waits until a host has delivered so much, whatever it waits for meanwhile.
+    private func delivered(_ count: Int, _ bench: Bench) async {
+        while bench.vendor.batches.joined().count < count {
+            if bench.clock.timerCount > 0 { bench.clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+    }
+
+    @Test func `a host whose gate is closed takes nothing, and makes no dead letters, however long it waits`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let (sick, healthy) = (bench(servers, aging), bench(servers))
+        sick.vendor.isOpen = false
+        try await sick.outbox.start(isStored: true)
+        _ = try await sick.outbox.append(sick.events(1...3), to: ["a"])
+        await sick.until { sick.outbox.condition(of: "a") == .waitingForGate }
+        for _ in 1...3 {
+            await sick.clock.timers(atLeast: 1)
+            sick.clock.advance(by: .seconds(7200))
+        }
+        try await leased(0, sick)
+        #expect(try await letters(sick).isEmpty)
+        try await healthy.outbox.start(isStored: true)
+        await delivered(3, healthy)
+        #expect(healthy.vendor.batches.flatMap(\.self) == ["event-1", "event-2", "event-3"])
+        #expect(sick.vendor.batches.isEmpty)
+        await sick.outbox.close()
+        await healthy.outbox.close()
+    }
+
+    @Test func `a host whose gate closes gives back what it holds, and another one delivers it`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        var policy = aging
+        policy.batchAge = .seconds(1800)
+        let (sick, healthy) = (bench(servers, policy), bench(servers))
+        // Before the start, so that the first look finds all of them.
+        _ = try await sick.outbox.append(sick.events(1...3), to: ["a"])
+        try await sick.outbox.start(isStored: true)
+        try await leased(3, sick)
+        sick.vendor.isOpen = false
+        // The wait for more events may begin only now.
+        while sick.outbox.condition(of: "a") != .waitingForGate {
+            sick.outbox.gatesChanged()
+            await Task.yield()
+        }
+        try await healthy.outbox.start(isStored: true)
+        await delivered(3, healthy)
+        #expect(Set(healthy.vendor.batches.joined()) == ["event-1", "event-2", "event-3"])
+        #expect(try await letters(sick).isEmpty)
+        #expect(sick.vendor.batches.isEmpty)
+        await sick.outbox.close()
+        await healthy.outbox.close()
+    }
+
+    @Test func `what one host's vendor refuses to take now another host's may take meanwhile`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let (sick, healthy) = (bench(servers, aging), bench(servers))
+        sick.vendor.answers(Vendor.refuses(.unauthorized, isRetryable: false))
+        try await sick.outbox.start(isStored: true)
+        _ = try await sick.outbox.append(sick.events(1...3), to: ["a"])
+        await sick.paused()
+        try await healthy.outbox.start(isStored: true)
+        await delivered(3, healthy)
+        #expect(try await letters(sick).isEmpty)
+        await sick.outbox.close()
+        await healthy.outbox.close()
+    }
+
+    @Test func `an event that is too old when a host could deliver it is a dead letter`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let host = bench(servers, aging)
+        host.vendor.isOpen = false
+        try await host.outbox.start(isStored: true)
+        _ = try await host.outbox.append(host.events(1...2), to: ["a"])
+        await host.until { host.outbox.condition(of: "a") == .waitingForGate }
+        host.clock.advance(by: .seconds(3601))
+        #expect(try await letters(host).isEmpty)
+        host.vendor.isOpen = true
+        host.outbox.gatesChanged()
+        if host.statistics().dead < 2 { await host.until { host.statistics().dead == 2 } }
+        #expect(try await letters(host).map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
+        #expect(host.vendor.batches.isEmpty)
+        await host.outbox.close()
+    }
+}

@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
+
+/// A queue holds no more than its bound, whoever fills it at once.
+@Suite(.timeLimit(.minutes(5))) struct QueueBoundTests {
+    private let folder: Folder
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func policy(_ whenFull: DeliveryPolicy.WhenFull) -> DeliveryPolicy {
+        var policy = DeliveryPolicy()
+        (policy.maximumBytes, policy.whenFull) = (1000, whenFull)
+        return policy
+    }
+
+    @Test(arguments: [DeliveryPolicy.WhenFull.dropNewest, .dropOldest])
+    func `callers of two processes never exceed it together`(_ whenFull: DeliveryPolicy.WhenFull) async throws {
+        let benches = [
+            Bench(policy: policy(whenFull), folder: folder), Bench(policy: policy(whenFull), folder: folder),
+        ]
+        await withTaskGroup { group in
+            for (process, bench) in benches.enumerated() {
+                for number in 1...40 {
+                    group.addTask {
+                        let event = OutboxEvent.numbered(process * 1000 + number, bytes: 100)
+                        _ = try? await bench.outbox.append([event], to: ["a"])
+                    }
+                }
+            }
+        }
+        let engine = try await folder.engine()
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.dropped) == (10, 1000, 70))
+        await engine.close()
+        for bench in benches {
+            try await bench.outbox.refresh(bench.outbox.engine())
+            #expect(bench.statistics().bytes == 1000)
+            await bench.outbox.close()
+        }
+    }
+
+    @Test func `what waits for a retry counts, and makes room last`() async throws {
+        let engine = try await folder.engine()
+        _ = try await engine.append((1...10).map { .numbered($0, bytes: 100) }, to: ["a"])
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(count: 8), now: OutboxEvent.start)
+        let failure = DeliveryFailure(.unavailable, "away")
+        try await engine.settle(
+            batch,
+            batch.entries.map { _ in .retry(at: OutboxEvent.start) },
+            Attempt(at: OutboxEvent.start, failures: batch.entries.map { _ in failure })
+        )
+        let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropOldest)]
+        let events = (11...13).map { OutboxEvent.numbered($0, bytes: 100) }
+        let admission = try #require(try await engine.append(events, to: ["a"], within: bound))
+        #expect(admission.dropped["a"]?.count == 3)
+        let records = try await engine.records(RecordSelection(states: [.queued]))
+        #expect(Set(records.map(\.event.id)) == Set((2...8).map { "event-\($0)" } + (11...13).map { "event-\($0)" }))
+        #expect(try await engine.statistics()["a"]?.bytes == 1000)
+        let full = try await engine.append(
+            events,
+            to: ["b", "a"],
+            within: ["a": QueueBound(bytes: 9, whenFull: .block)]
+        )
+        #expect(full?.full == "a")
+        #expect(try await engine.statistics()["b"] == nil, "nothing was done")
+        await engine.close()
+    }
+
+    @Test func `dropping the oldest reads no more than what it drops, whatever waits`() async throws {
+        let engine = try await SQLiteEngine(now: { OutboxEvent.start })
+        func cost(_ first: Int) async throws -> Int {
+            let waiting = try #require(try await engine.statistics()["a"]?.bytes)
+            let bound = ["a": QueueBound(bytes: waiting, whenFull: .dropOldest)]
+            let before = try await engine.steps()
+            for number in first..<first + 20 {
+                let event = OutboxEvent.numbered(number, bytes: 100)
+                let admission = try await engine.append([event], to: ["a"], within: bound)
+                #expect(admission?.dropped["a"]?.count == 1)
+            }
+            return try await engine.steps() - before
+        }
+        _ = try await engine.append((1...100).map { .numbered($0, bytes: 100) }, to: ["a"])
+        let few = try await cost(10_001)
+        _ = try await engine.append((101...5000).map { .numbered($0, bytes: 100) }, to: ["a"])
+        let many = try await cost(20_001)
+        #expect(many < few + few / 5, "\(few) steps before 100 events, \(many) before 5,000")
+        await engine.close()
+    }
+}

@@ -1,0 +1,168 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What can still be read of a damaged file is delivered from a new one.
+@Suite(.timeLimit(.minutes(5))) struct SalvageTests {
+    private let folder: Folder
+    private let aside = Aside()
+
+    /// What was set aside, and why.
+    private final class Aside: Sendable {
+        private let found = Mutex<[(path: String, reason: String)]>([])
+
+        var all: [(path: String, reason: String)] { found.withLock(\.self) }
+
+        func add(_ path: String, _ reason: String) { found.withLock { $0.append((path, reason)) } }
+    }
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func engine() async throws(ConnectorError) -> SQLiteEngine {
+        try await folder.engine { [aside] in aside.add($0, $1) }
+    }
+
+    /// Stores 400 events one by one, and brings them into the file itself.
+    private func store() async throws {
+        let engine = try await engine()
+        for number in 1...400 { _ = try await engine.append([.numbered(number, bytes: 300)], to: ["a"]) }
+        await engine.close()
+    }
+
+    @Test func `a store that closes leaves the damaged file to the next one`() async throws {
+        try await store()
+        folder.write([0x77], to: folder.file, at: 8192 * 3)
+        let damaged = folder.bytes(folder.file)
+        let time = Atomic<UInt64>(0)
+        let watch = StatementWatch(now: { time.load(ordering: .relaxed) })
+        watch.close()
+        time.store(StatementWatch.grace, ordering: .relaxed)
+        let error = #expect(throws: Database.Failure.self) {
+            try SQLiteEngine.openFile(
+                "\(folder.path)/\(SQLiteEngine.fileName)",
+                in: folder.path,
+                OutboxEvent.start,
+                watch,
+                { _ throws(Database.Failure) in throw .damaged("a page") },
+                onDamage: { aside.add($0, $1) }
+            )
+        }
+        #expect(error?.isDamage == false && error?.description.contains("closed") == true)
+        #expect(aside.all.isEmpty)
+        #expect(folder.bytes(folder.file) == damaged)
+        #expect(!folder.names.contains { $0.contains("salvag") }, "\(folder.names)")
+        let engine = try await engine()
+        let records = try await engine.records(RecordSelection())
+        #expect(aside.all.count == 1 && records.count >= 400 - 30)
+        await engine.close()
+    }
+
+    @Test func `one damaged byte in any page costs the events of that page alone`() async throws {
+        try await store()
+        let whole = folder.bytes(folder.file)
+        let pages = whole.count / 8192
+        #expect(pages > 10)
+        for page in 0..<pages {
+            for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+            folder.write(whole, to: folder.file)
+            // The first byte of a page says what kind it is; the first page begins with a header of 100 bytes.
+            folder.write([0x77], to: folder.file, at: page == 0 ? 100 : page * 8192)
+            let count = aside.all.count
+            let engine = try await engine()
+            #expect(try await engine.append([.numbered(5000)], to: ["a"]).isApplied == [true])
+            var delivered: Set<String> = []
+            while true {
+                let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+                if batch.isEmpty { break }
+                delivered.formUnion(batch.entries.map(\.event.id))
+                try await engine.settle(
+                    batch,
+                    batch.entries.map { _ in .delivered },
+                    Attempt(at: OutboxEvent.start, failures: batch.entries.map { _ in nil })
+                )
+            }
+            #expect(
+                delivered.count >= 401 - 30,
+                "page \(page): \(delivered.count) of 401, \(aside.all.last?.reason ?? "")"
+            )
+            #expect(delivered.contains("event-5000"))
+            if aside.all.count > count {
+                #expect(aside.all.last?.reason.contains("events") == true)
+            }
+            await engine.close()
+        }
+        #expect(aside.all.count > pages / 2)
+    }
+
+    @Test func `two processes that meet a damaged file lose nothing that either has confirmed`() async throws {
+        for round in 0..<10 {
+            try await store()
+            let whole = folder.bytes(folder.file)
+            folder.write([0x77], to: folder.file, at: round % 2 == 0 ? 100 : 8192)
+            #expect(whole.count > 8192)
+            let (folder, aside) = (folder, aside)
+            let confirmed = await withTaskGroup(of: [String].self) { group in
+                for process in 1...4 {
+                    group.addTask {
+                        do {
+                            let engine = try await folder.engine { aside.add($0, $1) }
+                            var ids: [String] = []
+                            for number in 1...20 {
+                                let event = OutboxEvent.numbered(process * 1000 + number)
+                                _ = try await engine.append([event], to: ["a"])
+                                ids.append(event.id)
+                            }
+                            await engine.close()
+                            return ids
+                        } catch {
+                            Issue.record(error)
+                            return []
+                        }
+                    }
+                }
+                return await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+            }
+            #expect(confirmed.count == 80)
+            let engine = try await engine()
+            let ids = Set(try await engine.records(RecordSelection()).map(\.event.id))
+            #expect(confirmed.subtracting(ids).isEmpty)
+            await engine.close()
+            for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+        }
+    }
+
+    @Test func `an event that a damaged byte has altered becomes a dead letter that says so`() async throws {
+        do {
+            let bench = Bench(folder: folder)
+            bench.vendor.isOpen = false
+            try await bench.outbox.start(isStored: true)
+            _ = try await bench.outbox.append(bench.events(1...3, bytes: 100), to: ["a"])
+            await bench.outbox.close()
+        }
+        let offset = try #require(folder.offset(of: "{\"n\":2", in: folder.file))
+        folder.write([UInt8(ascii: "9")], to: folder.file, at: offset + 5)
+        let bench = Bench(folder: folder)
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches.flatMap(\.self) == ["event-1", "event-3"])
+        #expect(bench.statistics().dead == 1)
+        let dead = try await bench.outbox.records(RecordSelection(states: [.dead]))
+        #expect(dead.map(\.event.id) == ["event-2"])
+        #expect(dead.first?.attempts.last?.failure?.reason.contains("checksum") == true)
+        await bench.outbox.close()
+    }
+}

@@ -1,0 +1,85 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Testing
+
+@testable import ConnectorOutbox
+
+/// How the outboxes stand is told rightly, in whatever order the engine's answers come.
+@Suite(.timeLimit(.minutes(5))) struct StatisticsTrackerTests {
+    private static let appended = StatisticsTracker.Change.appended(count: 1, bytes: 10, oldest: OutboxEvent.start)
+
+    private func reading(_ turn: UInt64, queued: Int) -> OutboxReading {
+        var queue = QueueStatistics()
+        (queue.queued, queue.bytes) = (queued, 10 * queued)
+        return OutboxReading(turn: turn, statistics: ["a": queue])
+    }
+
+    /// The reading is the second of three steps; the answers come in every order.
+    @Test(arguments: [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]])
+    func `every event is counted once`(order: [UInt64]) {
+        var statistics = StatisticsTracker()
+        statistics.begin()
+        for turn in order {
+            if turn == 2 {
+                statistics.end(reading(2, queued: 1))
+            } else {
+                statistics.note(Self.appended, of: "a", turn: turn)
+            }
+        }
+        #expect(statistics["a"]?.queued == 2)
+        #expect(statistics["a"]?.bytes == 20)
+    }
+
+    @Test func `an earlier reading does not undo a later one`() {
+        var statistics = StatisticsTracker()
+        statistics.begin()
+        statistics.begin()
+        statistics.note(Self.appended, of: "a", turn: 2)
+        statistics.end(reading(3, queued: 1))
+        statistics.note(Self.appended, of: "a", turn: 4)
+        statistics.end(reading(1, queued: 0))
+        #expect(statistics["a"]?.queued == 2)
+    }
+
+    @Test func `a reading that failed changes nothing`() {
+        var statistics = StatisticsTracker()
+        statistics.begin()
+        statistics.note(Self.appended, of: "a", turn: 1)
+        statistics.end(nil)
+        #expect(statistics["a"]?.queued == 1)
+        #expect(statistics["b"] == nil)
+    }
+
+    @Test func `events that an operator drops while they are delivered leave the queue once`() async throws {
+        let bench = Bench()
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        let engine = try await bench.outbox.engine()
+        // Dropped and read anew after the batch was read, and before it is settled.
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-2"])) == 1)
+        try await bench.outbox.refresh(engine)
+        #expect(bench.statistics().queued == 2)
+        let attempt = Attempt(at: OutboxEvent.start, failures: [nil, nil, nil])
+        let step = try await engine.settle(batch, [.delivered, .delivered, .delivered], attempt)
+        #expect(step.isApplied == [true, false, true])
+        await bench.outbox.close()
+    }
+
+    @Test func `events that find no room are counted for good`() async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = 100
+        policy.whenFull = .dropNewest
+        let bench = Bench(policy: policy)
+        #expect(try await bench.outbox.append(bench.events(1...1, bytes: 90), to: ["a"]) == ["a"])
+        #expect(try await bench.outbox.append(bench.events(2...3, bytes: 90), to: ["a"]).isEmpty)
+        #expect(bench.statistics().dropped == 2)
+        try await bench.outbox.refresh(bench.outbox.engine())
+        #expect(bench.statistics().dropped == 2)
+        await bench.outbox.close()
+    }
+}
