@@ -16,6 +16,8 @@ struct PageContent: Sendable, Equatable {
     let isReady: Bool
     /// How many leaves are open, of how many.
     let gates: (open: Int, all: Int)
+    /// Whether a gate is on its way to being open.
+    let isOpening: Bool
     /// Whether the vendors are simulated.
     let isSimulated: Bool
     /// Whether there is anything at the route.
@@ -52,6 +54,7 @@ struct PageContent: Sendable, Equatable {
         self.scene = scene
         let leaves = snapshot.report.gates.filter { $0.policy == nil }
         gates = (leaves.count { $0.state == .open }, leaves.count)
+        isOpening = leaves.contains { $0.state == .opening }
         isReady = snapshot.report.isReady
         isSimulated = snapshot.commands.isSimulated
         news = snapshot.history.transitions.suffix(Self.newsLimit)

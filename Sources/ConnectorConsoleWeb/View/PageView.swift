@@ -29,7 +29,15 @@ struct PageView: Sendable {
         draft: CallDraft = CallDraft()
     ) -> Markup {
         let view = SceneView(content: content, canAct: canAct, draft: draft)
-        return document(content.scene.title, ("data-live", content.address.url), ("data-version", version)) { markup in
+        let isWaiting =
+            content.isOpening && content.scene.route.root == Route.gates.root && message == nil
+            && content.scene.components.allSatisfy { $0.form == nil }
+        return document(
+            content.scene.title,
+            ("data-live", content.address.url),
+            ("data-version", version),
+            reloads: isWaiting
+        ) { markup in
             header(content, &markup)
             navigation(content.scene.route, &markup)
             markup.element("main", ("id", "main"), ("tabindex", "-1")) { markup in
@@ -47,9 +55,12 @@ struct PageView: Sendable {
     // MARK: Parts
 
     /// A whole document around what stands in its body.
+    ///
+    /// - Parameter reloads: Whether a browser without scripts loads the page again every two seconds.
     func document(
         _ title: String,
         _ attributes: Markup.Attribute...,
+        reloads: Bool = false,
         content: (inout Markup) -> Void
     ) -> Markup {
         var markup = Markup()
@@ -63,6 +74,8 @@ struct PageView: Sendable {
                 markup.void("link", ("rel", "stylesheet"), ("href", Self.prefix + "console.css"))
                 markup.void("link", ("rel", "icon"), ("href", Self.prefix + "icon.svg"), ("type", "image/svg+xml"))
                 markup.element("script", ("src", Self.prefix + "console.js"), ("defer", ""), text: "")
+                guard reloads else { return }
+                markup.element("noscript") { $0.void("meta", ("http-equiv", "refresh"), ("content", "2")) }
             }
             let live = attributes.first { "\($0.name)" == "data-live" }
             let version = attributes.first { "\($0.name)" == "data-version" }
