@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: schema format lint clean
+.PHONY: schema paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -36,6 +36,7 @@ help:
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
 	@echo 'make bench     measure, beside C programs that do the same'
+	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
@@ -127,6 +128,9 @@ api: plugins fixtures
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks
+
+paths: packages
+	@scripts/count-path
 
 format:
 	@swift format format --in-place --parallel --recursive $(SOURCES)

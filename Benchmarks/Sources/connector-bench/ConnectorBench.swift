@@ -37,10 +37,13 @@ enum ConnectorBench {
                 throw Failure("there is no part \(arguments[3]); there are \(names)", status: 64)
             }
             _ = try await suite.run([part.measure])
+        case ("path", 4):
+            try await CallPath.measure(files: arguments[1], path: arguments[2], profile: arguments[3])
         case ("allocations", 2): try await Allocations.measure(files: arguments[1])
         default:
             throw Failure(
-                "usage: connector-bench run FILES PROGRAMS RESULTS | part FILES PROGRAMS NAME | open FILE | steps FOLDER",
+                "usage: connector-bench run FILES PROGRAMS RESULTS | part FILES PROGRAMS NAME | open FILE | steps FOLDER"
+                    + " | path FILES PATH PROFILE",
                 status: 64
             )
         }

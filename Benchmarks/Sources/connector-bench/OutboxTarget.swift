@@ -75,6 +75,11 @@ struct OutboxTarget {
         }
     }
 
+    /// Tracks one event of about a size.
+    func track(bytes: Int) async throws {
+        try await analytics.track("Order Completed", ["note": .string(String(repeating: "x", count: bytes))])
+    }
+
     /// Sends events from some tasks at once, each of which waits for every receipt.
     func send(_ events: [AnalyticsEvent], callers: Int) async throws {
         try await withThrowingTaskGroup { group in

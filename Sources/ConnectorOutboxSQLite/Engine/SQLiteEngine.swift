@@ -12,11 +12,15 @@ internal import Synchronization
 /// loss of power loses them, as long as the disk keeps what it has confirmed. Callers that come together share one
 /// synchronisation. What became of an event is written at once, and synchronised with the next new event. Several processes may use one file.
 ///
-/// One connection writes and another one reads, each on a thread of its own.
+/// One connection writes, on a thread of its own. Two read: one for the deliveries, on their own threads, since a batch is due when its events
+/// are stored; and one for reports and operators, on a thread that a long listing may hold.
 package final class SQLiteEngine: OutboxEngine {
     private let writer: SQLiteThread
     /// Reads beside the writer; nil in memory, where one connection has it all.
     private let reader: SQLiteReader?
+    /// Reads batches, on the threads of the deliveries; unused in memory.
+    private let batches: Mutex<ReadingConnection>
+    private let batchWatch = StatementWatch()
     private let now: @Sendable () -> Timestamp
     private let path: String
 
@@ -31,6 +35,7 @@ package final class SQLiteEngine: OutboxEngine {
         stability = "memory; the end of the process loses everything"
         self.now = now
         reader = nil
+        batches = Mutex(ReadingConnection(watch: batchWatch) { () throws(Database.Failure) in throw SQLiteThread.closed })
         let (turns, watch) = (StoreTurns(), StatementWatch())
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, turns: turns) },
@@ -64,6 +69,7 @@ package final class SQLiteEngine: OutboxEngine {
         self.path = path
         self.now = now
         let (turns, watch) = (StoreTurns(), StatementWatch())
+        batches = Mutex(ReadingConnection(watch: batchWatch, open: Self.reading(path, batchWatch, turns)))
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in
                 try Self.openFile(
@@ -86,12 +92,9 @@ package final class SQLiteEngine: OutboxEngine {
         )
         do throws(Database.Failure) {
             writer = try await SQLiteThread(watch: watch, file)
-            let watch = StatementWatch()
             do throws(Database.Failure) {
-                reader = try SQLiteReader(watch: watch) { () throws(Database.Failure) in
-                    try Self.checkKind(path)
-                    return try OutboxTables(reading: path, watch: watch, turns: turns)
-                }
+                let watch = StatementWatch()
+                reader = try SQLiteReader(watch: watch, open: Self.reading(path, watch, turns))
             } catch {
                 await writer.close()
                 throw error
@@ -124,7 +127,17 @@ package final class SQLiteEngine: OutboxEngine {
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        try await query { tables throws(Database.Failure) in try tables.batch(for: target, upTo: limits, now: now) }
+        let read = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
+            try tables.batch(for: target, upTo: limits, now: now)
+        }
+        guard reader != nil else { return try await perform(isStable: false, read) }
+        return try await repairing { () throws(Database.Failure) in
+            try batches.withLock { connection throws(Database.Failure) in
+                var batch: OutboxBatch?
+                try connection.read { tables throws(Database.Failure) in batch = try read(tables) }
+                return batch ?? OutboxBatch(target: target, entries: [])
+            }
+        }
     }
 
     /// If a loss of power undoes it, the events are delivered again, with the same ids.
@@ -204,6 +217,8 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func close() async {
+        batchWatch.close()
+        batches.withLock { $0.close() }
         await reader?.close()
         await writer.close()
     }
@@ -213,21 +228,39 @@ package final class SQLiteEngine: OutboxEngine {
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
         guard let reader else { return try await perform(isStable: false, body) }
+        return try await repairing { () async throws(Database.Failure) in try await reader.perform(body) }
+    }
+
+    /// Reads, and reads again once the writer has put a missing file back, or replaced a damaged one.
+    private func repairing<Value: Sendable>(
+        _ read: () async throws(Database.Failure) -> Value
+    ) async throws(ConnectorError) -> Value {
         do throws(Database.Failure) {
             do throws(Database.Failure) {
-                return try await reader.perform(body)
+                return try await read()
             } catch {
-                // The writer has the file in its place again, or a sound one.
                 let isMissing = !Self.isPresent(path)
                 guard error.isDamage || isMissing else { throw error }
                 let failure = error
                 try await writer.perform(isStable: false) { tables throws(Database.Failure) in
                     if failure.isDamage, tables.database.file == failure.file { throw failure }
                 }
-                return try await reader.perform(body)
+                return try await read()
             }
         } catch {
             throw Self.error(error, path)
+        }
+    }
+
+    /// Opens a file to read it.
+    private static func reading(
+        _ path: String,
+        _ watch: StatementWatch,
+        _ turns: StoreTurns
+    ) -> @Sendable () throws(Database.Failure) -> OutboxTables {
+        { () throws(Database.Failure) in
+            try checkKind(path)
+            return try OutboxTables(reading: path, watch: watch, turns: turns)
         }
     }
 

@@ -5,10 +5,7 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import DequeModule
 
-/// The thread that owns the connection that reads an outbox's file.
-///
-/// Each piece of work is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
-/// neither do readers wait for writers, nor writers for readers.
+/// The thread that reads an outbox's file for reports and operators, whose readings may take long.
 final class SQLiteReader: Sendable {
     private struct State: Sendable {
         var waiting = Deque<any TransactionWork>()
@@ -19,18 +16,17 @@ final class SQLiteReader: Sendable {
     /// Sent when the file is closed.
     private let ended = OneShot<Void>()
     private let watch: StatementWatch
-    private let open: @Sendable () throws(Database.Failure) -> OutboxTables
 
-    /// Starts the thread, which opens the file when it is first asked.
+    /// Starts the thread, which opens the file at the first reading.
     init(
         watch: StatementWatch,
         open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables
     ) throws(Database.Failure) {
-        (self.watch, self.open) = (watch, open)
+        self.watch = watch
         let isStarted = HostThread.start("outbox reader") { [self] in
-            var tables: OutboxTables?
-            while let work = next() { run(work, &tables) }
-            tables = nil
+            var connection = ReadingConnection(watch: watch, open: open)
+            while let work = next() { run(work, &connection) }
+            connection.close()
             ended.send()
         }
         guard isStarted else { throw SQLiteThread.noThread }
@@ -74,17 +70,12 @@ final class SQLiteReader: Sendable {
         }
     }
 
-    private func run(_ work: any TransactionWork, _ tables: inout OutboxTables?) {
+    private func run(_ work: any TransactionWork, _ connection: inout ReadingConnection) {
         do throws(Database.Failure) {
-            if tables?.database.isInPlace == false { tables = nil }
-            if tables == nil { tables = try open() }
-            try tables?.snapshot { tables throws(Database.Failure) in try work.run(tables) }
+            try connection.read { tables throws(Database.Failure) in try work.run(tables) }
             work.end(nil)
         } catch {
-            var failure = error
-            failure.file = tables?.database.file
-            if failure.isDamage || failure.isUnreadable { tables = nil }
-            work.end(failure)
+            work.end(error)
         }
     }
 }

@@ -9,6 +9,7 @@
 #define CONNECTOR_BENCHMARK_H
 
 #include <connector/connector.h>
+#include <stdbool.h>
 
 CONNECTOR_BEGIN_DECLS
 
@@ -23,6 +24,31 @@ uint64_t benchmark_invert(const void *CONNECTOR_NONNULL function, uint64_t count
 
 /** Gives the system back the memory that was freed, where the C library can. */
 void benchmark_release_memory(void);
+
+/**
+ * Begins to count what one call passes through.
+ *
+ * Returns false in a program that was compiled without `-profile-generate`, which counts no functions. `file` gets the profile.
+ */
+bool benchmark_path_begin(const char *CONNECTOR_NONNULL file);
+
+/** Ends the count, from any thread; the second call, and one before the begin, does nothing. */
+void benchmark_path_end(void);
+
+/**
+ * Waits for the end of the count.
+ *
+ * `wakes` gets how often a thread of the process was scheduled in (0 where the system does not tell), `copies` how many large blocks of
+ * memory were copied (0 without libcount.so).
+ */
+void benchmark_path_wait(uint64_t *CONNECTOR_NONNULL wakes, uint64_t *CONNECTOR_NONNULL copies);
+
+/**
+ * Starts a vendor on a thread of this process, which accepts everything and ends the count with the first byte it receives.
+ *
+ * Returns its port on the loopback interface, or 0 on error.
+ */
+uint16_t benchmark_vendor(void);
 
 CONNECTOR_END_DECLS
 

@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A connection that reads an outbox's file, opened at the first reading.
+///
+/// Each reading is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
+/// readers do not wait for writers, nor writers for readers. One thread at a time uses the connection.
+struct ReadingConnection: ~Copyable {
+    private let watch: StatementWatch
+    private let open: @Sendable () throws(Database.Failure) -> OutboxTables
+    private var tables: OutboxTables?
+    private var isClosed = false
+
+    /// Prepares a connection.
+    ///
+    /// - Parameters:
+    ///   - watch: Limits the time of the connection that `open` makes.
+    ///   - open: Opens the file.
+    init(watch: StatementWatch, open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables) {
+        (self.watch, self.open) = (watch, open)
+    }
+
+    /// Reads in one transaction, from the file that is in its place now.
+    ///
+    /// - Throws: A failure with the file that it is of, if one was open.
+    mutating func read(
+        _ body: (OutboxTables) throws(Database.Failure) -> Void
+    ) throws(Database.Failure) {
+        guard !isClosed else { throw SQLiteThread.closed }
+        do throws(Database.Failure) {
+            if tables?.database.isInPlace == false { tables = nil }
+            let tables = if let tables { tables } else { try open() }
+            self.tables = tables
+            try tables.snapshot(body)
+        } catch {
+            var failure = error
+            failure.file = tables?.database.file
+            // Opened again, SQLite may find a log that it can read, or the damage.
+            if failure.isDamage || failure.isUnreadable { tables = nil }
+            throw failure
+        }
+    }
+
+    /// Closes the file; every later reading throws.
+    mutating func close() {
+        isClosed = true
+        tables = nil
+    }
+}
