@@ -25,12 +25,12 @@ internal import Synchronization
 /// caller's task was cancelled. The `timeout` of the options covers the whole call, including the wait for the gate's turn
 /// and the adapter's retries.
 ///
-/// Properties are JSON, or any `Encodable` value that encodes as an object: see ``track(_:properties:options:)``.
+/// ``Analytics`` has the calls by name. Code that takes an `any Analytics` is tested without a host.
 ///
 /// To retry, make the event once with ``stamped(_:)``, and send it as often as needed.
 ///
 /// The client remembers its user between calls; make one client for each user. Use it from any thread.
-public final class AnalyticsClient: Sendable {
+public final class AnalyticsClient: Analytics {
     private let target: ClientTarget
     private let identity: Mutex<Identity>
 
@@ -54,83 +54,6 @@ public final class AnalyticsClient: Sendable {
     public var anonymousId: String {
         get { identity.withLock(\.anonymousId) }
         set { identity.withLock { $0.anonymousId = newValue } }
-    }
-
-    /// Records an action of the user.
-    @discardableResult
-    public func track(
-        _ event: String,
-        _ properties: JSONObject = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        try await send(stamped(.track(event, properties)), options: options)
-    }
-
-    /// Identifies the user from now on.
-    @discardableResult
-    public func identify(
-        _ userId: String,
-        traits: JSONObject = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        self.userId = userId
-        var event = AnalyticsEvent(.identify)
-        event.traits = traits
-        return try await send(stamped(event), options: options)
-    }
-
-    /// Records that the user saw a screen of an application.
-    @discardableResult
-    public func screen(
-        _ name: String,
-        _ properties: JSONObject = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        var event = AnalyticsEvent(.screen)
-        event.name = name
-        event.properties = properties
-        return try await send(stamped(event), options: options)
-    }
-
-    /// Records that the user saw a page of a site.
-    @discardableResult
-    public func page(
-        _ name: String,
-        category: String? = nil,
-        _ properties: JSONObject = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        var event = AnalyticsEvent(.page)
-        event.name = name
-        event.category = category
-        event.properties = properties
-        return try await send(stamped(event), options: options)
-    }
-
-    /// Adds the user to a group.
-    @discardableResult
-    public func group(
-        _ groupId: String,
-        traits: JSONObject = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        var event = AnalyticsEvent(.group)
-        event.groupId = groupId
-        event.traits = traits
-        return try await send(stamped(event), options: options)
-    }
-
-    /// Links the user to an earlier identity.
-    @discardableResult
-    public func alias(
-        _ userId: String,
-        previousId: String? = nil,
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        var event = AnalyticsEvent(.alias)
-        event.previousId = previousId ?? self.userId ?? anonymousId
-        self.userId = userId
-        return try await send(stamped(event), options: options)
     }
 
     /// Fills in this client's user and the current time, where the event has none of its own.

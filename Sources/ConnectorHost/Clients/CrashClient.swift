@@ -13,6 +13,8 @@ public import ConnectorOutbox
 /// do { try work() } catch { try await crash.report(error) }
 /// ```
 ///
+/// ``CrashReporter`` has the calls by name. Code that takes an `any CrashReporter` is tested without a host.
+///
 /// A call returns once the vendor has taken the report, and throws a `ConnectorError` otherwise: the vendor's own in
 /// the codes of <doc:Errors>; `partial` if only some vendors of a composite took the report; `not-open`; `timed-out`;
 /// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including the
@@ -21,29 +23,13 @@ public import ConnectorOutbox
 /// To retry, make the `CrashReport` once, and ``send(_:options:)`` it as often as needed: vendors know it by its `id`.
 ///
 /// A client gives access to its connector alone. Use it from any thread.
-public struct CrashClient: Sendable {
+public struct CrashClient: CrashReporter {
     private let target: ClientTarget
     /// Fills in what a report leaves out: release, environment, tags, user.
     public var defaults = CrashReport(level: .error)
 
     init(_ target: ClientTarget) {
         self.target = target
-    }
-
-    /// Reports an error that the application survived.
-    ///
-    /// - Parameters:
-    ///   - error: The error; its type and description become the exception. Swift errors carry no stack.
-    ///   - tags: Short values to search by.
-    ///   - options: The timeout of the call.
-    /// - Returns: Once the report is safe in the outbox, or with direct deliveries once the vendors have it.
-    @discardableResult
-    public func report(
-        _ error: any Error,
-        tags: [String: String] = [:],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        try await send(CrashReport(of: error, tags: tags), as: "exception", options)
     }
 
     /// Reports an exception.
@@ -53,16 +39,6 @@ public struct CrashClient: Sendable {
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
         try await send(report, as: "exception", options)
-    }
-
-    /// Reports a message.
-    @discardableResult
-    public func message(
-        _ text: String,
-        level: CrashReport.Level = .info,
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Receipt {
-        try await send(CrashReport(level: level, message: text), as: "message", options)
     }
 
     /// Delivers a batch, with one answer for each report, in order.

@@ -18,8 +18,10 @@ public import ConnectorInvocation
 ///
 /// Records are JSON, or values of the application's own `Codable` types: see ``get(_:in:as:options:)``.
 ///
+/// Code that takes an `any Database` is tested without a host: see ``Database``.
+///
 /// A client gives access to its connector alone. Use it from any thread.
-public struct DatabaseClient: Sendable {
+public struct DatabaseClient: Database {
     let target: ClientTarget
 
     init(_ target: ClientTarget) {

@@ -11,37 +11,19 @@ public import ConnectorInvocation
 /// let places = try await host.geocoder("geocoder").geocode("Brandenburg Gate, Berlin")
 /// ```
 ///
+/// ``Geocoder`` has the calls by free text. Code that takes an `any Geocoder` is tested without a host.
+///
 /// A call that fails throws a `ConnectorError`: the vendor's own in the codes of <doc:Errors>; `unsupported` for a
 /// feature that the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. Finding
 /// nothing is not an error. The `timeout` of the options covers the whole call, including the wait for the gate's turn
 /// and the adapter's retries.
 ///
 /// A client gives access to its connector alone. Use it from any thread.
-public struct GeocoderClient: Sendable {
+public struct GeocoderClient: Geocoder {
     private let target: ClientTarget
 
     init(_ target: ClientTarget) {
         self.target = target
-    }
-
-    /// Finds places by free text.
-    ///
-    /// - Parameters:
-    ///   - text: An address, a name, or both.
-    ///   - limit: The most places to return, 1 to 50.
-    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
-    ///   - countries: Two letters of ISO 3166-1 each; empty means everywhere.
-    ///   - options: The timeout of the call.
-    /// - Returns: The places, best first; empty if none match.
-    public func geocode(
-        _ text: String,
-        limit: Int = 10,
-        language: String? = nil,
-        countries: [String] = [],
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> [Place] {
-        let request = GeocodeRequest(.text(text), limit: limit, language: language, countries: countries)
-        return try await geocode(request, options: options)
     }
 
     /// Finds places by free text or by the parts of an address.

@@ -8,7 +8,7 @@ public import ConnectorInvocation
 /// The same calls, with values of the application's own types.
 ///
 /// Where both JSON and an `Encodable` value fit, a literal is JSON, in the order it is written in.
-extension DatabaseClient {
+extension Database {
     /// Stores a value as a new record.
     ///
     /// ```swift
@@ -37,29 +37,6 @@ extension DatabaseClient {
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabaseRecord {
         try await create(JSONObject(encoding: value), in: collection, id: id, options: options)
-    }
-
-    /// Reads a record as a value.
-    ///
-    /// - Parameters:
-    ///   - id: The record's id.
-    ///   - collection: The record's collection.
-    ///   - type: The type to decode the record's members as.
-    ///   - options: The timeout of the call.
-    /// - Throws: `missing` if the record does not exist; `invalid`, with the path to the member that does not fit the
-    ///   type.
-    public func get<Value: Decodable>(
-        _ id: String,
-        in collection: String,
-        as type: Value.Type,
-        options: CallOptions = CallOptions()
-    ) async throws(ConnectorError) -> Value {
-        let record = try await get(id, in: collection, options: options)
-        do throws(ConnectorError) {
-            return try record.decode(as: type)
-        } catch {
-            throw target.described(error)
-        }
     }
 
     /// Replaces a record with a value.

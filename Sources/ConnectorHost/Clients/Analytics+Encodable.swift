@@ -6,7 +6,7 @@ public import ConnectorInvocation
 public import ConnectorOutbox
 
 /// The same calls, with values of the application's own types.
-extension AnalyticsClient {
+extension Analytics {
     /// Records that the user did something, as ``track(_:_:options:)`` does.
     ///
     /// ```swift

@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+public import ConnectorInvocation
+
+/// What an application needs of `geocoder/1`: a ``GeocoderClient`` of a host, or `InMemoryGeocoder` in its tests.
+public protocol Geocoder: Sendable {
+    /// Finds places by free text or by the parts of an address.
+    ///
+    /// - Returns: The places, best first; empty if none match.
+    func geocode(_ request: GeocodeRequest, options: CallOptions) async throws(ConnectorError) -> [Place]
+
+    /// Finds places at a coordinate.
+    ///
+    /// - Parameters:
+    ///   - coordinate: In degrees of WGS 84.
+    ///   - limit: The most places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - options: The timeout of the call.
+    /// - Returns: The places, nearest first; empty if none are there.
+    func reverse(
+        _ coordinate: Coordinate,
+        limit: Int,
+        language: String?,
+        options: CallOptions
+    ) async throws(ConnectorError) -> [Place]
+}
+
+extension Geocoder {
+    /// Finds places by free text.
+    ///
+    /// - Parameters:
+    ///   - text: An address, a name, or both.
+    ///   - limit: The most places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - countries: Two letters of ISO 3166-1 each; empty means everywhere.
+    ///   - options: The timeout of the call.
+    /// - Returns: The places, best first; empty if none match.
+    public func geocode(
+        _ text: String,
+        limit: Int = 10,
+        language: String? = nil,
+        countries: [String] = [],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [Place] {
+        let request = GeocodeRequest(.text(text), limit: limit, language: language, countries: countries)
+        return try await geocode(request, options: options)
+    }
+
+    /// Finds places by free text or by the parts of an address, with the default timeout.
+    public func geocode(_ request: GeocodeRequest) async throws(ConnectorError) -> [Place] {
+        try await geocode(request, options: CallOptions())
+    }
+
+    /// Finds places at a coordinate, with the default timeout.
+    ///
+    /// - Parameters:
+    ///   - coordinate: In degrees of WGS 84.
+    ///   - limit: The most places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    public func reverse(
+        _ coordinate: Coordinate,
+        limit: Int = 1,
+        language: String? = nil
+    ) async throws(ConnectorError) -> [Place] {
+        try await reverse(coordinate, limit: limit, language: language, options: CallOptions())
+    }
+}

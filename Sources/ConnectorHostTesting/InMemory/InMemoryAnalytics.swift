@@ -1,0 +1,96 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+public import ConnectorHost
+public import ConnectorInvocation
+public import ConnectorOutbox
+internal import Synchronization
+
+/// Analytics for an application's tests: keeps the events that it is sent, and delivers them to no vendor.
+///
+/// ```swift
+/// let analytics = InMemoryAnalytics()
+/// try await Checkout(analytics: analytics).complete(order)
+/// #expect(analytics.events.map(\.event) == ["Order Completed"])
+/// ```
+///
+/// As the outbox does, it keeps a `messageId` once. Use it from any thread.
+public final class InMemoryAnalytics: Analytics {
+    private struct State {
+        var userId: String?
+        var anonymousId = "anonymous"
+        var events: [AnalyticsEvent] = []
+        var error: ConnectorError?
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Timestamp
+
+    /// Starts without events.
+    ///
+    /// - Parameter now: The time of events that have none; the time of day by default.
+    public init(now: @escaping @Sendable () -> Timestamp = { Timestamp.now }) {
+        self.now = now
+    }
+
+    /// The events so far, in the order of their arrival.
+    public var events: [AnalyticsEvent] { state.withLock(\.events) }
+
+    /// What every call throws from now on, instead of keeping events; nil for nothing.
+    public var error: ConnectorError? {
+        get { state.withLock(\.error) }
+        set { state.withLock { $0.error = newValue } }
+    }
+
+    public var userId: String? {
+        get { state.withLock(\.userId) }
+        set { state.withLock { $0.userId = newValue } }
+    }
+
+    /// `anonymous`, unless it is set.
+    public var anonymousId: String {
+        get { state.withLock(\.anonymousId) }
+        set { state.withLock { $0.anonymousId = newValue } }
+    }
+
+    public func stamped(_ event: AnalyticsEvent) -> AnalyticsEvent {
+        var event = event
+        if event.userId == nil, event.anonymousId == nil {
+            (event.userId, event.anonymousId) = state.withLock { ($0.userId, $0.anonymousId) }
+        }
+        event.timestamp = event.timestamp ?? now()
+        return event
+    }
+
+    @discardableResult
+    public func send(_ event: AnalyticsEvent, options: CallOptions) async throws(ConnectorError) -> Receipt {
+        try event.check()
+        try keep([event])
+        return Receipt(id: event.messageId, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
+    }
+
+    public func deliver(
+        _ events: [AnalyticsEvent],
+        options: CallOptions
+    ) async throws(ConnectorError) -> [DeliveryAnswer] {
+        try keep(events)
+        return events.map { _ in .accepted }
+    }
+
+    @discardableResult
+    public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
+        try keep([])
+        return [CallOutcome("memory")]
+    }
+
+    private func keep(_ events: [AnalyticsEvent]) throws(ConnectorError) {
+        try state.withLock { state throws(ConnectorError) in
+            if let error = state.error { throw error }
+            for event in events where !state.events.contains(where: { $0.messageId == event.messageId }) {
+                state.events.append(event)
+            }
+        }
+    }
+}

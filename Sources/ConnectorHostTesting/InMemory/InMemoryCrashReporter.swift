@@ -1,0 +1,67 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+public import ConnectorHost
+public import ConnectorInvocation
+public import ConnectorOutbox
+internal import Synchronization
+
+/// A crash reporter for an application's tests: keeps the reports that it is sent, and delivers them to no vendor.
+///
+/// As the outbox does, it keeps an `id` once. Use it from any thread.
+public final class InMemoryCrashReporter: CrashReporter {
+    private struct State {
+        var reports: [CrashReport] = []
+        var error: ConnectorError?
+    }
+
+    private let state = Mutex(State())
+
+    /// Starts without reports.
+    public init() {}
+
+    /// The reports so far, in the order of their arrival.
+    public var reports: [CrashReport] { state.withLock(\.reports) }
+
+    /// What every call throws from now on, instead of keeping reports; nil for nothing.
+    public var error: ConnectorError? {
+        get { state.withLock(\.error) }
+        set { state.withLock { $0.error = newValue } }
+    }
+
+    @discardableResult
+    public func exception(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
+        try await send(report, options: options)
+    }
+
+    @discardableResult
+    public func send(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
+        try keep([report])
+        return Receipt(id: report.id, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
+    }
+
+    public func deliver(
+        _ reports: [CrashReport],
+        options: CallOptions
+    ) async throws(ConnectorError) -> [DeliveryAnswer] {
+        try keep(reports)
+        return reports.map { _ in .accepted }
+    }
+
+    @discardableResult
+    public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
+        try keep([])
+        return [CallOutcome("memory")]
+    }
+
+    private func keep(_ reports: [CrashReport]) throws(ConnectorError) {
+        try state.withLock { state throws(ConnectorError) in
+            if let error = state.error { throw error }
+            for report in reports where !state.reports.contains(where: { $0.id == report.id }) {
+                state.reports.append(report)
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+public import ConnectorHost
+public import ConnectorInvocation
+internal import Synchronization
+
+/// A database for an application's tests, which keeps its records in memory.
+///
+/// ```swift
+/// let database = InMemoryDatabase()
+/// try await Notes(database: database).add("Milk")
+/// #expect(try await database.query(in: "notes").records.map { $0.data["title"] } == ["Milk"])
+/// ```
+///
+/// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Use it from any thread.
+public final class InMemoryDatabase: Database {
+    fileprivate struct State {
+        var collections: [String: [DatabaseRecord]] = [:]
+        var changes = 0
+        var error: ConnectorError?
+    }
+
+    private let state = Mutex(State())
+
+    /// Starts empty.
+    public init() {}
+
+    /// What every call throws from now on, without a change; nil for nothing.
+    public var error: ConnectorError? {
+        get { state.withLock(\.error) }
+        set { state.withLock { $0.error = newValue } }
+    }
+
+    public func create(
+        _ data: JSONObject,
+        in collection: String,
+        id: String?,
+        options: CallOptions
+    ) async throws(ConnectorError) -> DatabaseRecord {
+        try change { state throws(ConnectorError) in
+            let id = id ?? "record-\(state.changes)"
+            guard state.place(of: id, in: collection) == nil else {
+                throw ConnectorError(.conflict, "\(collection) has a record \(id) already")
+            }
+            let record = DatabaseRecord(id: id, version: "\(state.changes)", data: data)
+            state.collections[collection, default: []].append(record)
+            return record
+        }
+    }
+
+    public func get(
+        _ id: String,
+        in collection: String,
+        options: CallOptions
+    ) async throws(ConnectorError) -> DatabaseRecord {
+        try read { state throws(ConnectorError) in
+            state.collections[collection, default: []][try state.found(id, in: collection)]
+        }
+    }
+
+    public func replace(
+        _ id: String,
+        with data: JSONObject,
+        in collection: String,
+        version: String?,
+        options: CallOptions
+    ) async throws(ConnectorError) -> DatabaseRecord {
+        try change(id, in: collection, version) { $0 = data }
+    }
+
+    public func update(
+        _ id: String,
+        with data: JSONObject,
+        in collection: String,
+        version: String?,
+        options: CallOptions
+    ) async throws(ConnectorError) -> DatabaseRecord {
+        try change(id, in: collection, version) { members in
+            for member in data.members { members[member.name] = member.value }
+        }
+    }
+
+    public func delete(
+        _ id: String,
+        in collection: String,
+        version: String?,
+        options: CallOptions
+    ) async throws(ConnectorError) {
+        try change { state throws(ConnectorError) in
+            let place = try state.found(id, in: collection, version)
+            state.collections[collection]?.remove(at: place)
+        }
+    }
+
+    /// Finds records, one page at a time. The cursor is the id of the last record; without `sort` they come as they were created.
+    public func query(
+        _ query: DatabaseQuery,
+        in collection: String,
+        options: CallOptions
+    ) async throws(ConnectorError) -> DatabasePage {
+        guard DatabaseQuery.limitRange.contains(query.limit) else {
+            throw ConnectorError(.invalid, "the limit \(query.limit) is not within \(DatabaseQuery.limitRange)")
+        }
+        let all = try read { state throws(ConnectorError) in state.collections[collection, default: []] }
+        var found = all.filter { record in query.filters.allSatisfy { $0.accepts(record.data[$0.field]) } }
+        if !query.sort.isEmpty { found = query.sorted(found) }
+        if let cursor = query.cursor {
+            guard let place = found.firstIndex(where: { $0.id == cursor }) else {
+                throw ConnectorError(.invalid, "the cursor \(cursor) is of no page of this query")
+            }
+            found.removeFirst(place + 1)
+        }
+        let page = Array(found.prefix(query.limit))
+        return DatabasePage(records: page, cursor: found.count > page.count ? page.last?.id : nil)
+    }
+
+    private func read<Value>(
+        _ body: (State) throws(ConnectorError) -> sending Value
+    ) throws(ConnectorError) -> sending Value {
+        try state.withLock { state throws(ConnectorError) in
+            if let error = state.error { throw error }
+            return try body(state)
+        }
+    }
+
+    private func change<Value>(
+        _ body: (inout State) throws(ConnectorError) -> sending Value
+    ) throws(ConnectorError) -> sending Value {
+        try state.withLock { state throws(ConnectorError) in
+            if let error = state.error { throw error }
+            state.changes += 1
+            return try body(&state)
+        }
+    }
+
+    private func change(
+        _ id: String,
+        in collection: String,
+        _ version: String?,
+        _ body: (inout JSONObject) -> Void
+    ) throws(ConnectorError) -> DatabaseRecord {
+        try change { state throws(ConnectorError) in
+            let place = try state.found(id, in: collection, version)
+            var record = state.collections[collection, default: []][place]
+            body(&record.data)
+            record.version = "\(state.changes)"
+            state.collections[collection]?[place] = record
+            return record
+        }
+    }
+}
+
+extension InMemoryDatabase.State {
+    fileprivate func place(of id: String, in collection: String) -> Int? {
+        collections[collection]?.firstIndex { $0.id == id }
+    }
+
+    /// The place of a record that must exist, and have a version.
+    fileprivate func found(
+        _ id: String,
+        in collection: String,
+        _ version: String? = nil
+    ) throws(ConnectorError) -> Int {
+        guard let place = place(of: id, in: collection) else {
+            throw ConnectorError(.missing, "\(collection) has no record \(id)")
+        }
+        let current = collections[collection]?[place].version
+        guard version == nil || version == current else {
+            throw ConnectorError(.conflict, "\(id) has the version \(current ?? ""), not \(version ?? "")")
+        }
+        return place
+    }
+}

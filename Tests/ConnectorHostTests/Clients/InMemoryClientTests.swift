@@ -1,0 +1,151 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorHost
+import ConnectorHostTesting
+import Testing
+
+/// The clients of an application's tests, through the protocols that the application takes.
+@Suite
+struct InMemoryClientTests {
+    private struct Order: Codable, Equatable {
+        var id: String
+        var total: Double
+    }
+
+    // MARK: Analytics
+
+    @Test func `analytics keeps the events of the calls, with user and time`() async throws {
+        let memory = InMemoryAnalytics(now: { Timestamp(nanoseconds: 5_000_000_000) })
+        let analytics: any Analytics = memory
+        try await analytics.track("Seen")
+        try await analytics.identify("u1", traits: ["plan": "free"])
+        try await analytics.track("Order Completed", properties: Order(id: "A-1", total: 42.5))
+        try await analytics.alias("u2")
+        #expect(memory.events.map(\.type) == [.track, .identify, .track, .alias])
+        #expect(memory.events.map(\.userId) == [nil, "u1", "u1", "u2"])
+        #expect(memory.events[0].anonymousId == "anonymous")
+        #expect(memory.events[2].properties == ["id": "A-1", "total": 42.5])
+        #expect(memory.events[3].previousId == "u1")
+        #expect(memory.events.allSatisfy { $0.timestamp?.nanoseconds == 5_000_000_000 })
+    }
+
+    @Test func `analytics keeps an event once, and its receipt has arrived`() async throws {
+        let memory = InMemoryAnalytics()
+        let analytics: any Analytics = memory
+        let event = analytics.stamped(.track("Seen"))
+        let receipt = try await analytics.send(event)
+        try await analytics.send(event)
+        #expect(try await analytics.deliver([event]).map(\.outcome) == [.accepted])
+        #expect(memory.events == [event])
+        #expect(receipt.id == event.messageId && receipt.outcomes.allSatisfy(\.isSuccess))
+        try await receipt.delivered()
+    }
+
+    @Test func `analytics refuses what the host's client refuses, and fails as it is told`() async throws {
+        let memory = InMemoryAnalytics()
+        let analytics: any Analytics = memory
+        await #expect(throws: ConnectorError.self) { try await analytics.track("") }
+        memory.error = ConnectorError(.unavailable, "no network", isRetryable: true)
+        let error = await #expect(throws: ConnectorError.self) { try await analytics.track("Seen") }
+        #expect(error?.code == .unavailable)
+        #expect(memory.events.isEmpty)
+        memory.error = nil
+        try await analytics.track("Seen")
+        #expect(memory.events.count == 1)
+    }
+
+    // MARK: Crash
+
+    @Test func `a crash reporter keeps errors and messages`() async throws {
+        let memory = InMemoryCrashReporter()
+        let crash: any CrashReporter = memory
+        try await crash.report(ConnectorError(.failed, "broken"), tags: ["area": "checkout"])
+        let receipt = try await crash.message("low on disk", level: .warning)
+        #expect(memory.reports.map(\.message) == [nil, "low on disk"])
+        #expect(memory.reports[0].exceptions.count == 1 && memory.reports[0].tags["area"] == "checkout")
+        #expect(receipt.id == memory.reports[1].id)
+        memory.error = ConnectorError(.notOpen, "closed")
+        await #expect(throws: ConnectorError.self) { try await crash.message("more") }
+        #expect(memory.reports.count == 2)
+    }
+
+    // MARK: Geocoder
+
+    @Test func `a geocoder finds its places by words, and by distance`() async throws {
+        func place(_ name: String, _ latitude: Double, _ longitude: Double) throws -> Place {
+            try Place(
+                #require(Coordinate(latitude: latitude, longitude: longitude)),
+                name: name,
+                formattedAddress: "\(name), Germany",
+                provider: "memory"
+            )
+        }
+        let berlin = try place("Brandenburg Gate", 52.5163, 13.3777)
+        let cologne = try place("Cologne Cathedral", 50.9413, 6.9583)
+        let geocoder: any Geocoder = InMemoryGeocoder([berlin, cologne])
+        #expect(try await geocoder.geocode("gate brandenburg") == [berlin])
+        #expect(try await geocoder.geocode("Germany", limit: 1) == [berlin])
+        #expect(try await geocoder.geocode("Paris").isEmpty)
+        #expect(try await geocoder.reverse(cologne.coordinate, limit: 2) == [cologne, berlin])
+        let error = await #expect(throws: ConnectorError.self) { try await geocoder.geocode("Berlin", limit: 0) }
+        #expect(error?.code == .invalid)
+    }
+
+    // MARK: Database
+
+    @Test func `a database keeps, changes and deletes records by their versions`() async throws {
+        let database: any Database = InMemoryDatabase()
+        let made = try await database.create(Order(id: "A-1", total: 1), in: "orders", id: "one")
+        #expect(try await database.get("one", in: "orders", as: Order.self) == Order(id: "A-1", total: 1))
+        let changed = try await database.update("one", with: ["total": 2], in: "orders", version: made.version)
+        #expect(changed.data == ["id": "A-1", "total": 2] && changed.version != made.version)
+        await expect(.conflict) {
+            _ = try await database.replace("one", with: ["total": 3], in: "orders", version: made.version)
+        }
+        await expect(.conflict) { _ = try await database.create(["total": 3], in: "orders", id: "one") }
+        try await database.delete("one", in: "orders", version: changed.version)
+        await expect(.missing) { _ = try await database.get("one", in: "orders") }
+        await expect(.missing) { try await database.delete("one", in: "orders") }
+    }
+
+    @Test func `a database finds records by filters, in order and by pages`() async throws {
+        let database: any Database = InMemoryDatabase()
+        for number in 1...5 { try await database.create(["n": .number(Double(number)), "even": .bool(number % 2 == 0)], in: "c") }
+        try await database.create(["name": "no number"], in: "c")
+        func numbers(_ query: DatabaseQuery) async throws -> [Double?] {
+            try await database.query(query, in: "c").records.map { $0.data["n"]?.number }
+        }
+        #expect(try await numbers(DatabaseQuery([.init("n", .greaterOrEqual, 4)])) == [4, 5])
+        #expect(try await numbers(DatabaseQuery([.init("n", .less, 2)])) == [1])
+        #expect(try await numbers(DatabaseQuery([.init("n", .within, [1, 5, 9])])) == [1, 5])
+        #expect(try await numbers(DatabaseQuery([.init("even", .equal, true)])) == [2, 4])
+        #expect(try await numbers(DatabaseQuery(sort: [.init("even"), .init("n", descending: true)])) == [nil, 5, 3, 1, 4, 2])
+        var query = DatabaseQuery([.init("n", .notEqual, .null)], limit: 2)
+        var pages: [Int] = []
+        repeat {
+            let page = try await database.query(query, in: "c")
+            pages.append(page.records.count)
+            query.cursor = page.cursor
+        } while query.cursor != nil
+        #expect(pages == [2, 2, 1])
+        query.cursor = "elsewhere"
+        await expect(.invalid) { [query] in _ = try await database.query(query, in: "c") }
+        await expect(.invalid) { _ = try await database.query(DatabaseQuery(limit: 0), in: "c") }
+    }
+
+    @Test func `a database that is told to fail changes nothing`() async throws {
+        let memory = InMemoryDatabase()
+        let database: any Database = memory
+        memory.error = ConnectorError(.unavailable, "no network")
+        await expect(.unavailable) { _ = try await database.create(["n": 1], in: "c") }
+        memory.error = nil
+        #expect(try await database.query(in: "c").records.isEmpty)
+    }
+
+    private func expect(_ code: ConnectorError.Code, _ body: () async throws -> Void) async {
+        let error = await #expect(throws: ConnectorError.self) { try await body() }
+        #expect(error?.code == code)
+    }
+}
