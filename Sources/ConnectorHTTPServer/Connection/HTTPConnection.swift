@@ -39,7 +39,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// What all connections of the server share.
-    let service: HTTPService
+    let shared: SharedServerState
     /// What the connection is at.
     var phase = Phase.reading
     /// The channel's side; nil once the handler was removed.
@@ -72,10 +72,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What has yet to be written of its body.
     var content: ArraySlice<UInt8> = []
 
-    /// Prepares a connection of a service.
-    init(_ service: HTTPService) {
-        self.service = service
-        parser = RequestParser(service.limits)
+    /// Prepares a connection of a server.
+    init(_ shared: SharedServerState) {
+        self.shared = shared
+        parser = RequestParser(shared.limits)
     }
 
     // MARK: Events of the channel
@@ -111,10 +111,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .ended: return
         case .discarding:
             discarded += bytes.readableBytes
-            if discarded > service.limits.discarded { context.close(promise: nil) }
+            if discarded > shared.limits.discarded { context.close(promise: nil) }
         default:
             // More than was asked for comes only from a client that has ended its side.
-            let limit = service.limits.bodyReadSize * 2
+            let limit = shared.limits.bodyReadSize * 2
             guard bytes.readableBytes <= limit - input.readableBytes else { return context.close(promise: nil) }
             if input.readableBytes == 0 {
                 input = bytes
@@ -151,7 +151,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         peer = ServerRequest.peer(context.channel.remoteAddress)
-        guard service.table.wait(context.channel) else { return context.close(promise: nil) }
+        guard shared.table.wait(context.channel) else { return context.close(promise: nil) }
         startTimer(context)
         context.read()
     }
@@ -167,7 +167,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         input = ByteBuffer()
         output = ByteBuffer()
         content = []
-        service.table.leave(context.channel)
+        shared.table.leave(context.channel)
     }
 
     // MARK: Requests
@@ -192,9 +192,9 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         isAdvancing = true
         defer { isAdvancing = false }
         while phase == .reading, !awaitsTurn {
-            guard burst < service.limits.burst || input.readableBytes == 0 else {
+            guard burst < shared.limits.burst || input.readableBytes == 0 else {
                 awaitsTurn = true
-                return service.turns(on: context.eventLoop).enqueue(self)
+                return shared.turns(on: context.eventLoop).enqueue(self)
             }
             do throws(RequestFault) {
                 guard let event = try parser.next(&input) else {
@@ -234,7 +234,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func admit(_ request: ServerRequest, _ context: ChannelHandlerContext) {
-        let admission = service.admit(request)
+        let admission = shared.admit(request)
         collection = Collection(request: request, admission: admission)
         guard request.hasBody else { return }
         switch admission {
@@ -261,7 +261,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     func readBodies(_ isReading: Bool, _ context: ChannelHandlerContext) {
         guard isReading != isReadingBodies else { return }
         isReadingBodies = isReading
-        let size = isReading ? service.limits.bodyReadSize : service.limits.readSize
+        let size = isReading ? shared.limits.bodyReadSize : shared.limits.readSize
         try? context.channel.syncOptions?
             .setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
@@ -272,7 +272,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         _ answer: @escaping @Sendable ([UInt8]) async -> ServerResponse,
         _ context: ChannelHandlerContext
     ) {
-        guard service.table.work(context.channel) else { return refuseWork(collection.request, context) }
+        guard shared.table.work(context.channel) else { return refuseWork(collection.request, context) }
         phase = .working
         stopTimer()
         let promise = context.eventLoop.makePromise(of: ServerResponse.self)
