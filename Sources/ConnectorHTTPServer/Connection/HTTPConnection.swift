@@ -35,7 +35,6 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     private struct Collection {
         var request: ServerRequest
         var admission: RequestAdmission
-        var body: [UInt8] = []
     }
 
     /// What all connections of the server share.
@@ -218,17 +217,17 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             admit(request, context)
         case .body(let bytes):
             guard let collection, case .read(let limit, let tooLarge, _) = collection.admission else { return }
-            guard bytes.readableBytes <= limit - collection.body.count else {
+            guard bytes.readableBytes <= limit - collection.request.body.count else {
                 self.collection = nil
                 return sendLast(tooLarge(), to: collection.request, context)
             }
-            self.collection?.body += bytes.readableBytesView
+            self.collection?.request.body += bytes.readableBytesView
         case .end:
             guard let collection = self.collection.take() else { return }
             readBodies(false, context)
             switch collection.admission {
             case .answer(let response): send(response, to: collection.request, context)
-            case .read(_, _, let answer): work(collection, answer, context)
+            case .read(_, _, let answer): work(collection.request, answer, context)
             }
         }
     }
@@ -268,20 +267,19 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Lets the host make the answer, in a task that ends with the connection.
     private func work(
-        _ collection: Collection,
-        _ answer: @escaping @Sendable ([UInt8]) async -> ServerResponse,
+        _ request: ServerRequest,
+        _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse,
         _ context: ChannelHandlerContext
     ) {
-        guard shared.table.work(context.channel) else { return refuseWork(collection.request, context) }
+        guard shared.table.work(context.channel) else { return refuseWork(request, context) }
         phase = .working
         stopTimer()
         let promise = context.eventLoop.makePromise(of: ServerResponse.self)
-        let body = collection.body
-        task = Task { promise.succeed(await answer(body)) }
+        task = Task { promise.succeed(await answer(request)) }
         promise.futureResult.assumeIsolated().whenSuccess { [self] response in
             guard phase == .working, let context = self.context else { return }
             task = nil
-            send(response, to: collection.request, context)
+            send(response, to: request, context)
         }
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
