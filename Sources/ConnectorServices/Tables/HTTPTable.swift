@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 
 /// The `http/1` service: see services/http.h.
-package enum HTTPService {
+package enum HTTPTable {
     /// The maximum number of header fields in a request, and of their bytes in total.
     private static let fieldLimits = (count: 256, bytes: 128 << 10)
 
