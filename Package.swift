@@ -158,7 +158,7 @@ let package = Package(
         .target(
             name: "ConnectorHost",
             dependencies: layers + [
-                "ConnectorBase", "ConnectorManifest", "ConnectorOutboxSQLite", "Integrator",
+                "ConnectorBase", "ConnectorManifest", "ConnectorOutboxSQLite",
                 .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

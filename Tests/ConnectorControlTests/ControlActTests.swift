@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorServices
@@ -25,8 +26,10 @@ struct ControlActTests {
         await host.close()
     }
 
-    private func post(_ path: String, _ body: String, accept: String? = nil) -> ControlRequest {
-        ControlRequest("POST", path, contentType: "application/json", accept: accept, body: Array(body.utf8))
+    private func post(_ path: String, _ body: String, accept: String? = nil) -> ServerRequest {
+        var fields: HTTPFields = ["Content-Type": "application/json"]
+        fields["Accept"] = accept
+        return ServerRequest("POST", path, fields, body: Array(body.utf8))
     }
 
     private func error(_ response: ControlResponse) throws -> JSONValue {
@@ -104,11 +107,11 @@ struct ControlActTests {
         try await withAPI { _, api in
             for type in [nil, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"] {
                 var request = post("/api/v1/gates/close", #"{"connector": "a"}"#)
-                request.contentType = type
+                request.fields["Content-Type"] = type
                 #expect(await api.respond(request).status == 415, "\(type ?? "none")")
             }
             var request = post("/api/v1/gates/retry", #"{"connector": "a"}"#)
-            request.contentType = "Application/JSON; charset=utf-8"
+            request.fields["Content-Type"] = "Application/JSON; charset=utf-8"
             #expect(await api.respond(request).status == 200)
         }
     }
@@ -203,7 +206,7 @@ struct ControlActTests {
             #expect(await api.respond("GET", "/api/v1/events?connector=b").status == 404)
             #expect(await api.respond("GET", "/api/v1/events?count=0").status == 400)
             let response = await api.respond(
-                ControlRequest("GET", "/api/v1/events?count=2", accept: "application/jsonl")
+                ServerRequest("GET", "/api/v1/events?count=2", ["Accept": "application/jsonl"])
             )
             for number in [1, 2, 3] as [Int64] {
                 host.environment.services.events.publish(
@@ -218,7 +221,7 @@ struct ControlActTests {
 
     @Test func `a client that reads too slowly is told how many events it missed`() async throws {
         try await withAPI { host, api in
-            let response = await api.respond(ControlRequest("GET", "/api/v1/events", accept: "application/jsonl"))
+            let response = await api.respond(ServerRequest("GET", "/api/v1/events", ["Accept": "application/jsonl"]))
             var published = 0 as Int64
             func publish() {
                 published += 1
@@ -313,20 +316,20 @@ struct ControlActTests {
                 #expect((endpoint.right == .act) == (endpoint.method == .post))
                 let path = endpoint.path.replacing("{id}", with: "x")
                 #expect(
-                    api.endpoint(for: ControlRequest(endpoint.method.rawValue, path))?.operation == endpoint.operation
+                    api.endpoint(for: ServerRequest(endpoint.method.rawValue, path))?.operation == endpoint.operation
                 )
                 let described = api.document["paths"]?[endpoint.path]?[endpoint.method.rawValue.lowercased()]
                 #expect(described?["x-right"]?.string == endpoint.right.rawValue)
                 #expect((described?["requestBody"] != nil) == (endpoint.body != nil))
                 for other in ["GET", "POST", "PUT", "TRACE"] where other != endpoint.method.rawValue {
-                    let refused = await api.respond(ControlRequest(other, path, contentType: "application/json"))
+                    let refused = await api.respond(ServerRequest(other, path, ["Content-Type": "application/json"]))
                     #expect(refused.status == 405 && refused.allow?.contains(endpoint.method.rawValue) == true)
                 }
                 let options = await api.respond("OPTIONS", path)
                 #expect(options.status == 204 && options.allow?.contains(endpoint.method.rawValue) == true)
             }
-            #expect(api.endpoint(for: ControlRequest("GET", "/api/v1/calls")) == nil)
-            #expect(api.endpoint(for: ControlRequest("HEAD", "/api/v1/status?x=1"))?.right == .read)
+            #expect(api.endpoint(for: ServerRequest("GET", "/api/v1/calls")) == nil)
+            #expect(api.endpoint(for: ServerRequest("HEAD", "/api/v1/status?x=1"))?.right == .read)
         }
     }
 }

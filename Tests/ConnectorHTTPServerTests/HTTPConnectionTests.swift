@@ -55,21 +55,21 @@ import Testing
         }
     }
 
-    /// A connection whose service admits as the test says.
+    /// A connection whose server admits as the test says.
     private func open(
         _ limits: ServerLimits = ServerLimits(),
         _ admit: @escaping @Sendable (ServerRequest) -> RequestAdmission = { request in
             .answer(ServerResponse(status: 200, [:], .bytes(Array(request.target.utf8))))
         }
-    ) async throws -> (NIOAsyncTestingChannel, Wire, HTTPService) {
+    ) async throws -> (NIOAsyncTestingChannel, Wire, SharedServerState) {
         let wire = Wire()
-        let service = HTTPService(limits, [:], admit)
+        let shared = SharedServerState(limits, [:], admit)
         let channel = NIOAsyncTestingChannel()
         try await channel.eventLoop.submit {
-            try channel.pipeline.syncOperations.addHandlers([wire, HTTPConnection(service)])
+            try channel.pipeline.syncOperations.addHandlers([wire, HTTPConnection(shared)])
         }.get()
         try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
-        return (channel, wire, service)
+        return (channel, wire, shared)
     }
 
     private func request(_ target: String, _ fields: String = "", body: String = "") -> ByteBuffer {
@@ -110,13 +110,13 @@ import Testing
 
     @Test func `bytes that come although none were asked for end the connection`() async throws {
         let limits = ServerLimits()
-        let (channel, wire, service) = try await open(limits)
+        let (channel, wire, shared) = try await open(limits)
         wire.hold()
         try await channel.writeInbound(request("/"))
         let more = ByteBuffer(repeating: 0x61, count: limits.bodyReadSize)
         for _ in 0..<3 { _ = try? await channel.writeInbound(more) }
         #expect(!channel.isActive)
-        #expect(service.table.count == 0)
+        #expect(shared.table.count == 0)
     }
 
     @Test func `after a refusal nothing more is looked at`() async throws {
@@ -198,7 +198,7 @@ import Testing
     @Test func `the host may take its time, and the end of the connection cancels what it does`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (cancelled, cancel) = AsyncStream.makeStream(of: Void.self)
-        let (channel, _, service) = try await open(ServerLimits()) { _ in
+        let (channel, _, shared) = try await open(ServerLimits()) { _ in
             .read(
                 limit: 0,
                 tooLarge: { ServerResponse(status: 413) },
@@ -214,10 +214,10 @@ import Testing
         try await channel.writeInbound(request("/"))
         for await _ in begun {}
         await channel.testingEventLoop.advanceTime(by: .hours(1))
-        #expect(channel.isActive && service.table.busyCount == 1)
+        #expect(channel.isActive && shared.table.busyCount == 1)
         try await channel.close().get()
         for await _ in cancelled {}
-        #expect(service.table.count == 0)
+        #expect(shared.table.count == 0)
     }
 
     // MARK: Streams

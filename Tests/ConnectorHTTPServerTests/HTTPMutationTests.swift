@@ -42,7 +42,7 @@ import Testing
             return .read(
                 limit: 1000,
                 tooLarge: { ServerResponse(status: 413) },
-                answer: { body in ServerResponse(status: 200, [:], .bytes(body)) }
+                answer: { request in ServerResponse(status: 200, [:], .bytes(request.body)) }
             )
         }
         try await serving(limits, admit) { server, port in

@@ -60,6 +60,22 @@ import Testing
         #expect(try diagnostics(of: source) == [])
     }
 
+    @Test func `a gate's operation is a provider for an application that imports both modules`() throws {
+        let source = """
+            import ConnectorHost
+            import Integrator
+
+            func places(_ gate: GateClient) async throws -> JSONValue {
+                let provider: ClosureProvider<JSONObject, JSONValue> = gate.provider("geocode")
+                let quick = gate.provider("geocode", options: CallOptions(timeout: .seconds(1)))
+                let flow = CallFlow(provider: provider >>>> ClosureProvider { (_: JSONValue) in 1 })
+                _ = try await flow.call(["query": "Berlin"])
+                return try await quick.request(["query": "Berlin"])
+            }
+            """
+        #expect(try diagnostics(of: source) == [])
+    }
+
     @Test func `earlier names of types work, and say what they are called now`() throws {
         let source = """
             import ConnectorKit

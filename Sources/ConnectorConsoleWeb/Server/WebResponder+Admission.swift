@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorControl
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// Which requests are answered at all.
@@ -12,12 +13,12 @@ extension WebResponder {
         /// The answer is known.
         case answer(WebResponse)
         /// It is, once the body was read.
-        case read(limit: Int, answer: @Sendable (WebRequest) async -> WebResponse)
+        case read(limit: Int, answer: @Sendable (ServerRequest) async -> WebResponse)
     }
 
     /// Decides what becomes of a request. Does not wait.
-    func admit(_ request: WebRequest) -> Admission {
-        guard origins.isHost(request.authority) else {
+    func admit(_ request: ServerRequest) -> Admission {
+        guard origins.isHost(request.fields["Host"]) else {
             let sentence = "this server is not called that; ask for it by the address in its link"
             return .answer(rejection(421, .denied, sentence, request))
         }
@@ -30,7 +31,7 @@ extension WebResponder {
             return .answer(rejection(403, .denied, "the request comes from a page of another site", request))
         }
         if request.path == "/livez", request.method != "POST" { return .answer(WebResponse(text: "ok\n")) }
-        if request.method == "GET", let token = request.query["token"] {
+        if request.method == "GET", let token = request.parameters["token"] {
             guard keys.isLink(token) else { return .answer(exchange(token, request)) }
             // Announcing the next link may wait for its reader.
             return .read(limit: Self.entryLimit) { exchange(token, $0) }
@@ -54,18 +55,18 @@ extension WebResponder {
     }
 
     /// Whether the rate of requests does not matter, so that what restarts a host that is not healthy always learns whether it is.
-    private func isExempt(_ request: WebRequest) -> Bool { request.path == "/readyz" }
+    private func isExempt(_ request: ServerRequest) -> Bool { request.path == "/readyz" }
 
     /// Counts a request.
     ///
     /// - Returns: Whether it may be answered.
-    private func count(_ visitor: Visitor, _ request: WebRequest) -> Bool {
+    private func count(_ visitor: Visitor, _ request: ServerRequest) -> Bool {
         guard case .known(_, let credential) = visitor else { return strangers.take(request.peer, at: clock.now()) }
         return requests.take(credential.name, at: clock.now())
     }
 
     /// Decides what becomes of a request by a client that has entered.
-    private func admit(_ request: WebRequest, _ right: Right, _ credential: Keys.Credential) -> Admission {
+    private func admit(_ request: ServerRequest, _ right: Right, _ credential: Keys.Credential) -> Admission {
         guard isAPI(request.path) else {
             return .read(limit: Self.bodyLimit) { request in
                 // The body may have come after they left.
@@ -76,21 +77,14 @@ extension WebResponder {
             }
         }
         guard let api else { return .answer(refusal(404, .missing, "there is no host", request)) }
-        if let endpoint = api.endpoint(for: ControlRequest(request.method, request.target)), endpoint.right == .act,
+        if let endpoint = api.endpoint(for: request), endpoint.right == .act,
             right != .act
         {
             return .answer(refusal(403, .denied, "this token may read, and not act", request))
         }
         return .read(limit: ControlAPI.bodyLimit) { request in
             guard keys.isGood(credential) else { return stranger(request) }
-            let asked = ControlRequest(
-                request.method,
-                request.target,
-                contentType: request.fields["content-type"],
-                accept: request.fields["accept"],
-                body: request.body
-            )
-            var response = WebResponse(await api.respond(asked))
+            var response = WebResponse(await api.respond(request))
             response.credential = credential
             return response
         }

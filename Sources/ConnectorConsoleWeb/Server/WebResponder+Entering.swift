@@ -4,24 +4,25 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// Who gets in, and how.
 extension WebResponder {
     /// Whether a request may come from a page of another site, on whose behalf the browser sends our cookie.
-    func isForeign(_ request: WebRequest) -> Bool {
-        let site = request.fields["sec-fetch-site"]
+    func isForeign(_ request: ServerRequest) -> Bool {
+        let site = request.fields["Sec-Fetch-Site"]
         // A form of a page that sends no Referer has no Origin either: what the browser says of the site is then all there is.
-        let isUnnamed = request.fields["origin"] == "null" && site == "same-origin"
-        if let origin = request.fields["origin"], !origins.isOwn(origin), !isUnnamed { return true }
+        let isUnnamed = request.fields["Origin"] == "null" && site == "same-origin"
+        if let origin = request.fields["Origin"], !origins.isOwn(origin), !isUnnamed { return true }
         if request.method == "POST" {
             // Programs have neither, and no cookie either.
-            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["origin"] != nil)
-            return !isOwn && (site != nil || request.fields["cookie"] != nil)
+            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["Origin"] != nil)
+            return !isOwn && (site != nil || request.fields["Cookie"] != nil)
         }
         guard let site, !["same-origin", "none"].contains(site) else { return false }
         // A link elsewhere may lead here; but nothing of ours is to be part of another page.
-        return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
+        return request.fields["Sec-Fetch-Mode"] != "navigate" || request.fields["Sec-Fetch-Dest"] != "document"
     }
 
     /// Who sends a request.
@@ -35,14 +36,14 @@ extension WebResponder {
     }
 
     /// Who sends a request, by its token or its cookie. A right one counts, whatever else is wrong.
-    func visitor(of request: WebRequest) -> Visitor {
+    func visitor(of request: ServerRequest) -> Visitor {
         if let (right, credential) = request.bearer.flatMap({ keys.right(ofBearer: $0) }) {
             return .known(right, credential)
         }
         let session = request.cookie(cookie)
         if let session, let right = keys.right(ofSession: session) { return .known(right, .session(session)) }
         if request.bearer != nil { return .guess("bearer") }
-        if request.fields["authorization"] != nil { return .guess("authorization") }
+        if request.fields["Authorization"] != nil { return .guess("authorization") }
         return session == nil ? .stranger : .guess("cookie")
     }
 
@@ -50,14 +51,14 @@ extension WebResponder {
     ///
     /// - Parameter kind: How it was given; each way has a count of its own.
     /// - Returns: Whether it is answered as such.
-    func isFree(_ kind: String, _ request: WebRequest) -> Bool {
+    func isFree(_ kind: String, _ request: ServerRequest) -> Bool {
         guesses.take("\(kind) \(request.peer)", at: clock.now())
     }
 
     /// Lets the browser in that follows the link, and takes the token out of the URL.
-    func exchange(_ token: String, _ request: WebRequest) -> WebResponse {
+    func exchange(_ token: String, _ request: ServerRequest) -> WebResponse {
         // A browser that prefetches does not follow the link.
-        let isAhead = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
+        let isAhead = ["Purpose", "Sec-Purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
         guard !isAhead else { return rejection(403, .denied, "the link is not for looking ahead", request) }
         let target = PageAddress(String(request.path))?.url ?? "/"
         if let session = keys.exchange(token) {
@@ -76,8 +77,8 @@ extension WebResponder {
     }
 
     /// Lets a person in who typed a token.
-    func enter(_ request: WebRequest) -> WebResponse {
-        if let session = keys.enter(form(request)["token"] ?? "") { return entered(session, "/") }
+    func enter(_ request: ServerRequest) -> WebResponse {
+        if let session = keys.enter(request.form["token"] ?? "") { return entered(session, "/") }
         guard isFree("form", request) else { return tooMany("too many attempts", request) }
         return rejection(403, .unauthorized, "That is not the token.", request)
     }
@@ -98,7 +99,7 @@ extension WebResponder {
     }
 
     /// Tells a stranger how to get in.
-    func stranger(_ request: WebRequest) -> WebResponse {
+    func stranger(_ request: ServerRequest) -> WebResponse {
         let sentence =
             keys.hasTokens
             ? "Enter the console with its token." : "Follow the link that the program printed when it started."

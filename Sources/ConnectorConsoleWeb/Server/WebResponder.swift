@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// Answers the requests of browsers and programs. It knows no connections.
@@ -50,7 +51,7 @@ struct WebResponder: Sendable {
     static let entryLimit = 4 << 10
 
     /// Answers a client that has entered.
-    func respond(_ request: WebRequest, _ right: Right, _ credential: Keys.Credential) async -> WebResponse {
+    func respond(_ request: ServerRequest, _ right: Right, _ credential: Keys.Credential) async -> WebResponse {
         let path = request.path
         let session: String? = if case .session(let id) = credential { id } else { nil }
         if request.method == "POST" {
@@ -70,7 +71,7 @@ struct WebResponder: Sendable {
 
     // MARK: Pages
 
-    private func page(_ request: WebRequest, _ right: Right, _ session: String?) async -> WebResponse {
+    private func page(_ request: ServerRequest, _ right: Right, _ session: String?) async -> WebResponse {
         guard let address = PageAddress(request.target) else {
             return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
         }
@@ -85,17 +86,17 @@ struct WebResponder: Sendable {
         PageView(tabs: registry.scenes, title: title, canAct: right == .act)
     }
 
-    private func events(_ request: WebRequest, _ right: Right) -> WebResponse {
-        let query = request.query
+    private func events(_ request: ServerRequest, _ right: Right) -> WebResponse {
+        let query = request.parameters
         guard let address = query["at"].flatMap(PageAddress.init) else {
             return refusal(400, .invalid, "at is not a route", request)
         }
-        let version = request.fields["last-event-id"] ?? query["version"] ?? ""
+        let version = request.fields["Last-Event-ID"] ?? query["version"] ?? ""
         return WebResponse(status: 200, .events(address, version: version, right))
     }
 
     /// What everybody may have: it says nothing of the host, except that it is there.
-    func open(_ request: WebRequest) -> WebResponse? {
+    func open(_ request: ServerRequest) -> WebResponse? {
         guard request.method != "POST" else { return nil }
         switch request.path {
         case "/-/console.css": return WebResponse(status: 200, .bytes(styles, type: "text/css; charset=utf-8"))
@@ -112,8 +113,8 @@ struct WebResponder: Sendable {
 
     // MARK: Acting
 
-    private func act(_ request: WebRequest, _ session: String?) async -> WebResponse {
-        let fields = form(request)
+    private func act(_ request: ServerRequest, _ session: String?) async -> WebResponse {
+        let fields = request.form
         guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
             return refusal(400, .invalid, "the form has no act, or no page to go back to", request)
         }
@@ -123,8 +124,8 @@ struct WebResponder: Sendable {
         return await perform(act, form, request, session)
     }
 
-    private func call(_ request: WebRequest, _ session: String?) async -> WebResponse {
-        let fields = form(request)
+    private func call(_ request: ServerRequest, _ session: String?) async -> WebResponse {
+        let fields = request.form
         guard let form = PostedForm(String(request.path), fields) else {
             return refusal(400, .invalid, "the form names no page to go back to", request)
         }
@@ -147,7 +148,7 @@ struct WebResponder: Sendable {
     private func perform(
         _ act: ConsoleAct,
         _ form: PostedForm,
-        _ request: WebRequest,
+        _ request: ServerRequest,
         _ session: String?
     ) async -> WebResponse {
         if let question = act.question, !form.isSure {
@@ -161,11 +162,6 @@ struct WebResponder: Sendable {
         return WebResponse(to: form.address.url)
     }
 
-    /// The fields of a form that was posted.
-    func form(_ request: WebRequest) -> QueryItems {
-        QueryItems(form: String(decoding: request.body, as: UTF8.self))
-    }
-
     /// Whether the API answers.
     func isAPI(_ path: Substring) -> Bool {
         path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)
@@ -174,12 +170,12 @@ struct WebResponder: Sendable {
     // MARK: Refusals
 
     /// Refuses a body that is not read to its end.
-    func tooLarge(_ request: WebRequest) -> WebResponse {
+    func tooLarge(_ request: ServerRequest) -> WebResponse {
         rejection(413, .tooLarge, "the body is larger than it may be", request)
     }
 
     /// Refuses what comes too often.
-    func tooMany(_ sentence: String, _ request: WebRequest) -> WebResponse {
+    func tooMany(_ sentence: String, _ request: ServerRequest) -> WebResponse {
         var response = rejection(429, .rateLimited, sentence, request)
         response.fields.append(("Retry-After", "1"))
         return response
@@ -190,7 +186,7 @@ struct WebResponder: Sendable {
         _ status: Int,
         _ code: ConnectorError.Code,
         _ sentence: String,
-        _ request: WebRequest
+        _ request: ServerRequest
     ) -> WebResponse {
         var response = refusal(status, code, sentence, request)
         response.isLast = true
@@ -202,7 +198,7 @@ struct WebResponder: Sendable {
         _ status: Int,
         _ code: ConnectorError.Code,
         _ sentence: String,
-        _ request: WebRequest
+        _ request: ServerRequest
     ) -> WebResponse {
         guard request.wantsPage else {
             return WebResponse(ControlResponse(ConnectorError(code, sentence), status: status))

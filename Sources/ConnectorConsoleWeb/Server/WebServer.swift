@@ -122,17 +122,14 @@ final class WebServer: Sendable {
         guard let responder = responder.withLock(\.self) else {
             return .answer(ServerResponse(status: 503, isLast: true))
         }
-        let asked = WebRequest(request)
-        switch responder.admit(asked) {
+        switch responder.admit(request) {
         case .answer(let response): return .answer(makeResponse(response))
         case .read(let limit, let answer):
             return .read(
                 limit: limit,
-                tooLarge: { [self] in makeResponse(responder.tooLarge(asked)) },
-                answer: { [self] body in
-                    var asked = asked
-                    asked.body = body
-                    let response = await answer(asked)
+                tooLarge: { [self] in makeResponse(responder.tooLarge(request)) },
+                answer: { [self] request in
+                    let response = await answer(request)
                     guard case .events = response.body, await !pages.hasRoom else { return makeResponse(response) }
                     return ServerResponse(status: 503)
                 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+package import ConnectorHTTPServer
 package import ConnectorHost
 
 /// What a host answers over HTTP: the same documents that the commands print with `--json`.
@@ -37,18 +38,18 @@ package struct ControlAPI: Sendable {
     }
 
     /// The endpoint that answers a request; nil if none does.
-    package func endpoint(for request: ControlRequest) -> ControlEndpoint? {
+    package func endpoint(for request: ServerRequest) -> ControlEndpoint? {
         guard let found = try? find(request.path) else { return nil }
         return found.first { $0.endpoint.takes(request.method) }?.endpoint
     }
 
     /// Answers a request without a body.
     package func respond(_ method: String, _ target: String) async -> ControlResponse {
-        await respond(ControlRequest(method, target))
+        await respond(ServerRequest(method, target))
     }
 
     /// Answers a request. The task that asks may be cancelled, which cancels what it asked for.
-    package func respond(_ request: ControlRequest) async -> ControlResponse {
+    package func respond(_ request: ServerRequest) async -> ControlResponse {
         let path = request.path
         let found: [(endpoint: ControlEndpoint, segments: JSONObject)]
         do throws(ConnectorError) {
@@ -68,8 +69,7 @@ package struct ControlAPI: Sendable {
             return refusal(of: request, found.map(\.endpoint))
         }
         if endpoint.body != nil {
-            let type = (request.contentType ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-            guard type == ControlResponse.json else {
+            guard request.mediaType == ControlResponse.json else {
                 let error = ConnectorError(
                     .unsupported,
                     "\(path) takes a body of the type \(ControlResponse.json)",
@@ -103,7 +103,7 @@ package struct ControlAPI: Sendable {
     }
 
     /// The answer to a method that a path does not take; to OPTIONS, what it takes.
-    private func refusal(of request: ControlRequest, _ found: [ControlEndpoint]) -> ControlResponse {
+    private func refusal(of request: ServerRequest, _ found: [ControlEndpoint]) -> ControlResponse {
         let methods = found.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
         var response: ControlResponse
         if request.method == "OPTIONS" {

@@ -23,7 +23,7 @@ package struct ControlClient: Sendable {
     /// - Throws: `unavailable` if the host does not answer; the host's own error; `protocol` for an answer that is no
     ///   document.
     package func get(_ path: String) async throws(ConnectorError) -> JSONValue? {
-        try await document(LocalClient.Request("GET", path, ["Accept": "application/json"], patience: Self.patience))
+        try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: Self.patience)
     }
 
     /// The answer to a POST; nil if no host listens there. If the task is cancelled, so is what the host does.
@@ -39,7 +39,7 @@ package struct ControlClient: Sendable {
     ) async throws(ConnectorError) -> JSONValue? {
         let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
         let bytes = JSONValue.object(body).utf8()
-        return try await document(LocalClient.Request("POST", path, fields, body: bytes, patience: patience))
+        return try await document(ServerRequest("POST", path, fields, body: bytes), within: patience)
     }
 
     /// Reads the documents of a stream, one a line, until the body has enough, the host ends or the task is cancelled.
@@ -52,16 +52,19 @@ package struct ControlClient: Sendable {
         _ body: @escaping @Sendable (JSONValue) -> Bool
     ) async throws(ConnectorError) -> Bool {
         var lines = Lines(path)
-        let request = LocalClient.Request("GET", path, ["Accept": "application/jsonl"])
-        let answer = try await exchange(request) { bytes in
+        let request = ServerRequest("GET", path, ["Accept": "application/jsonl"])
+        let answer = try await exchange(request, within: nil) { bytes in
             for document in try lines.feed(bytes) where !body(document) { return false }
             return true
         }
         return answer != nil
     }
 
-    private func document(_ request: LocalClient.Request) async throws(ConnectorError) -> JSONValue? {
-        guard let answer = try await exchange(request) else { return nil }
+    private func document(
+        _ request: ServerRequest,
+        within patience: Duration?
+    ) async throws(ConnectorError) -> JSONValue? {
+        guard let answer = try await exchange(request, within: patience) else { return nil }
         return try JSONValue(parsing: answer, file: request.target)
     }
 
@@ -70,11 +73,12 @@ package struct ControlClient: Sendable {
     /// - Parameter part: Takes the parts of a successful answer; false for no more. Nil to return them together.
     /// - Returns: Nil if no host listens.
     private func exchange(
-        _ request: LocalClient.Request,
+        _ request: ServerRequest,
+        within patience: Duration?,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
     ) async throws(ConnectorError) -> [UInt8]? {
         guard let descriptor = try ControlSocket.connect(in: directory) else { return nil }
-        return try await exchange(request, on: descriptor, part)
+        return try await exchange(request, on: LocalClient(.socket(descriptor), patience: patience), part)
     }
 
     /// Makes a request on a connection.
@@ -82,13 +86,13 @@ package struct ControlClient: Sendable {
     /// Not inlined, for what it needs of generic types takes 0.3 ms where mostly no host listens.
     @inline(never)
     private func exchange(
-        _ request: LocalClient.Request,
-        on descriptor: Int32,
+        _ request: ServerRequest,
+        on client: LocalClient,
         _ part: ((ByteBufferView) throws -> Bool)?
     ) async throws(ConnectorError) -> [UInt8] {
         let (status, answer): (Int, [UInt8])
         do {
-            (status, answer) = try await LocalClient(.socket(descriptor)).exchange(request, part)
+            (status, answer) = try await client.exchange(request, part)
         } catch let error as ConnectorError {
             throw error
         } catch {

@@ -24,7 +24,7 @@ package final class ControlServer: Sendable {
             limits: limits,
             common: ["Cache-Control": "no-store"],
             prepare: { channel in try PeerCredentials.check(channel) },
-            admit: { request in Self.admit(request, api) }
+            admit: { _ in Self.admit(api) }
         )
     }
 
@@ -44,23 +44,14 @@ package final class ControlServer: Sendable {
         server.stop()
     }
 
-    private static func admit(_ request: ServerRequest, _ api: ControlAPI) -> RequestAdmission {
+    private static func admit(_ api: ControlAPI) -> RequestAdmission {
         .read(
             limit: ControlAPI.bodyLimit,
             tooLarge: {
                 let error = ConnectorError(.tooLarge, "a body has at most \(ControlAPI.bodyLimit >> 10) KiB")
                 return ServerResponse(ControlResponse(error, status: 413))
             },
-            answer: { body in
-                let asked = ControlRequest(
-                    request.method,
-                    request.target,
-                    contentType: request.fields["Content-Type"],
-                    accept: request.fields["Accept"],
-                    body: body
-                )
-                return ServerResponse(await api.respond(asked))
-            }
+            answer: { request in ServerResponse(await api.respond(request)) }
         )
     }
 }

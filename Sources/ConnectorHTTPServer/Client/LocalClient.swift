@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -16,57 +16,34 @@ package struct LocalClient: Sendable {
         case socket(Int32)
     }
 
-    /// A request.
-    package struct Request: Sendable {
-        /// The method.
-        package var method: String
-        /// The path, and perhaps a query.
-        package var target: String
-        /// The header fields, without those that describe the connection and the body's length.
-        package var fields: HTTPFields
-        /// The body; nil for none.
-        package var body: [UInt8]?
-        /// The longest wait for the answer; nil for no limit.
-        package var patience: Duration?
-
-        /// A request, without a body and a limit unless they are given.
-        package init(
-            _ method: String,
-            _ target: String,
-            _ fields: HTTPFields = [:],
-            body: [UInt8]? = nil,
-            patience: Duration? = nil
-        ) {
-            self.method = method
-            self.target = target
-            self.fields = fields
-            self.body = body
-            self.patience = patience
-        }
-    }
-
     /// The most bytes of an answer.
     package static let limit = 64 << 20
 
     private let place: Place
+    private let patience: Duration?
 
     /// Names the server; connects to nothing.
-    package init(_ place: Place) {
+    ///
+    /// - Parameter patience: The longest wait for the whole answer; nil for no limit.
+    package init(_ place: Place, patience: Duration? = nil) {
         self.place = place
+        self.patience = patience
     }
 
     /// Makes a request. If the task is cancelled, the connection ends, and with it what the server does.
     ///
-    /// - Parameter part: Takes the parts of an answer with the status 200; false for no more. Nil to return them together.
+    /// - Parameters:
+    ///   - request: Its fields are without those that describe the connection and the body's length.
+    ///   - part: Takes the parts of an answer with the status 200; false for no more. Nil to return them together.
     /// - Returns: The status, and the body that no function took.
     /// - Throws: The error of the connection, or of the function.
     package func exchange(
-        _ request: Request,
+        _ request: ServerRequest,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
     ) async throws -> (status: Int, body: [UInt8]) {
         let connection = try await connect()
         let channel = connection.channel
-        let deadline = request.patience.map { patience in
+        let deadline = patience.map { patience in
             channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(clamping: patience.nanoseconds))) {
                 channel.close(promise: nil)
             }
@@ -76,7 +53,9 @@ package struct LocalClient: Sendable {
             var headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
             headers.replaceOrAdd(name: "Connection", value: "close")
             if headers["Host"].isEmpty { headers.add(name: "Host", value: host) }
-            if let body = request.body { headers.add(name: "Content-Length", value: "\(body.count)") }
+            if request.method != "GET" || !request.body.isEmpty {
+                headers.add(name: "Content-Length", value: "\(request.body.count)")
+            }
             let head = HTTPRequestHead(
                 version: .http1_1,
                 method: HTTPMethod(rawValue: request.method),
@@ -85,7 +64,7 @@ package struct LocalClient: Sendable {
             )
             // Together: a server that has the head may have answered, and closed the connection, before a second write.
             let content: [HTTPClientRequestPart] =
-                request.body.map { $0.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: $0)))] } ?? []
+                request.body.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: request.body)))]
             try await requests.write(contentsOf: [.head(head)] + content + [.end(nil)])
             return try await Self.read(answers, part)
         }

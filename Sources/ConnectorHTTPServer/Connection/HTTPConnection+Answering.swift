@@ -26,33 +26,33 @@ extension HTTPConnection {
         switch response.body {
         case .bytes(let bytes):
             output = response.head(
-                service.common,
+                shared.common,
                 response.mayHaveBody ? .length(bytes.count) : .none,
                 isLast: isLast
             )
             if !isBare { content = bytes[...] }
         case .truncated(let bytes):
             isLast = true
-            output = response.head(service.common, .length(bytes.count), isLast: false)
+            output = response.head(shared.common, .length(bytes.count), isLast: false)
             if !isBare { content = bytes.prefix(bytes.count / 2) }
         case .reset: return reset(context)
         case .stream(let write):
             isLast = isLast || request.isOld
-            output = response.head(service.common, request.isOld ? .none : .chunked, isLast: isLast)
+            output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
-                guard service.table.work(context.channel, isStream: true) else { return refuseWork(request, context) }
+                guard shared.table.work(context.channel, isStream: true) else { return refuseWork(request, context) }
                 return stream(write, isChunked: !request.isOld, isLast: isLast, context)
             }
         }
         // What is answered at once gives no new turn: those who ask for much make room before those who have just come.
-        if phase == .working { service.table.wait(context.channel) }
+        if phase == .working { shared.table.wait(context.channel) }
         phase = .answering
         writeOutput(isLast: isLast, context)
     }
 
     /// Writes what is left of an answer, part by part.
     private func writeOutput(isLast: Bool, _ context: ChannelHandlerContext) {
-        let size = service.limits.writeSize
+        let size = shared.limits.writeSize
         output.writeBytes(content.prefix(size))
         content = content.dropFirst(size)
         guard output.readableBytes > 0 else { return finish(isLast: isLast, context) }
@@ -130,7 +130,7 @@ extension HTTPConnection {
             task = nil
             guard case .success = result else { return context.close(promise: nil) }
             phase = .answering
-            service.table.wait(context.channel)
+            shared.table.wait(context.channel)
             output = ByteBuffer(string: isChunked ? "0\r\n\r\n" : "")
             writeOutput(isLast: isLast, context)
         }

@@ -9,8 +9,8 @@ extension HTTPConnection {
     ///
     /// The loop's timer stays as it is: to set it for each request takes longer than the request.
     func startTimer(_ context: ChannelHandlerContext) {
-        deadline = context.eventLoop.now + service.patience
-        if timer == nil { setTimer(service.patience, context) }
+        deadline = context.eventLoop.now + shared.patience
+        if timer == nil { setTimer(shared.patience, context) }
     }
 
     /// Stops the client's time.

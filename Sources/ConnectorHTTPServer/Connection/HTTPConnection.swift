@@ -35,11 +35,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     private struct Collection {
         var request: ServerRequest
         var admission: RequestAdmission
-        var body: [UInt8] = []
     }
 
     /// What all connections of the server share.
-    let service: HTTPService
+    let shared: SharedServerState
     /// What the connection is at.
     var phase = Phase.reading
     /// The channel's side; nil once the handler was removed.
@@ -72,10 +71,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What has yet to be written of its body.
     var content: ArraySlice<UInt8> = []
 
-    /// Prepares a connection of a service.
-    init(_ service: HTTPService) {
-        self.service = service
-        parser = RequestParser(service.limits)
+    /// Prepares a connection of a server.
+    init(_ shared: SharedServerState) {
+        self.shared = shared
+        parser = RequestParser(shared.limits)
     }
 
     // MARK: Events of the channel
@@ -111,10 +110,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .ended: return
         case .discarding:
             discarded += bytes.readableBytes
-            if discarded > service.limits.discarded { context.close(promise: nil) }
+            if discarded > shared.limits.discarded { context.close(promise: nil) }
         default:
             // More than was asked for comes only from a client that has ended its side.
-            let limit = service.limits.bodyReadSize * 2
+            let limit = shared.limits.bodyReadSize * 2
             guard bytes.readableBytes <= limit - input.readableBytes else { return context.close(promise: nil) }
             if input.readableBytes == 0 {
                 input = bytes
@@ -151,7 +150,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         peer = ServerRequest.peer(context.channel.remoteAddress)
-        guard service.table.wait(context.channel) else { return context.close(promise: nil) }
+        guard shared.table.wait(context.channel) else { return context.close(promise: nil) }
         startTimer(context)
         context.read()
     }
@@ -167,7 +166,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         input = ByteBuffer()
         output = ByteBuffer()
         content = []
-        service.table.leave(context.channel)
+        shared.table.leave(context.channel)
     }
 
     // MARK: Requests
@@ -192,9 +191,9 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         isAdvancing = true
         defer { isAdvancing = false }
         while phase == .reading, !awaitsTurn {
-            guard burst < service.limits.burst || input.readableBytes == 0 else {
+            guard burst < shared.limits.burst || input.readableBytes == 0 else {
                 awaitsTurn = true
-                return service.turns(on: context.eventLoop).enqueue(self)
+                return shared.turns(on: context.eventLoop).enqueue(self)
             }
             do throws(RequestFault) {
                 guard let event = try parser.next(&input) else {
@@ -218,23 +217,23 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             admit(request, context)
         case .body(let bytes):
             guard let collection, case .read(let limit, let tooLarge, _) = collection.admission else { return }
-            guard bytes.readableBytes <= limit - collection.body.count else {
+            guard bytes.readableBytes <= limit - collection.request.body.count else {
                 self.collection = nil
                 return sendLast(tooLarge(), to: collection.request, context)
             }
-            self.collection?.body += bytes.readableBytesView
+            self.collection?.request.body += bytes.readableBytesView
         case .end:
             guard let collection = self.collection.take() else { return }
             readBodies(false, context)
             switch collection.admission {
             case .answer(let response): send(response, to: collection.request, context)
-            case .read(_, _, let answer): work(collection, answer, context)
+            case .read(_, _, let answer): work(collection.request, answer, context)
             }
         }
     }
 
     private func admit(_ request: ServerRequest, _ context: ChannelHandlerContext) {
-        let admission = service.admit(request)
+        let admission = shared.admit(request)
         collection = Collection(request: request, admission: admission)
         guard request.hasBody else { return }
         switch admission {
@@ -261,27 +260,26 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     func readBodies(_ isReading: Bool, _ context: ChannelHandlerContext) {
         guard isReading != isReadingBodies else { return }
         isReadingBodies = isReading
-        let size = isReading ? service.limits.bodyReadSize : service.limits.readSize
+        let size = isReading ? shared.limits.bodyReadSize : shared.limits.readSize
         try? context.channel.syncOptions?
             .setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
 
     /// Lets the host make the answer, in a task that ends with the connection.
     private func work(
-        _ collection: Collection,
-        _ answer: @escaping @Sendable ([UInt8]) async -> ServerResponse,
+        _ request: ServerRequest,
+        _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse,
         _ context: ChannelHandlerContext
     ) {
-        guard service.table.work(context.channel) else { return refuseWork(collection.request, context) }
+        guard shared.table.work(context.channel) else { return refuseWork(request, context) }
         phase = .working
         stopTimer()
         let promise = context.eventLoop.makePromise(of: ServerResponse.self)
-        let body = collection.body
-        task = Task { promise.succeed(await answer(body)) }
+        task = Task { promise.succeed(await answer(request)) }
         promise.futureResult.assumeIsolated().whenSuccess { [self] response in
             guard phase == .working, let context = self.context else { return }
             task = nil
-            send(response, to: collection.request, context)
+            send(response, to: request, context)
         }
     }
 

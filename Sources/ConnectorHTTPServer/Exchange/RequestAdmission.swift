@@ -12,10 +12,10 @@ package enum RequestAdmission: Sendable {
     /// - Parameters:
     ///   - limit: The most bytes of the body.
     ///   - tooLarge: Answers a larger one.
-    ///   - answer: Makes the answer.
+    ///   - answer: Makes the answer of the request, which has its body now.
     case read(
         limit: Int,
         tooLarge: @Sendable () -> ServerResponse,
-        answer: @Sendable (_ body: [UInt8]) async -> ServerResponse
+        answer: @Sendable (ServerRequest) async -> ServerResponse
     )
 }

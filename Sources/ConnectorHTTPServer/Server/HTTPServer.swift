@@ -24,7 +24,7 @@ package final class HTTPServer: Sendable {
     }
 
     private let place: Place
-    private let service: HTTPService
+    private let shared: SharedServerState
     private let prepare: (@Sendable (any Channel) throws -> Void)?
     private let state = Mutex(State())
 
@@ -43,11 +43,11 @@ package final class HTTPServer: Sendable {
     ) {
         self.place = place
         self.prepare = prepare
-        service = HTTPService(limits, common, admit)
+        shared = SharedServerState(limits, common, admit)
     }
 
     /// The connections.
-    package var table: ConnectionTable { service.table }
+    package var table: ConnectionTable { shared.table }
 
     /// Serves until ``stop()``, ``finish()`` or the task's cancellation, and returns when the last connection has ended.
     ///
@@ -65,7 +65,7 @@ package final class HTTPServer: Sendable {
         await withTaskCancellationHandler {
             try? await listener.closeFuture.get()
             // Those that were accepted last find the table closed.
-            for connection in service.table.close() { try? await connection.closeFuture.get() }
+            for connection in shared.table.close() { try? await connection.closeFuture.get() }
         } onCancel: {
             stop()
         }
@@ -74,13 +74,13 @@ package final class HTTPServer: Sendable {
     /// Stops listening, and closes every connection, which cancels what was asked through it.
     package func stop() {
         stopListening()
-        for connection in service.table.close() { connection.close(promise: nil) }
+        for connection in shared.table.close() { connection.close(promise: nil) }
     }
 
     /// Stops listening, and closes every connection after the answer that is under way.
     package func finish() {
         stopListening()
-        for connection in service.table.close() {
+        for connection in shared.table.close() {
             connection.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         }
     }
@@ -94,7 +94,7 @@ package final class HTTPServer: Sendable {
     }
 
     private func listen() async throws -> any Channel {
-        let (service, prepare) = (service, prepare)
+        let (shared, prepare) = (shared, prepare)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             // Where the queue is full, a client tries again only after a second.
             .serverChannelOption(.backlog, value: 4096)
@@ -104,12 +104,12 @@ package final class HTTPServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(
                 .recvAllocator,
-                value: FixedSizeRecvByteBufferAllocator(capacity: service.limits.readSize)
+                value: FixedSizeRecvByteBufferAllocator(capacity: shared.limits.readSize)
             )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try prepare?(channel)
-                    try channel.pipeline.syncOperations.addHandler(HTTPConnection(service))
+                    try channel.pipeline.syncOperations.addHandler(HTTPConnection(shared))
                 }
             }
         switch place {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-public import ConnectorInvocation
 public import ConnectorOutbox
 
 /// The same calls, with values of the application's own types.

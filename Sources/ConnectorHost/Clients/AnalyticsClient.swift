@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 public import ConnectorOutbox
 internal import Synchronization
 

@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 internal import ConnectorLoading
 public import ConnectorOutbox
 public import ConnectorPlatform

@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// The same calls, with values of the application's own types.
 ///

@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// Stores and finds records through the connector that `connectors.json` names.
 ///

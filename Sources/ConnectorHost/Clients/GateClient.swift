@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 public import ConnectorInvocation
 public import ConnectorManifest
 
@@ -11,7 +12,7 @@ public import ConnectorManifest
 /// ```
 ///
 /// A client gives access to its connector alone. Use it from any thread.
-public struct GateClient: Sendable {
+public struct GateClient: OperationCaller {
     let target: ClientTarget
 
     init(_ target: ClientTarget) {

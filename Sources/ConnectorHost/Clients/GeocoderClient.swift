@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// Finds places by name, and names by coordinate, through the connector that `connectors.json` names.
 ///

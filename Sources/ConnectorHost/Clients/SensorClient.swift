@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 internal import ConnectorServices
 
 /// Reads sensors through the connector that `connectors.json` names.

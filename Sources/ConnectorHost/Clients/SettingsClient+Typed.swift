@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 internal import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// The same calls, with settings that have a type.
 extension SettingsClient {

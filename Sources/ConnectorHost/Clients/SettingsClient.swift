@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 internal import ConnectorServices
 
 /// Reads, changes and watches settings through the connector that `connectors.json` names.

@@ -8,7 +8,7 @@ package import ConnectorPlatform
 internal import Synchronization
 
 /// A plugin's request that is not complete.
-package struct GateRequest: Sendable {
+package struct RequestInFlight: Sendable {
     /// The callback to run.
     package var callback: RequestCallback
     /// The exchange that sends it.
@@ -21,7 +21,7 @@ package struct GateRequest: Sendable {
     package var timer: HostTimer?
 }
 
-extension GateRequest {
+extension RequestInFlight {
     /// Ends the span and runs the callback, on a callback thread.
     fileprivate func end(_ result: Result<HTTPResponse, ServiceFailure>) {
         span?.end(result)
@@ -33,7 +33,7 @@ extension GateServices {
     /// Sends a request under an existing id, and completes it with a callback.
     package func startRequest(
         _ id: UInt64,
-        _ request: PluginRequest,
+        _ request: RequestTemplate,
         _ callback: RequestCallback
     ) throws(ServiceFailure) {
         // A request without a timer might never end.
@@ -55,7 +55,7 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = GateRequest(callback: callback, exchange: exchange, span: span, trace: trace)
+            state.requests[id] = RequestInFlight(callback: callback, exchange: exchange, span: span, trace: trace)
             state.counters.requests += 1
             return nil
         }
@@ -90,7 +90,7 @@ extension GateServices {
     package func completeRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
         let result = result.mapError { $0.redacted(by: context.redactor) }
         // One step takes the request out and queues its callback: a gate that closes finds one of them under way.
-        let (request, isIdle) = state.withLock { state -> (GateRequest?, Bool) in
+        let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
             switch result {
             case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)

@@ -33,7 +33,7 @@ package struct GateServicesState {
     /// The timers that have not fired, by the id that the plugin knows.
     package var timers: [UInt64: GateTimer] = [:]
     /// The requests that are not complete, by the id that the plugin knows.
-    package var requests: [UInt64: GateRequest] = [:]
+    package var requests: [UInt64: RequestInFlight] = [:]
     /// The gate's traffic.
     package var counters = HTTPCounters()
 

@@ -14,7 +14,7 @@ package struct RequestSpan: Sendable {
     private let tracer: any Tracer
 
     /// Begins the span; nil if the application has no tracer.
-    init?(_ request: PluginRequest, to url: URLParts, _ gate: GateServices.Context) {
+    init?(_ request: RequestTemplate, to url: URLParts, _ gate: GateServices.Context) {
         tracer = InstrumentationSystem.tracer
         if tracer is NoOpTracer { return nil }
         span = tracer.startSpan(request.method, ofKind: .client)

@@ -2,27 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-package import ConnectorBase
-
-/// A copy of a plugin's request.
-package struct PluginRequest: Sendable {
-    /// The CONNECTOR_HTTP_ flags.
-    package var flags: UInt32
-    /// As written.
-    package var method: String
-    /// The URL as written, a template.
-    package var url: String
-    /// The headers as written, with templates as values.
-    package var headers: HTTPFields
-    /// The body: a template, unless the flags say that it is verbatim.
-    package var body: [UInt8]
-    /// On the monotonic clock.
-    package var deadline: UInt64
-}
+internal import ConnectorBase
 
 extension OutgoingRequest {
     /// Checks a plugin's request and inserts the secrets.
-    package init(_ request: PluginRequest, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
+    package init(_ request: RequestTemplate, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
         guard request.method.isToken, request.method.utf8.count <= 32, request.method != "CONNECT" else {
             throw .invalid("the method is not one that HTTP allows")
         }

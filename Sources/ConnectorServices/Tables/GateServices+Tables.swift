@@ -34,11 +34,11 @@ extension GateServices {
     private func makeTable(_ id: String) -> ServiceTable? {
         let pointer = unsafe Unmanaged.passUnretained(self).toOpaque()
         return switch id {
-        case "log/1": unsafe ServiceTable(LogService.table(context: pointer, level: logger.logLevel))
-        case "clock/1": unsafe ServiceTable(ClockService.table(context: pointer))
-        case "http/1": unsafe ServiceTable(HTTPService.table(context: pointer))
-        case "events/1": unsafe ServiceTable(EventsService.table(context: pointer))
-        case "storage/1": unsafe ServiceTable(StorageService.table(context: pointer))
+        case "log/1": unsafe ServiceTable(LogTable.table(context: pointer, level: logger.logLevel))
+        case "clock/1": unsafe ServiceTable(ClockTable.table(context: pointer))
+        case "http/1": unsafe ServiceTable(HTTPTable.table(context: pointer))
+        case "events/1": unsafe ServiceTable(EventsTable.table(context: pointer))
+        case "storage/1": unsafe ServiceTable(StorageTable.table(context: pointer))
         default: nil
         }
     }

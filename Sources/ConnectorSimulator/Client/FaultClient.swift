@@ -24,8 +24,8 @@ package struct FaultClient: Sendable {
         let (status, body): (Int, [UInt8])
         do {
             let text = Array(faults.joined(separator: "\n").utf8)
-            let request = LocalClient.Request("PUT", SimulatorRouter.faultsPath, body: text, patience: .seconds(10))
-            (status, body) = try await LocalClient(.port(port)).exchange(request)
+            let request = ServerRequest("PUT", SimulatorRouter.faultsPath, body: text)
+            (status, body) = try await LocalClient(.port(port), patience: .seconds(10)).exchange(request)
         } catch {
             throw ConnectorError(
                 .unavailable,

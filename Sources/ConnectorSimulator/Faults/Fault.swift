@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// A deliberate fault of a simulated vendor, for testing a client against it.
 ///

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 extension SimulatedRequest {
     /// The body as JSON; throws if it is not JSON.
     package func json() throws(ConnectorError) -> JSONValue {
-        try JSONValue(parsing: body)
+        try JSONValue(parsing: request.body)
     }
 }

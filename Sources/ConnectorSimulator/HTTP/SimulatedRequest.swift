@@ -2,27 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorHTTPServer
 
-/// An HTTP request in the form that a vendor sees: decoded, complete, and detached from any connection.
+/// A request as a vendor sees it: below the vendor's own root, complete, and with its body decoded.
+@dynamicMemberLookup
 package struct SimulatedRequest: Sendable {
-    /// The upper-case verb; `HEAD` arrives as `GET`, and the server drops the answer's body.
-    package var method: String
+    /// The request. `HEAD` arrives as `GET`, and the server drops the answer's body; the target begins with `/`; the fields include
+    /// `Content-Encoding`, although the body is already decoded.
+    package var request: ServerRequest
     /// Whether the client wants only the head of the answer.
     package var isHead = false
-    /// The path below the vendor's own root, still percent-encoded, always beginning with `/`.
-    package var path: String
-    /// Names and values after the `?`.
-    package var query: QueryItems
-    /// The header as sent, including `Content-Encoding`, although the body is already decoded.
-    package var headers: HTTPFields
-    /// The body without its content encoding.
-    package var body: [UInt8]
     /// Body size on the wire, before decoding, in bytes.
     package var encodedBodyCount: Int
-    /// The prefix that was removed from `path`: empty, or `/NAME` where several vendors share one port.
+    /// The prefix that was removed from the target: empty, or `/NAME` where several vendors share one port.
     package var prefix: String
     /// The time at which the request was complete.
     package var receivedAt: Timestamp
+
+    /// Takes a request that has its body.
+    package init(_ request: ServerRequest, prefix: String = "", receivedAt: Timestamp = .now) {
+        self.request = request
+        if !request.target.hasPrefix("/") { self.request.target = "/" + request.target }
+        if request.method == "HEAD" { (self.request.method, isHead) = ("GET", true) }
+        encodedBodyCount = request.body.count
+        self.prefix = prefix
+        self.receivedAt = receivedAt
+    }
 
     /// Builds a request as a client would send it.
     ///
@@ -37,31 +42,29 @@ package struct SimulatedRequest: Sendable {
         prefix: String = "",
         receivedAt: Timestamp = .now
     ) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts.first.map(String.init) ?? ""
-        self.method = method
-        self.path = path.hasPrefix("/") ? path : "/" + path
-        self.query = QueryItems(parsing: parts.count > 1 ? parts[1] : "")
-        self.headers = headers
-        self.body = body
-        self.encodedBodyCount = body.count
-        self.prefix = prefix
-        self.receivedAt = receivedAt
+        self.init(ServerRequest(method, target, headers, body: body), prefix: prefix, receivedAt: receivedAt)
     }
+
+    /// A member of the request.
+    package subscript<Value>(dynamicMember member: WritableKeyPath<ServerRequest, Value>) -> Value {
+        get { request[keyPath: member] }
+        set { request[keyPath: member] = newValue }
+    }
+
+    /// The path, still percent-encoded, always beginning with `/`.
+    package var path: String { String(request.path) }
+
+    /// Names and values after the `?`.
+    package var query: QueryItems { QueryItems(parsing: request.query) }
 
     /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
     package var components: [String] {
         path.split(separator: "/").map { PercentCoding.decode($0) }
     }
 
-    /// Path and query as a request line has them.
-    package var target: String {
-        query.items.isEmpty ? path : "\(path)?\(query.encoded)"
-    }
-
     /// The vendor's root as this client addressed it, without a trailing slash, for links in answers.
     package var baseURL: String {
-        "http://\(headers["Host"] ?? "127.0.0.1")\(prefix)"
+        "http://\(request.fields["Host"] ?? "127.0.0.1")\(prefix)"
     }
 
     /// Whether the request is for the list of received requests, which is not for web pages.
@@ -70,10 +73,12 @@ package struct SimulatedRequest: Sendable {
     /// Whether a program on this machine sent the request, and no web page: a page names its origin, or, where its own
     /// name leads to this machine (DNS rebinding), that name as the host.
     package var isLocal: Bool {
-        guard headers["Origin"] == nil, !["cross-site", "same-site"].contains(headers["Sec-Fetch-Site"]) else {
+        guard request.fields["Origin"] == nil,
+            !["cross-site", "same-site"].contains(request.fields["Sec-Fetch-Site"])
+        else {
             return false
         }
-        guard let host = headers["Host"] else { return true }
+        guard let host = request.fields["Host"] else { return true }
         guard let name = URLParts("http://\(host)")?.host else { return false }
         return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || Self.isLoopback(name)
     }
@@ -86,17 +91,15 @@ package struct SimulatedRequest: Sendable {
 
     /// The body as text; invalid UTF-8 is repaired.
     package var text: String {
-        String(decoding: body, as: UTF8.self)
+        String(decoding: request.body, as: UTF8.self)
     }
 
     /// The media type of the body in lower case, without parameters.
-    package var mediaType: String? {
-        headers["Content-Type"]?.split(separator: ";").first?.trimmingBlanks().lowercased()
-    }
+    package var mediaType: String? { request.mediaType }
 
     /// User name and password of `Authorization: Basic`, or `nil` when there is none or it is malformed.
     package var basicCredentials: (username: String, password: String)? {
-        guard let header = headers["Authorization"] else { return nil }
+        guard let header = request.fields["Authorization"] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Base64.decode(parts[1].trimmingBlanks())
         else { return nil }

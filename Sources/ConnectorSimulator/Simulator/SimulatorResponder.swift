@@ -17,21 +17,14 @@ struct SimulatorResponder: Sendable {
 
     /// Decides what becomes of a request: its body is read, and the vendor answers.
     func admit(_ head: ServerRequest) -> RequestAdmission {
-        var request = SimulatedRequest(head.method, head.target, headers: head.fields, receivedAt: now())
-        if request.method == "HEAD" { (request.method, request.isHead) = ("GET", true) }
-        let asked = request
-        return .read(
+        .read(
             limit: encodedLimit,
-            tooLarge: { ServerResponse(router.refuseTooLarge(asked)) },
-            answer: { body in await answer(asked, body) }
+            tooLarge: { ServerResponse(router.refuseTooLarge(SimulatedRequest(head, receivedAt: now()))) },
+            answer: { request in await answer(SimulatedRequest(request, receivedAt: now())) }
         )
     }
 
-    private func answer(_ head: SimulatedRequest, _ body: [UInt8]) async -> ServerResponse {
-        var request = head
-        request.body = body
-        request.encodedBodyCount = body.count
-        request.receivedAt = now()
+    private func answer(_ request: SimulatedRequest) async -> ServerResponse {
         if let preflight = Self.preflight(request) { return ServerResponse(preflight) }
         var exchange = router.answer(request)
         if exchange.delay > .zero {
@@ -40,7 +33,7 @@ struct SimulatorResponder: Sendable {
                 return ServerResponse(status: 503, [:], .reset)
             }
         }
-        if request.headers["Origin"] != nil, !request.isForReceived {
+        if request.fields["Origin"] != nil, !request.isForReceived {
             exchange.response.headers["Access-Control-Allow-Origin"] = "*"
         }
         var response = ServerResponse(exchange.response)
@@ -55,14 +48,14 @@ struct SimulatorResponder: Sendable {
     /// Allows requests to a vendor from any web page, as the vendors do; `nil` when the request is not such a preflight.
     private static func preflight(_ request: SimulatedRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", !request.isForReceived,
-            request.headers["Access-Control-Request-Method"] != nil
+            request.fields["Access-Control-Request-Method"] != nil
         else { return nil }
         var headers: HTTPFields = [
             "Access-Control-Allow-Origin": "*",
             "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
             "Access-Control-Max-Age": "3600",
         ]
-        headers["Access-Control-Allow-Headers"] = request.headers["Access-Control-Request-Headers"]
+        headers["Access-Control-Allow-Headers"] = request.fields["Access-Control-Request-Headers"]
         return HTTPResponse(status: 204, headers: headers)
     }
 }

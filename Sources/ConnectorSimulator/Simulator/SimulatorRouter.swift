@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// Finds the vendor for a request, applies a matching fault, and records the request.
@@ -64,8 +65,8 @@ struct SimulatorRouter: Sendable {
         }
         var inner = request
         inner.prefix = request.prefix + "/" + name
-        inner.path = String(request.path.dropFirst(name.utf8.count + 1))
-        if inner.path.isEmpty { inner.path = "/" }
+        inner.target = String(request.target.dropFirst(name.count + 1))
+        if !inner.target.hasPrefix("/") { inner.target = "/" + inner.target }
         if inner.path == "/_received" {
             return SimulatedExchange(response: received(request, of: mount.name))
         }
@@ -108,7 +109,7 @@ struct SimulatorRouter: Sendable {
                 vendor: mount.name,
                 method: request.method,
                 path: mount.redaction.redact(target: request),
-                headers: mount.redaction.redact(request.headers),
+                headers: mount.redaction.redact(request.fields),
                 body: mount.redaction.redact(request.body),
                 status: exchange.delivery == .reset ? 0 : exchange.response.status,
                 at: request.receivedAt
@@ -130,7 +131,7 @@ struct SimulatorRouter: Sendable {
 
     /// Removes the content encodings, last applied first; the vendor refuses a body that cannot be decoded.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
-        guard let header = request.headers["Content-Encoding"], !request.body.isEmpty else { return nil }
+        guard let header = request.fields["Content-Encoding"], !request.body.isEmpty else { return nil }
         for name in header.split(separator: ",").reversed() {
             guard let coding = ContentCoding(name: name.trimmingBlanks()) else {
                 return vendor.failure(status: 415, code: nil, message: "unsupported content encoding \(name)")

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
 
@@ -9,12 +10,19 @@ import Testing
 @Suite struct SimulatedRequestTests {
     @Test func `basic credentials are read whatever they contain`() {
         var request = SimulatedRequest.get("/")
-        request.headers["authorization"] = "basic dTpwOnc6"
+        request.fields["authorization"] = "basic dTpwOnc6"
         #expect(request.basicCredentials?.username == "u")
         #expect(request.basicCredentials?.password == "p:w:")
         for header in ["Basic", "Basic !", "Bearer dTpw", "Basic bm9jb2xvbg=="] {
-            request.headers["Authorization"] = header
+            request.fields["Authorization"] = header
             #expect(request.basicCredentials == nil)
         }
+    }
+
+    @Test func `a vendor sees a request for the head as GET, and a target that begins with a slash`() {
+        let request = SimulatedRequest(ServerRequest("HEAD", "?q=a+b"), receivedAt: noon)
+        #expect(request.method == "GET" && request.isHead)
+        #expect(request.target == "/?q=a+b" && request.path == "/" && request.query["q"] == "a b")
+        #expect(!SimulatedRequest.get("/").isHead)
     }
 }

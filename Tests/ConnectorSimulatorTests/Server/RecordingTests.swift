@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
             body: Array("secret-and-more".utf8)
         )
         #expect(redaction.redact(target: request) == "/a/•••?key=•••&q=•••")
-        #expect(redaction.redact(request.headers).map(\.value) == ["•••", "Token •••", "•••"])
+        #expect(redaction.redact(request.fields).map(\.value) == ["•••", "Token •••", "•••"])
         #expect(redaction.redact(request.body) == Array("•••".utf8))
         #expect(redaction.redact([0xFF, 0xFE]) == [0xFF, 0xFE])
     }

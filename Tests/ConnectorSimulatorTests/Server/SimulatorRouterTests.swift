@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     @Test func `one vendor is served at the root and several under their names`() throws {
         #expect(try simulator(["segment"]).answer(batch).response.status == 200)
         var prefixed = batch
-        prefixed.path = "/segment/v1/batch"
+        prefixed.target = "/segment/v1/batch"
         #expect(try simulator(["segment", "kinto"]).answer(prefixed).response.status == 200)
         let lost = try simulator(["segment", "kinto"]).answer(batch).response
         #expect(lost.status == 404)
@@ -45,7 +46,7 @@ import Testing
         #expect(created.status == 201)
         let id = try #require(created.json["objectId"]?.string)
         #expect(created.headers["Location"] == "http://host:1/parse/v1/api/classes/Game/\(id)")
-        create.path = "/kinto/v1"
+        create.target = "/kinto/v1"
         create.method = "GET"
         #expect(simulator.answer(create).response.headers["Location"] == "http://host:1/kinto/v1/")
     }
@@ -91,22 +92,22 @@ import Testing
         request.body = try #require(
             Base64.decode("eJyrViovyixJ9U6tVLJSSknNzdcF83WzgQI6SkmJJckZSlbRsbUAIrkN5g==")
         )
-        request.headers["Content-Encoding"] = "deflate"
+        request.fields["Content-Encoding"] = "deflate"
         #expect(simulator.answer(request).response.status == 200)
-        request.headers["Content-Encoding"] = "gzip"
+        request.fields["Content-Encoding"] = "gzip"
         #expect(simulator.answer(request).response.status == 400)
-        request.headers["Content-Encoding"] = "identity"
+        request.fields["Content-Encoding"] = "identity"
         request.body = batch.body
         #expect(simulator.answer(request).response.status == 200)
-        request.headers["Content-Encoding"] = "br"
+        request.fields["Content-Encoding"] = "br"
         #expect(simulator.answer(request).response.status == 415)
     }
 
     @Test func `what was received can be read back without credentials, and forgotten`() throws {
         let simulator = try simulator(["segment", "sentry"])
         var request = batch
-        request.path = "/segment/v1/batch"
-        request.headers["Authorization"] = "Basic ZGVtby13cml0ZS1rZXk6"
+        request.target = "/segment/v1/batch"
+        request.fields["Authorization"] = "Basic ZGVtby13cml0ZS1rZXk6"
         _ = simulator.answer(request)
         _ = simulator.answer(.get("/sentry/api/1/store/?sentry_key=0123456789abcdef0123456789abcdef&x=1"))
         let document = simulator.answer(.get("/_received")).response.json
@@ -141,7 +142,7 @@ import Testing
     func `what was received is not for web pages`(headers: HTTPFields) throws {
         let simulator = try simulator(["segment", "sentry"])
         var request = batch
-        request.path = "/segment/v1/batch"
+        request.target = "/segment/v1/batch"
         _ = simulator.answer(request)
         for path in ["/_received", "/segment/_received"] {
             for method in ["GET", "DELETE"] {

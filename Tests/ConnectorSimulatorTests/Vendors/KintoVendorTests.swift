@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
 
@@ -24,8 +25,8 @@ import Testing
         isHead: Bool = false
     ) -> HTTPResponse {
         var request = SimulatedRequest(method, target, headers: headers, receivedAt: noon)
-        request.headers["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
-        request.headers["Content-Type"] = request.headers["Content-Type"] ?? "application/json"
+        request.fields["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
+        request.fields["Content-Type"] = request.fields["Content-Type"] ?? "application/json"
         request.isHead = isHead
         if let data { request.body = JSONValue.object(["data": data]).utf8() }
         return kinto.respond(to: request)
@@ -153,7 +154,7 @@ import Testing
             ],
         ]
         var request = SimulatedRequest.json("POST", "/v1/batch", batch)
-        request.headers["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
+        request.fields["Authorization"] = "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk"
         let responses = kinto.respond(to: request).json["responses"]
         #expect(responses?[0]?["status"] == 201)
         #expect(responses?[0]?["body"]?["data"]?["n"] == 1)
@@ -189,9 +190,9 @@ import Testing
     @Test func `a wrong body is refused`() {
         for body in ["{", "[]", "{\"data\":[]}", "{\"other\":1}"] {
             var request = SimulatedRequest("POST", records, body: Array(body.utf8))
-            request.headers = ["Authorization": "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk", "Content-Type": "application/json"]
+            request.fields = ["Authorization": "Basic ZGVtbzpkZW1vLXBhc3N3b3Jk", "Content-Type": "application/json"]
             #expect(kinto.respond(to: request).status == 400)
-            request.headers["Content-Type"] = "text/plain"
+            request.fields["Content-Type"] = "text/plain"
             #expect(kinto.respond(to: request).status == 415)
         }
         #expect(send("PUT", "\(records)/a%20b", [:]).status == 400)

@@ -1,6 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     ) -> HTTPResponse {
         var request = SimulatedRequest(method, "/parse/\(path)", headers: headers, receivedAt: noon)
         if let body { request.body = body.utf8() }
-        request.headers["X-Parse-Request-Id"] = requestID
+        request.fields["X-Parse-Request-Id"] = requestID
         return parse.respond(to: request)
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
 ///
@@ -32,7 +33,7 @@ package struct BugsnagVendor: Vendor {
         guard let body = try? request.json(), case .object = body else {
             return failure(status: 400, message: "the payload is not valid JSON")
         }
-        guard let key = request.headers["Bugsnag-Api-Key"] ?? body["apiKey"]?.string, !key.isEmpty else {
+        guard let key = request.fields["Bugsnag-Api-Key"] ?? body["apiKey"]?.string, !key.isEmpty else {
             return failure(status: 401, message: "apiKey is missing")
         }
         guard credentials.accepts("apiKey", key) else { return failure(status: 401, message: "apiKey is invalid") }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import Synchronization
 
 /// InfluxDB 1.x: line protocol in at `/write`, InfluxQL out at `/query`, `/ping`.
@@ -61,7 +62,7 @@ package final class InfluxDBVendor: Vendor {
         guard credentials.requires("username") else { return nil }
         let form = parameters(of: request)
         var given = request.basicCredentials
-        if given == nil, let header = request.headers["Authorization"], header.lowercased().hasPrefix("token ") {
+        if given == nil, let header = request.fields["Authorization"], header.lowercased().hasPrefix("token ") {
             let parts = header.dropFirst(6).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2 { given = (String(parts[0]), String(parts[1])) }
         }
@@ -84,7 +85,8 @@ package final class InfluxDBVendor: Vendor {
     private func parameters(of request: SimulatedRequest) -> (String) -> String? {
         let isForm = request.mediaType == "application/x-www-form-urlencoded" && request.components == ["query"]
         let form = isForm ? QueryItems(parsing: request.text) : QueryItems(parsing: "")
-        return { request.query[$0] ?? form[$0] }
+        let query = request.query
+        return { query[$0] ?? form[$0] }
     }
 
     /// Stores points; good lines are stored even when others are refused.

@@ -37,7 +37,7 @@ struct InfluxQLContext {
     private func run(
         _ statement: InfluxQLStatement,
         on databases: inout [String: InfluxDatabase]
-    ) throws(InfluxQLParser.Failure) -> [JSONValue] {
+    ) throws(Refusal) -> [JSONValue] {
         switch statement {
         case .showDatabases: return [table("databases", ["name"], databases.keys.sorted().map { [.string($0)] })]
         case .createDatabase(let name):
@@ -62,15 +62,15 @@ struct InfluxQLContext {
     }
 
     /// The database of the request.
-    private func known(_ databases: [String: InfluxDatabase]) throws(InfluxQLParser.Failure) -> InfluxDatabase {
-        guard !database.isEmpty else { throw InfluxQLParser.Failure(message: "database name required") }
+    private func known(_ databases: [String: InfluxDatabase]) throws(Refusal) -> InfluxDatabase {
+        guard !database.isEmpty else { throw Refusal(message: "database name required") }
         guard let known = databases[database] else { throw missing(database) }
         return known
     }
 
     /// The server's words for a database it does not have.
-    private func missing(_ name: String) -> InfluxQLParser.Failure {
-        InfluxQLParser.Failure(message: "database not found: \(name)")
+    private func missing(_ name: String) -> Refusal {
+        Refusal(message: "database not found: \(name)")
     }
 
     /// Answers the statements about what is stored.

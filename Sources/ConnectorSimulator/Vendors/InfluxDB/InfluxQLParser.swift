@@ -5,11 +5,6 @@ internal import ConnectorBase
 
 /// Reads statements from their words.
 struct InfluxQLParser {
-    /// Why a statement was not understood, in the server's words.
-    struct Failure: Error {
-        var message: String
-    }
-
     /// The most parentheses within each other.
     private static let depthLimit = 32
 
@@ -27,9 +22,9 @@ struct InfluxQLParser {
         _ query: String,
         parameters: JSONObject,
         now: Timestamp
-    ) throws(Failure) -> [InfluxQLStatement] {
+    ) throws(Refusal) -> [InfluxQLStatement] {
         guard let tokens = InfluxQLToken.tokens(of: query) else {
-            throw Failure(message: "found BADSTRING, expected ;")
+            throw Refusal(message: "found BADSTRING, expected ;")
         }
         var parser = InfluxQLParser(tokens: tokens, parameters: parameters, now: Int64(clamping: now.nanoseconds))
         var statements: [InfluxQLStatement] = []
@@ -42,7 +37,7 @@ struct InfluxQLParser {
     }
 
     /// Reads one statement.
-    private mutating func statement() throws(Failure) -> InfluxQLStatement {
+    private mutating func statement() throws(Refusal) -> InfluxQLStatement {
         if skip("SELECT") { return .select(try selection()) }
         if skip("SHOW") { return try show() }
         if skip("CREATE") {
@@ -68,7 +63,7 @@ struct InfluxQLParser {
     }
 
     /// Reads what follows `SHOW`.
-    private mutating func show() throws(Failure) -> InfluxQLStatement {
+    private mutating func show() throws(Refusal) -> InfluxQLStatement {
         let first = try name().uppercased()
         switch first {
         case "DATABASES": return .showDatabases
@@ -91,13 +86,13 @@ struct InfluxQLParser {
     }
 
     /// Reads `ON database` and `FROM measurement`; the database of the request counts anyway.
-    private mutating func source() throws(Failure) -> String? {
+    private mutating func source() throws(Refusal) -> String? {
         if skip("ON") { _ = try name() }
         return skip("FROM") ? try name() : nil
     }
 
     /// Reads what follows `SELECT`.
-    private mutating func selection() throws(Failure) -> InfluxQLStatement.Selection {
+    private mutating func selection() throws(Refusal) -> InfluxQLStatement.Selection {
         var selection = InfluxQLStatement.Selection()
         repeat { selection.columns.append(try column()) } while skip(symbol: ",")
         guard skip("FROM") else { throw unexpected("FROM") }
@@ -113,7 +108,7 @@ struct InfluxQLParser {
         }
         if skip("ORDER") {
             guard skip("BY"), try name() == "time" else {
-                throw Failure(message: "only ORDER BY time supported at this time")
+                throw Refusal(message: "only ORDER BY time supported at this time")
             }
             selection.isDescending = skip("DESC")
             if !selection.isDescending { _ = skip("ASC") }
@@ -132,13 +127,13 @@ struct InfluxQLParser {
     }
 
     /// Reads `*`, a name or `function(name)`, and perhaps `AS name`.
-    private mutating func column() throws(Failure) -> InfluxQLStatement.Column {
+    private mutating func column() throws(Refusal) -> InfluxQLStatement.Column {
         if skip(symbol: "*") { return .all }
         let name = try name()
         guard skip(symbol: "(") else { return .field(name, alias: skip("AS") ? try self.name() : nil) }
         let function = name.lowercased()
         guard ["count", "sum", "mean", "min", "max", "first", "last"].contains(function) else {
-            throw Failure(message: "undefined function \(name)()")
+            throw Refusal(message: "undefined function \(name)()")
         }
         let argument = skip(symbol: "*") ? "*" : try self.name()
         guard skip(symbol: ")") else { throw unexpected(")") }
@@ -146,7 +141,7 @@ struct InfluxQLParser {
     }
 
     /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`; the last part counts.
-    private mutating func measurement() throws(Failure) -> String {
+    private mutating func measurement() throws(Refusal) -> String {
         var measurement = try name()
         while skip(symbol: ".") {
             if skip(symbol: ".") { measurement = try name() } else { measurement = try name() }
@@ -158,9 +153,9 @@ struct InfluxQLParser {
     private mutating func condition(
         into selection: inout InfluxQLStatement.Selection,
         depth: Int = 0
-    ) throws(Failure) {
+    ) throws(Refusal) {
         if skip(symbol: "(") {
-            guard depth < Self.depthLimit else { throw Failure(message: "the query is nested too deeply") }
+            guard depth < Self.depthLimit else { throw Refusal(message: "the query is nested too deeply") }
             repeat { try condition(into: &selection, depth: depth + 1) } while skip("AND")
             guard skip(symbol: ")") else { throw unexpected(")") }
             return
@@ -182,7 +177,7 @@ struct InfluxQLParser {
         case ">=": selection.earliest = max(selection.earliest, time)
         case "<": selection.latest = min(selection.latest, time == .min ? time : time - 1)
         case "<=": selection.latest = min(selection.latest, time)
-        default: throw Failure(message: "invalid time comparison operator: \(comparison)")
+        default: throw Refusal(message: "invalid time comparison operator: \(comparison)")
         }
     }
 }
@@ -206,7 +201,7 @@ extension InfluxQLParser {
     }
 
     /// Reads a name, bare or in double quotes.
-    private mutating func name() throws(Failure) -> String {
+    private mutating func name() throws(Refusal) -> String {
         switch next {
         case .word(let text), .name(let text):
             position += 1
@@ -216,14 +211,14 @@ extension InfluxQLParser {
     }
 
     /// Reads a number of points.
-    private mutating func count() throws(Failure) -> Int {
+    private mutating func count() throws(Refusal) -> Int {
         guard case .word(let word)? = next, let count = Int(word), count >= 0 else { throw unexpected("integer") }
         position += 1
         return count
     }
 
     /// Reads a literal or a parameter.
-    private mutating func value() throws(Failure) -> JSONValue {
+    private mutating func value() throws(Refusal) -> JSONValue {
         let isNegative = skip(symbol: "-")
         guard let token = next else { throw unexpected("string, number, bool") }
         position += 1
@@ -232,7 +227,7 @@ extension InfluxQLParser {
         case .word(let word):
             if word.hasPrefix("$") {
                 guard let value = parameters[String(word.dropFirst())] else {
-                    throw Failure(message: "missing parameter: \(word.dropFirst())")
+                    throw Refusal(message: "missing parameter: \(word.dropFirst())")
                 }
                 return value
             }
@@ -247,7 +242,7 @@ extension InfluxQLParser {
     }
 
     /// Reads a time: nanoseconds, a number with a unit, a date, or `now()` plus or minus a duration.
-    private mutating func time() throws(Failure) -> Int64 {
+    private mutating func time() throws(Refusal) -> Int64 {
         if skip("NOW") {
             guard skip(symbol: "("), skip(symbol: ")") else { throw unexpected("()") }
             if skip(symbol: "-") { return now.subtractingReportingOverflow(try duration()).partialValue }
@@ -271,13 +266,13 @@ extension InfluxQLParser {
         return isNegative ? -time : time
     }
 
-    private func date(_ text: String) throws(Failure) -> Int64 {
+    private func date(_ text: String) throws(Refusal) -> Int64 {
         if let time = InfluxQLTime.parse(text) { return time }
-        throw Failure(message: "unable to parse time: \(text)")
+        throw Refusal(message: "unable to parse time: \(text)")
     }
 
     /// Reads digits and a unit, such as `1h`, or digits alone, which are nanoseconds.
-    private mutating func duration() throws(Failure) -> Int64 {
+    private mutating func duration() throws(Refusal) -> Int64 {
         guard case .word(let word)? = next else { throw unexpected("duration") }
         let digits = word.prefix { $0.isASCII && $0.isNumber }
         let unit = word.dropFirst(digits.count)
@@ -287,7 +282,7 @@ extension InfluxQLParser {
         position += 1
         let scale = seconds[unit] ?? LineProtocol.unit(of: String(unit))
         let (duration, overflows) = number.multipliedReportingOverflow(by: scale)
-        guard !overflows else { throw Failure(message: "overflowed duration") }
+        guard !overflows else { throw Refusal(message: "overflowed duration") }
         return duration
     }
 
@@ -304,12 +299,12 @@ extension InfluxQLParser {
     }
 
     /// The server's words for a word that does not belong there.
-    private func unexpected(_ expected: String) -> Failure {
+    private func unexpected(_ expected: String) -> Refusal {
         let found =
             switch next {
             case .word(let text), .name(let text), .text(let text), .symbol(let text): text
             case nil: "EOF"
             }
-        return Failure(message: "found \(found), expected \(expected)")
+        return Refusal(message: "found \(found), expected \(expected)")
     }
 }

@@ -17,7 +17,7 @@ struct InfluxQLSelect {
     }
 
     /// The series of the answer, one for each group.
-    func series(from database: InfluxDatabase) throws(InfluxQLParser.Failure) -> [JSONValue] {
+    func series(from database: InfluxDatabase) throws(Refusal) -> [JSONValue] {
         guard let points = database.measurements[selection.measurement] else { return [] }
         let kinds = database.kinds[selection.measurement] ?? [:]
         let tagKeys = database.tagKeys(of: selection.measurement)
@@ -104,12 +104,12 @@ struct InfluxQLSelect {
     private func aggregate(
         _ points: [InfluxPoint],
         fields: [String]
-    ) throws(InfluxQLParser.Failure) -> (columns: [String], rows: [JSONValue]) {
+    ) throws(Refusal) -> (columns: [String], rows: [JSONValue]) {
         var columns = ["time"]
         var values: [JSONValue] = [write(selection.earliest == .min ? 0 : selection.earliest)]
         for column in selection.columns {
             guard case .aggregate(let function, let argument, let alias) = column else {
-                throw InfluxQLParser.Failure(message: "mixing aggregate and non-aggregate queries is not supported")
+                throw Refusal(message: "mixing aggregate and non-aggregate queries is not supported")
             }
             for field in argument == "*" ? fields : [argument] {
                 columns.append(alias ?? (argument == "*" ? "\(function)_\(field)" : function))

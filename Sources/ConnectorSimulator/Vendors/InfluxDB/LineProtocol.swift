@@ -7,11 +7,6 @@ internal import ConnectorBase
 ///
 /// Source: the line protocol reference of InfluxDB 1.8; messages as its server writes them.
 struct LineProtocol {
-    /// Why a line was refused, in the server's words.
-    struct Failure: Error {
-        var message: String
-    }
-
     /// The line being read.
     private let line: Substring
     /// The part of it that is still to be read.
@@ -22,15 +17,15 @@ struct LineProtocol {
     /// Reads every line of a body; comments and empty lines are skipped.
     ///
     /// - Parameter precision: `n`, `u`, `ms`, `s`, `m`, `h`; anything else counts as nanoseconds.
-    static func parse(_ text: String, precision: String?) -> (points: [InfluxPoint], failures: [Failure]) {
+    static func parse(_ text: String, precision: String?) -> (points: [InfluxPoint], failures: [Refusal]) {
         var points: [InfluxPoint] = []
-        var failures: [Failure] = []
+        var failures: [Refusal] = []
         for line in lines(of: text) where !line.isEmpty && line.first != "#" {
             var parser = LineProtocol(line: line, rest: line, unit: unit(of: precision))
             do {
                 points.append(try parser.point())
             } catch {
-                failures.append(Failure(message: "unable to parse '\(line)': \(error.message)"))
+                failures.append(Refusal(message: "unable to parse '\(line)': \(error.message)"))
             }
         }
         return (points, failures)
@@ -72,27 +67,27 @@ struct LineProtocol {
     }
 
     /// Reads one point.
-    private mutating func point() throws(Failure) -> InfluxPoint {
+    private mutating func point() throws(Refusal) -> InfluxPoint {
         let measurement = token(until: [",", " "])
-        guard !measurement.isEmpty else { throw Failure(message: "missing measurement") }
+        guard !measurement.isEmpty else { throw Refusal(message: "missing measurement") }
         var tags: [String: String] = [:]
         while skip(",") {
             let key = token(until: ["=", ",", " "])
-            guard !key.isEmpty else { throw Failure(message: "missing tag key") }
-            guard skip("=") else { throw Failure(message: "missing tag value") }
+            guard !key.isEmpty else { throw Refusal(message: "missing tag key") }
+            guard skip("=") else { throw Refusal(message: "missing tag value") }
             let value = token(until: [",", " ", "="])
-            guard !value.isEmpty else { throw Failure(message: "missing tag value") }
-            guard rest.first != "=" else { throw Failure(message: "invalid tag format") }
-            guard tags.updateValue(value, forKey: key) == nil else { throw Failure(message: "duplicate tags") }
+            guard !value.isEmpty else { throw Refusal(message: "missing tag value") }
+            guard rest.first != "=" else { throw Refusal(message: "invalid tag format") }
+            guard tags.updateValue(value, forKey: key) == nil else { throw Refusal(message: "duplicate tags") }
         }
         skipBlanks()
-        guard !rest.isEmpty else { throw Failure(message: "missing fields") }
+        guard !rest.isEmpty else { throw Refusal(message: "missing fields") }
         var fields: [String: InfluxPoint.Field] = [:]
         repeat {
             let key = token(until: ["=", ",", " "])
-            guard !key.isEmpty else { throw Failure(message: "missing field key") }
+            guard !key.isEmpty else { throw Refusal(message: "missing field key") }
             guard skip("=") else {
-                throw Failure(message: fields.isEmpty ? "invalid field format" : "missing field value")
+                throw Refusal(message: fields.isEmpty ? "invalid field format" : "missing field value")
             }
             fields[key] = try field()
         } while skip(",")
@@ -101,29 +96,29 @@ struct LineProtocol {
     }
 
     /// Reads one field's value.
-    private mutating func field() throws(Failure) -> InfluxPoint.Field {
+    private mutating func field() throws(Refusal) -> InfluxPoint.Field {
         if rest.first == "\"" { return InfluxPoint.Field(kind: .string, value: .string(try quoted())) }
         let text = rest.prefix { $0 != "," && $0 != " " }
         rest = rest.dropFirst(text.count)
         switch text {
         case "t", "T", "true", "True", "TRUE": return InfluxPoint.Field(kind: .boolean, value: true)
         case "f", "F", "false", "False", "FALSE": return InfluxPoint.Field(kind: .boolean, value: false)
-        case "": throw Failure(message: "missing field value")
+        case "": throw Refusal(message: "missing field value")
         default: break
         }
         if text.last == "i" {
             guard let number = Int64(text.dropLast()) else {
-                throw Failure(message: "unable to parse integer \(text.dropLast()): strconv.ParseInt: invalid syntax")
+                throw Refusal(message: "unable to parse integer \(text.dropLast()): strconv.ParseInt: invalid syntax")
             }
             return InfluxPoint.Field(kind: .integer, value: .integer(number))
         }
         let isNumber = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
-        guard isNumber, let number = Double(text), number.isFinite else { throw Failure(message: "invalid number") }
+        guard isNumber, let number = Double(text), number.isFinite else { throw Refusal(message: "invalid number") }
         return InfluxPoint.Field(kind: .float, value: .number(number))
     }
 
     /// Reads a string field; `\"` and `\\` are the only escapes.
-    private mutating func quoted() throws(Failure) -> String {
+    private mutating func quoted() throws(Refusal) -> String {
         rest = rest.dropFirst()
         var text = ""
         while let character = rest.popFirst() {
@@ -135,17 +130,17 @@ struct LineProtocol {
                 text.append(character)
             }
         }
-        throw Failure(message: "unbalanced quotes")
+        throw Refusal(message: "unbalanced quotes")
     }
 
     /// Reads the timestamp, if there is one, and scales it to nanoseconds.
-    private mutating func time() throws(Failure) -> Int64? {
+    private mutating func time() throws(Refusal) -> Int64? {
         let text = rest.trimmingBlanks()
         if text.isEmpty { return nil }
-        guard let number = Int64(text) else { throw Failure(message: "bad timestamp") }
+        guard let number = Int64(text) else { throw Refusal(message: "bad timestamp") }
         let (time, overflows) = number.multipliedReportingOverflow(by: unit)
         guard !overflows else {
-            throw Failure(message: "time outside range -9223372036854775806 - 9223372036854775806")
+            throw Refusal(message: "time outside range -9223372036854775806 - 9223372036854775806")
         }
         return time
     }

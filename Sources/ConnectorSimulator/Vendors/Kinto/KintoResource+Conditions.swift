@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 
 extension KintoResource {
     /// When an object last changed.
@@ -42,7 +43,7 @@ extension KintoResource {
 
     /// Reads `*` or a timestamp in double quotes.
     private func condition(_ name: String) throws(KintoFailure) -> Condition? {
-        guard let text = request.headers[name] else { return nil }
+        guard let text = request.fields[name] else { return nil }
         if text == "*" || text == "\"*\"" { return .any }
         guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""),
             let timestamp = Int64(text.dropFirst().dropLast())

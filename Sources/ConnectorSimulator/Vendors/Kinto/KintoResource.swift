@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Answers one request about a list or an object.
 struct KintoResource {
@@ -130,7 +131,7 @@ struct KintoResource {
         }
         if changes?["last_modified"] == nil { body.data?["last_modified"] = nil }
         let response = try save(body, id: id, existing: existing)
-        guard let behavior = request.headers["Response-Behavior"]?.lowercased(), behavior != "full" else {
+        guard let behavior = request.fields["Response-Behavior"]?.lowercased(), behavior != "full" else {
             return response
         }
         let stored = store.object(id, in: path.list)?.data

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 
 extension KintoVendor {
     /// The most requests in a batch.
@@ -54,8 +55,8 @@ extension KintoVendor {
             throw .invalid("requests in body: \(message)", location: "body", name: "requests", description: message)
         }
         var headers: HTTPFields = ["Content-Type": "application/json"]
-        headers["Host"] = batch.headers["Host"]
-        headers["Authorization"] = batch.headers["Authorization"]
+        headers["Host"] = batch.fields["Host"]
+        headers["Authorization"] = batch.fields["Authorization"]
         for member in (defaults?["headers"]?.object?.members ?? []) + (item["headers"]?.object?.members ?? []) {
             headers[member.name] = member.value.string
         }
@@ -66,15 +67,13 @@ extension KintoVendor {
             body = merged
         }
         let method = (item["method"] ?? defaults?["method"])?.string?.uppercased() ?? "GET"
-        var inner = SimulatedRequest(
-            method == "HEAD" ? "GET" : method,
+        return SimulatedRequest(
+            method,
             path,
             headers: headers,
             body: body.map { JSONValue.object($0).utf8() } ?? [],
             prefix: batch.prefix,
             receivedAt: batch.receivedAt
         )
-        inner.isHead = method == "HEAD"
-        return inner
     }
 }

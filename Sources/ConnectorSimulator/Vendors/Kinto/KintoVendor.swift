@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import Synchronization
 
 /// A Kinto server below `/v1/`: buckets, collections, groups and records, batches, and basic authentication.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///
@@ -16,11 +17,6 @@ package struct NominatimVendor: Vendor {
 
     package static func configuration(baseURL: String) -> [String: String] {
         ["endpoint": baseURL, "userAgent": "simulated/1.0"]
-    }
-
-    /// A parameter that is not what it should be.
-    private struct Failure: Error {
-        var message: String
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
@@ -41,11 +37,11 @@ package struct NominatimVendor: Vendor {
     }
 
     /// Places by free text, or by the parts of an address.
-    private func search(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
+    private func search(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .jsonv2)
         let limit = min(try number(query, "limit") ?? 10, 40)
-        guard limit > 0 else { throw Failure(message: "Parameter 'limit' must be a positive number.") }
+        guard limit > 0 else { throw Refusal(message: "Parameter 'limit' must be a positive number.") }
         let structured = [
             ("amenity", ["amenity"]), ("street", ["house_number", "road"]), ("city", ["city", "town"]),
             ("county", ["county"]), ("state", ["state"]), ("country", ["country", "country_code"]),
@@ -54,13 +50,13 @@ package struct NominatimVendor: Vendor {
         let parts = structured.compactMap { name, keys in query[name].map { (keys: keys, text: $0) } }
         let text = query["q"]?.trimmingBlanks() ?? ""
         guard text.isEmpty || parts.isEmpty else {
-            throw Failure(
+            throw Refusal(
                 message: "Structured query parameters (amenity, street, city, county, state, postalcode, country)"
                     + " cannot be used together with 'q' parameter."
             )
         }
         guard !text.isEmpty || parts.contains(where: { !$0.text.isEmpty }) else {
-            throw Failure(message: "Nothing to search for.")
+            throw Refusal(message: "Nothing to search for.")
         }
         var places: [GazetteerPlace]
         if let coordinate = Self.coordinate(text) {
@@ -82,7 +78,7 @@ package struct NominatimVendor: Vendor {
     }
 
     /// The place at a coordinate.
-    private func reverse(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
+    private func reverse(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .xml)
         let latitude = try degrees(query, "lat", limit: 90)
@@ -95,9 +91,9 @@ package struct NominatimVendor: Vendor {
     }
 
     /// Places by OpenStreetMap's numbers.
-    private func lookup(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
+    private func lookup(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let format = try format(of: request.query, default: .xml)
-        guard let text = request.query["osm_ids"] else { throw Failure(message: "Parameter 'osm_ids' missing.") }
+        guard let text = request.query["osm_ids"] else { throw Refusal(message: "Parameter 'osm_ids' missing.") }
         let ids = text.split(separator: ",").prefix(50).map { $0.trimmingBlanks() }
         let places = ids.compactMap { id in
             id.first.flatMap { type in Int64(id.dropFirst()).flatMap { Gazetteer.lookup(type: type, id: $0) } }
@@ -128,28 +124,28 @@ package struct NominatimVendor: Vendor {
     }
 
     /// The format asked for.
-    private func format(of query: QueryItems, default usual: NominatimFormat) throws(Failure) -> NominatimFormat {
+    private func format(of query: QueryItems, default usual: NominatimFormat) throws(Refusal) -> NominatimFormat {
         guard let name = query["format"] else { return usual }
         guard let format = NominatimFormat(rawValue: name) else {
-            throw Failure(message: "Parameter 'format' must be one of: xml, geojson, geocodejson, json, jsonv2")
+            throw Refusal(message: "Parameter 'format' must be one of: xml, geojson, geocodejson, json, jsonv2")
         }
         return format
     }
 
     /// A whole number, if the parameter is there.
-    private func number(_ query: QueryItems, _ name: String) throws(Failure) -> Int? {
+    private func number(_ query: QueryItems, _ name: String) throws(Refusal) -> Int? {
         guard let text = query[name] else { return nil }
-        guard let number = Int(text) else { throw Failure(message: "Parameter '\(name)' must be a number.") }
+        guard let number = Int(text) else { throw Refusal(message: "Parameter '\(name)' must be a number.") }
         return number
     }
 
     /// A coordinate, which must be there.
-    private func degrees(_ query: QueryItems, _ name: String, limit: Double) throws(Failure) -> Double {
-        guard let text = query[name] else { throw Failure(message: "Parameter '\(name)' missing.") }
+    private func degrees(_ query: QueryItems, _ name: String, limit: Double) throws(Refusal) -> Double {
+        guard let text = query[name] else { throw Refusal(message: "Parameter '\(name)' missing.") }
         guard let number = Double(text), number.isFinite else {
-            throw Failure(message: "Parameter '\(name)' must be a number.")
+            throw Refusal(message: "Parameter '\(name)' must be a number.")
         }
-        guard number.magnitude <= limit else { throw Failure(message: "Parameter '\(name)' is out of range.") }
+        guard number.magnitude <= limit else { throw Refusal(message: "Parameter '\(name)' is out of range.") }
         return number
     }
 

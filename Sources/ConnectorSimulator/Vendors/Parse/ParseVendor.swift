@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import Synchronization
 
 /// Parse Server's REST interface under any mount path: classes, events, batches, health and server information.
@@ -79,14 +80,14 @@ package final class ParseVendor: Vendor {
 
     /// Whether the credentials include the master key; `nil` if they are invalid.
     private func authorize(_ request: SimulatedRequest, _ body: JSONObject) -> Bool? {
-        let application = request.headers["X-Parse-Application-Id"] ?? body["_ApplicationId"]?.string
-        let master = request.headers["X-Parse-Master-Key"] ?? body["_MasterKey"]?.string
+        let application = request.fields["X-Parse-Application-Id"] ?? body["_ApplicationId"]?.string
+        let master = request.fields["X-Parse-Master-Key"] ?? body["_MasterKey"]?.string
         for set in credentials.sets {
             guard let application, set["applicationId"] == application else { continue }
             if let master, set["masterKey"] == master { return true }
             let configured = Self.keys.filter { !(set[$0.key] ?? "").isEmpty }
             let matches = configured.contains { key in
-                (request.headers[key.header] ?? body[key.field]?.string) == set[key.key]
+                (request.fields[key.header] ?? body[key.field]?.string) == set[key.key]
             }
             if configured.isEmpty || matches { return false }
         }
@@ -109,7 +110,7 @@ package final class ParseVendor: Vendor {
         }
         do {
             return try store.withLock { store throws(ParseFailure) in
-                if let id = request.headers["X-Parse-Request-Id"], ["POST", "PUT"].contains(call.method) {
+                if let id = request.fields["X-Parse-Request-Id"], ["POST", "PUT"].contains(call.method) {
                     guard store.remember(id) else { throw ParseFailure(code: 159, message: "Duplicate request") }
                 }
                 let (status, document) = try call.run(on: &store, now: request.receivedAt)

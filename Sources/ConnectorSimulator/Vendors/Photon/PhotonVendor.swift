@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Photon's API over the same gazetteer: `/api`, `/reverse`, `/status`; GeoJSON with the longitude first.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
@@ -51,9 +52,10 @@ package struct PostHogVendor: Vendor {
             return failure(status: 413, code: "payload_too_large")
         }
         let body: JSONValue
-        switch payload(of: request) {
-        case .success(let value): body = value
-        case .failure(let refusal): return refusal.response
+        do {
+            body = try payload(of: request)
+        } catch {
+            return failure(status: 400, code: "invalid_payload", message: error.message)
         }
         let events = body["batch"]?.array ?? body.array ?? [body]
         let key =
@@ -74,15 +76,17 @@ package struct PostHogVendor: Vendor {
                 message: "Method \"\(request.method)\" not allowed."
             )
         }
-        switch payload(of: request) {
-        case .failure(let refusal): return refusal.response
-        case .success(let body):
-            if let refusal = refusal(of: (body["api_key"] ?? body["token"])?.string) { return refusal }
-            return HTTPResponse(json: [
-                "flags": [:], "featureFlags": [:], "featureFlagPayloads": [:], "errorsWhileComputingFlags": false,
-                "requestId": .string(Identifier.uuid()),
-            ])
+        let body: JSONValue
+        do {
+            body = try payload(of: request)
+        } catch {
+            return failure(status: 400, code: "invalid_payload", message: error.message)
         }
+        if let refusal = refusal(of: (body["api_key"] ?? body["token"])?.string) { return refusal }
+        return HTTPResponse(json: [
+            "flags": [:], "featureFlags": [:], "featureFlagPayloads": [:], "errorsWhileComputingFlags": false,
+            "requestId": .string(Identifier.uuid()),
+        ])
     }
 
     /// The settings that the browser library fetches by key.
@@ -91,23 +95,18 @@ package struct PostHogVendor: Vendor {
         return HTTPResponse(json: ["token": .string(key), "supportedCompression": ["gzip", "gzip-js"]])
     }
 
-    /// Carries a refusal through a `Result`.
-    private struct Refusal: Error {
-        var response: HTTPResponse
-    }
-
     /// Reads the JSON of a request, even if it is compressed without a `Content-Encoding` or wrapped in a form.
-    private func payload(of request: SimulatedRequest) -> Result<JSONValue, Refusal> {
-        let malformed = "Malformed request data: Invalid JSON"
+    private func payload(of request: SimulatedRequest) throws(Refusal) -> JSONValue {
+        let bytes: [UInt8]
         do {
-            let bytes = try bytes(of: request)
-            return .success(try JSONValue(parsing: bytes))
-        } catch is InflateError {
-            return .failure(
-                Refusal(response: failure(status: 400, code: "invalid_payload", message: "Malformed gzip data"))
-            )
+            bytes = try self.bytes(of: request)
         } catch {
-            return .failure(Refusal(response: failure(status: 400, code: "invalid_payload", message: malformed)))
+            throw Refusal(message: "Malformed gzip data")
+        }
+        do {
+            return try JSONValue(parsing: bytes)
+        } catch {
+            throw Refusal(message: "Malformed request data: Invalid JSON")
         }
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// The answers of a vendor that the host has no simulator of, from a file that a plugin's author or user wrote.
 ///

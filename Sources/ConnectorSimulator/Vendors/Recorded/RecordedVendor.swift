@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// A vendor that gives recorded answers, and refuses every request that none was recorded for.
 package struct RecordedVendor: Vendor {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
 ///
@@ -42,7 +43,7 @@ package struct SegmentVendor: Vendor {
             return failure(status: 400, code: "invalid_json", message: "malformed JSON")
         }
         let writeKey = request.basicCredentials?.username ?? body["writeKey"]?.string
-        guard writeKey?.isEmpty == false || request.headers["Authorization"]?.hasPrefix("Bearer ") == true else {
+        guard writeKey?.isEmpty == false || request.fields["Authorization"]?.hasPrefix("Bearer ") == true else {
             return failure(status: 400, code: "invalid_request", message: "no write key in Authorization or the body")
         }
         return accept(Self.kinds.contains(path[1]) ? [body] : body["batch"]?.array, isBatch: path[1] != "m")

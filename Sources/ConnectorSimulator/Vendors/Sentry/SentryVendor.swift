@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// Sentry's ingestion as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///
@@ -113,7 +114,7 @@ package struct SentryVendor: Vendor {
     private func publicKey(of request: SimulatedRequest) throws(SentryFailure) -> String? {
         var keys: [String] = []
         for name in ["X-Sentry-Auth", "Authorization"] {
-            guard let header = request.headers[name], header.lowercased().hasPrefix("sentry ") else { continue }
+            guard let header = request.fields[name], header.lowercased().hasPrefix("sentry ") else { continue }
             let fields = header.dropFirst(7).split(separator: ",").map { field in
                 field.split(separator: "=", maxSplits: 1).map { $0.trimmingBlanks() }
             }

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 
 /// The `storage/1` service: see services/storage.h.
-package enum StorageService {
+package enum StorageTable {
     private typealias Error = UnsafeMutablePointer<connector_error>
     private typealias Text = UnsafePointer<CChar>
     private typealias Owned = UnsafeMutablePointer<connector_bytes_owned>

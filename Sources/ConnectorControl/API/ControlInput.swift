@@ -2,38 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-
-/// A request, as a server has it.
-package struct ControlRequest: Sendable {
-    /// The method.
-    package var method: String
-    /// The path, and perhaps a query.
-    package var target: String
-    /// The type of the body; nil if the request does not tell.
-    package var contentType: String?
-    /// The types of answers that the client takes; nil for any.
-    package var accept: String?
-    /// The body.
-    package var body: [UInt8]
-
-    /// A request for any type of answer, without a body, unless they are given.
-    package init(
-        _ method: String,
-        _ target: String,
-        contentType: String? = nil,
-        accept: String? = nil,
-        body: [UInt8] = []
-    ) {
-        self.method = method
-        self.target = target
-        self.contentType = contentType
-        self.accept = accept
-        self.body = body
-    }
-
-    /// The path.
-    var path: Substring { target.prefix { $0 != "?" } }
-}
+internal import ConnectorHTTPServer
 
 /// What a request asks for, once it was checked.
 package struct ControlInput: Sendable {
@@ -60,18 +29,18 @@ extension ControlEndpoint {
     ///
     /// - Parameter segments: The values of the path.
     /// - Throws: `invalid`, with the name of the value and its place in the body.
-    func input(_ request: ControlRequest, _ segments: JSONObject) throws(ConnectorError) -> ControlInput {
+    func input(_ request: ServerRequest, _ segments: JSONObject) throws(ConnectorError) -> ControlInput {
         var values = segments
         for (name, value) in try parameters(of: request) { values[name] = value }
         if let body {
             for member in try members(of: request.body, body).members { values[member.name] = member.value }
         }
-        return ControlInput(values: values, format: ControlStream.Format(accept: request.accept))
+        return ControlInput(values: values, format: ControlStream.Format(accept: request.fields["Accept"]))
     }
 
     /// The values in the query.
-    private func parameters(of request: ControlRequest) throws(ConnectorError) -> [(String, JSONValue)] {
-        let text = request.target.dropFirst(request.path.count + 1).prefix { $0 != "#" }
+    private func parameters(of request: ServerRequest) throws(ConnectorError) -> [(String, JSONValue)] {
+        let text = request.query.prefix { $0 != "#" }
         var found: [(String, JSONValue)] = []
         for item in QueryItems.encoded(text) {
             let name = PercentCoding.decode(item.name, plusIsSpace: true)

@@ -6,7 +6,7 @@ internal import NIOCore
 internal import Synchronization
 
 /// What the connections of one server share.
-final class HTTPService: Sendable {
+final class SharedServerState: Sendable {
     /// What is accepted of each.
     let limits: ServerLimits
     /// ``ServerLimits/patience``, as event loops count it.

@@ -7,7 +7,7 @@ internal import ConnectorInvocation
 internal import ConnectorPlatform
 
 /// The `clock/1` service: see services/clock.h.
-package enum ClockService {
+package enum ClockTable {
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
         unsafe GateServices.at(context)?.host.clock.wallTime().nanoseconds ?? SystemTime.wall()
     }

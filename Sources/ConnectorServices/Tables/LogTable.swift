@@ -6,7 +6,7 @@ internal import ConnectorInvocation
 package import Logging
 
 /// The `log/1` service: see services/log.h.
-package enum LogService {
+package enum LogTable {
     /// The extra bytes read of an overlong text, so that a secret at the cut is seen whole and redacted.
     private static let margin = 4 << 10
 
@@ -18,7 +18,7 @@ package enum LogService {
             guard unsafe message != nil || messageLength == 0, unsafe fields != nil || fieldsLength == 0 else {
                 return Int32(CONNECTOR_MISUSE)
             }
-            let level = LogService.level(level)
+            let level = LogTable.level(level)
             guard level >= gate.logger.logLevel else { return Int32(CONNECTOR_OK) }
             let message = unsafe BorrowedText(message, messageLength, limit: LogEntry.sizeLimit, margin: margin)
             var entry = LogEntry(message: message, redactor: gate.context.redactor)

@@ -7,7 +7,7 @@ internal import ConnectorInvocation
 internal import ConnectorPlatform
 
 /// The `events/1` service: see services/events.h.
-package enum EventsService {
+package enum EventsTable {
     private static let emit:
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafePointer<CChar>?, UInt64

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 
 /// The `http/1` service: see services/http.h.
-package enum HTTPService {
+package enum HTTPTable {
     /// The maximum number of header fields in a request, and of their bytes in total.
     private static let fieldLimits = (count: 256, bytes: 128 << 10)
 
@@ -50,7 +50,7 @@ package enum HTTPService {
     private static func copy(
         _ pointer: UnsafePointer<connector_http_request>?,
         limit: Int
-    ) throws(ServiceFailure) -> PluginRequest {
+    ) throws(ServiceFailure) -> RequestTemplate {
         guard let pointer = unsafe pointer else { throw .misuse("the request is null") }
         guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_http_request>.size else {
             throw .misuse("the request's struct_size is too small for version 1")
@@ -68,7 +68,7 @@ package enum HTTPService {
         guard let body = unsafe PluginMemory.bytes(request.body, request.body_length, limit: limit) else {
             throw .misuse("the request's body is null with a length")
         }
-        return PluginRequest(
+        return RequestTemplate(
             flags: unsafe request.flags,
             method: method,
             url: url,

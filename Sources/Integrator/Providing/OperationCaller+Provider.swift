@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-public import ConnectorInvocation
-public import Integrator
 
-extension GateClient {
+extension OperationCaller {
     /// An operation as a data provider, for `CallFlow` and its combinators.
     ///
     /// ```swift

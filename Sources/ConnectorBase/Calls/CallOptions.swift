@@ -1,8 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorBase
-
 /// Options of one call.
 public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.

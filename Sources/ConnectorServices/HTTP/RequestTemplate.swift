@@ -1,0 +1,20 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// A copy of a plugin's request, with placeholders where its secrets will be.
+package struct RequestTemplate: Sendable {
+    /// The CONNECTOR_HTTP_ flags.
+    package var flags: UInt32
+    /// As written.
+    package var method: String
+    /// The URL as written, a template.
+    package var url: String
+    /// The headers as written, with templates as values.
+    package var headers: HTTPFields
+    /// The body: a template, unless the flags say that it is verbatim.
+    package var body: [UInt8]
+    /// On the monotonic clock.
+    package var deadline: UInt64
+}

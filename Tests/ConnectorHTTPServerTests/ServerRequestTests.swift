@@ -1,0 +1,28 @@
+// This source file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHTTPServer
+import ConnectorManifest
+import Testing
+
+@Suite struct ServerRequestTests {
+    @Test(arguments: [
+        ("/a/b", "/a/b", ""), ("/a?b=1&c", "/a", "b=1&c"), ("/a?b?c", "/a", "b?c"), ("/a?", "/a", ""), ("?b", "", "b"),
+        ("", "", ""), ("/%3F?x=%26", "/%3F", "x=%26"),
+    ])
+    func `the target is split at its first question mark`(target: String, path: String, query: String) {
+        let request = ServerRequest("GET", target)
+        #expect(request.path == path)
+        #expect(request.query == query)
+    }
+
+    @Test func `the media type has no parameters and is in lower case`() {
+        #expect(
+            ServerRequest("POST", "/", ["content-type": "Application/JSON; charset=utf-8"]).mediaType
+                == "application/json"
+        )
+        #expect(ServerRequest("POST", "/", ["Content-Type": " text/plain\t"]).mediaType == "text/plain")
+        #expect(ServerRequest("POST", "/", ["Content-Type": ""]).mediaType == "")
+        #expect(ServerRequest("POST", "/").mediaType == nil)
+    }
+}
