@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 public import ConnectorOutbox
 
 /// What an application needs of `analytics/1`: an ``AnalyticsClient`` of a host, or `InMemoryAnalytics` in its tests.

@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 public import ConnectorOutbox
 
 /// What an application needs of `crash/1`: a ``CrashClient`` of a host, or `InMemoryCrashReporter` in its tests.

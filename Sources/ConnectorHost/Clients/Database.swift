@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// What an application needs of `database/1`: a ``DatabaseClient`` of a host, or `InMemoryDatabase` in its tests.
 ///

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-public import ConnectorInvocation
 
 extension DatabaseClient {
     /// Reads a record as a value.

@@ -3,7 +3,6 @@
 
 public import ConnectorBase
 public import ConnectorCapabilities
-public import ConnectorInvocation
 
 /// What an application needs of `geocoder/1`: a ``GeocoderClient`` of a host, or `InMemoryGeocoder` in its tests.
 public protocol Geocoder: Sendable {

@@ -4,7 +4,6 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorHost
-public import ConnectorInvocation
 public import ConnectorOutbox
 internal import Synchronization
 

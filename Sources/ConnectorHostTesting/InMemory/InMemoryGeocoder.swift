@@ -4,7 +4,6 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorHost
-public import ConnectorInvocation
 internal import Synchronization
 
 #if canImport(Glibc)
