@@ -4,9 +4,8 @@
 internal import ConnectorServices
 
 extension Configuration {
-    /// Where a host of this configuration can be reached, and where its outbox lies unless that is on servers: what the file
-    /// names as `state`, or the application's folder below the user's own. Nil if neither it nor the environment names a
-    /// directory.
+    /// The directory of a host's control socket, and of its outbox unless servers keep that: the file's `state`, or the
+    /// application's folder in the user's state directory. Nil if neither the file nor the environment names one.
     ///
     /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
     package func hostDirectory(state: String? = nil) -> String? {

@@ -25,7 +25,7 @@ extension Configuration {
     /// path.
     ///
     /// - Parameters:
-    ///   - name: The application's name, by which `storage/1` keeps its values apart; nil for the program's path.
+    ///   - name: The application's name, under which `storage/1` keeps its values; nil for the program's path.
     ///   - connectors: The roots of the tree.
     ///   - plugins: Directories with plugins; each may contain `${NAME}`.
     ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
@@ -55,22 +55,20 @@ extension Configuration {
         for connector in connectors { connector.check(under: nil, problems: &problems) }
         guard let read, problems.isEmpty else { throw ConfigurationErrors(problems) }
         self.init(
-            file: "",
+            texts: read.texts,
             name: read.name,
             directory: read.directory,
             pluginDirectories: read.pluginDirectories,
             stateDirectory: read.stateDirectory,
             servers: read.servers,
             requiresTrust: read.requiresTrust,
-            connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) },
-            text: []
+            connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) }
         )
     }
 }
 
 extension Connector {
-    /// The connector as the file would say it. ``takingTimes(of:)`` adds fractions of a millisecond, which the file
-    /// lacks.
+    /// The connector as JSON. ``takingTimes(of:)`` then restores fractions of a millisecond, which durations in JSON lack.
     fileprivate var json: JSONValue {
         var object: JSONObject = [
             "name": .string(name), "enabled": .bool(isEnabled),
@@ -90,7 +88,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// The same connector with the given one's exact times, hosts and tracing.
+    /// This connector with the exact times, hosts and tracing of another.
     fileprivate func takingTimes(of given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
@@ -107,7 +105,7 @@ extension Connector {
         return connector
     }
 
-    /// Reports times and counts that the file could not express either.
+    /// Reports times and counts that a file could not express.
     fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
         let path = (parent.map { $0 + "/" } ?? "") + name
         func object(_ message: String) {

@@ -7,9 +7,10 @@ package import ConnectorBase
 ///
 /// Making a ``ConnectorHost/ConnectorHost`` from it checks it against the plugins.
 public struct Configuration: Sendable {
-    /// The file as the user named it; empty for a text without a file.
-    public let file: String
-    /// The application's name, by which `storage/1` keeps its values apart from those of others; nil if the file has none.
+    /// The texts that were read, for the positions of faults found later: the main file, then those it includes. A connector's
+    /// location says in which of them it stands.
+    package let texts: [JSONText]
+    /// The application's name, under which `storage/1` keeps its values; nil if the file has none.
     public package(set) var name: String?
     /// The directory where relative paths start.
     public let directory: String
@@ -17,26 +18,40 @@ public struct Configuration: Sendable {
     public let pluginDirectories: [String]
     /// The directory of the outbox, as the file names it; nil for the usual one.
     public let stateDirectory: String?
-    /// The servers that keep the events, as the file names them; nil for the directory.
+    /// The servers that keep the events, as the file names them; nil if a directory does.
     package var servers: NATSReference?
-    /// Whether a plugin that others could change is refused: `"trust": "strict"`. Otherwise it is a warning in the report.
+    /// Whether to refuse plugins and included files that other users could change: `"trust": "strict"`. Otherwise the report
+    /// warns of such plugins.
     public let requiresTrust: Bool
-    /// The roots of the tree, in the order of the file.
+    /// The roots of the tree, in the order of the file; those of an included file after those of the file that includes it.
     public let connectors: [Connector]
-    /// The text itself, to locate faults found later.
-    package let text: [UInt8]
 
     /// The version of the format.
     public static let formatVersion: Int64 = 1
-    /// The largest file, in bytes.
+    /// The largest file, in bytes; also the limit for a file and all that it includes together.
     public static let sizeLimit = 4 << 20
-    /// The most connectors of a file.
+    /// The most files, included ones among them.
+    public static let fileLimit = 1000
+    /// The most connectors in all files.
     public static let connectorLimit = 32_768
-    /// The deepest nesting of connectors.
+    /// The deepest nesting of connectors, and of files that include one another.
     public static let depthLimit = 32
 }
 
 extension Configuration {
+    /// The file as the user named it; empty for a text without a file.
+    public var file: String { texts.first?.file ?? "" }
+
+    /// The files that the main one includes, directly or not, in the order of their reading.
+    public var includedFiles: [String] { texts.dropFirst().map(\.file) }
+
+    /// The directory where the relative paths in one of ``texts`` start.
+    ///
+    /// - Parameter text: The index of the text.
+    func base(ofText text: Int) -> BaseDirectory {
+        text == 0 ? BaseDirectory(directory) : BaseDirectory(of: texts[text].file)
+    }
+
     /// Every connector, each before its children, in the order of the file.
     package var allConnectors: [Connector] { connectors.selvesAndDescendants }
 
@@ -48,15 +63,17 @@ extension Configuration {
 
 /// Reading.
 extension Configuration {
-    /// Reads a file without looking at any plugin.
+    /// Reads a file, and those it includes, without looking at any plugin.
     ///
-    /// - Throws: Every fault in the form of the file.
+    /// - Throws: Every fault in the form of the files.
     public static func read(
         file: String,
         environment: Environment = .process
     ) throws(ConfigurationErrors) -> Configuration {
         let (configuration, problems, omitted) = examine(file: file, environment: environment)
-        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
+        guard let configuration, problems.isEmpty else {
+            throw ConfigurationErrors(problems, omitted: omitted, files: configuration?.texts ?? [])
+        }
         return configuration
     }
 
@@ -81,7 +98,9 @@ extension Configuration {
             base: base,
             environment: environment
         )
-        guard let configuration, problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
+        guard let configuration, problems.isEmpty else {
+            throw ConfigurationErrors(problems, omitted: omitted, files: configuration?.texts ?? [])
+        }
         self = configuration
     }
 

@@ -74,7 +74,6 @@ extension ConfigurationReader {
             options: options,
             token: secret("token", in: members, at: here),
             password: password,
-            base: base,
             environment: variables.environment
         )
     }
@@ -103,7 +102,7 @@ extension ConfigurationReader {
         guard let secret = json.members(of: value, at: here, allowed: ["secret"]),
             let text = text("secret", in: secret, at: here, required: true)
         else { return nil }
-        guard let reference = SecretReference(text) else {
+        guard let reference = SecretReference(text, base: base) else {
             // The text may be the secret itself.
             json.report(
                 .invalidValue,

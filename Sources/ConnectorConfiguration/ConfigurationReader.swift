@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorPlatform
 
-/// Reads the form of a configuration file, without looking at any plugin.
+/// Reads the form of a configuration file and of the files it includes, without looking at any plugin.
 struct ConfigurationReader {
     /// Collects faults.
     var json: JSONReader
-    let base: BaseDirectory
-    private(set) var variables: VariableExpansion
+    /// The directory of the file being read.
+    var base: BaseDirectory
+    var variables: VariableExpansion
+    /// The files read so far.
+    var inclusions: Inclusions
     /// The longest path, in bytes: PATH_MAX of Linux.
-    private static let pathLimit = 4096
-    /// The most directories with plugins.
-    private static let directoryLimit = 1000
+    static let pathLimit = 4096
     /// How many connectors were read.
     private var count = 0
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
@@ -23,47 +25,50 @@ struct ConfigurationReader {
         json = JSONReader(text: text, file: file)
         self.base = base
         variables = VariableExpansion(environment)
+        inclusions = Inclusions(file: file, size: text.count)
     }
 
-    /// Reads the root; nil if it is not an object.
+    /// Reads the root of the main file; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
-        let keys = ["version", "name", "plugins", "state", "outbox", "trust", "connectors"]
-        guard let object = json.members(of: value, at: root, allowed: keys)
-        else {
+        guard let object = json.members(of: value, at: root, allowed: Self.sharedKeys + Self.mainKeys) else {
             return nil
         }
-        checkVersion(in: object)
-        let directories = pluginDirectories(in: object)
+        checkVersion(in: object, at: root)
+        let name = object["name"] == nil ? nil : name(in: object, at: root)
+        let directories = paths("plugins", to: "directory", "directories", in: object, at: root).map(\.path)
         let state = stateDirectory(in: object)
         let servers = servers(in: object)
-        let array = json.value("connectors", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
-        var connectors = connectors(array, at: root.appending("connectors"), under: nil)
+        let requiresTrust = requiresTrust(in: object)
+        if requiresTrust { inclusions.trust = FileTrust() }
+        let directory = base.path
+        var names: [String: JSONPath] = [:]
+        var connectors = roots(in: object, at: root, names: &names)
         json.origin = JSONPath()
         var order = DependencyReader(json: json)
         order.resolve(&connectors)
         json = order.json
         return Configuration(
-            file: json.file,
-            name: object["name"] == nil ? nil : name(in: object, at: root),
-            directory: base.path,
+            texts: json.texts,
+            name: name,
+            directory: directory,
             pluginDirectories: directories,
             stateDirectory: state,
             servers: servers,
-            requiresTrust: requiresTrust(in: object),
-            connectors: connectors,
-            text: json.text
+            requiresTrust: requiresTrust,
+            connectors: connectors
         )
     }
 
-    private mutating func checkVersion(in object: JSONObject) {
-        let version = json.integer("version", in: object, at: JSONPath(), required: true, within: 1...Int64.max)
+    /// Reports another version of the format than the one this host reads.
+    mutating func checkVersion(in object: JSONObject, at root: JSONPath) {
+        let version = json.integer("version", in: object, at: root, required: true, within: 1...Int64.max)
         guard let version, version != Configuration.formatVersion else { return }
         json.report(
             .invalidValue,
             "the file's version is \(version), this host reads \(Configuration.formatVersion)",
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
-            at: JSONPath().appending("version")
+            at: root.appending("version")
         )
     }
 
@@ -76,37 +81,17 @@ struct ConfigurationReader {
         return text == "strict"
     }
 
-    private mutating func pluginDirectories(in object: JSONObject) -> [String] {
-        let elements =
-            json.value("plugins", in: object, at: JSONPath(), kind: "an array of directories") { $0.array } ?? []
-        var directories: [String] = []
-        guard elements.count <= Self.directoryLimit else {
-            let path = JSONPath().appending("plugins")
-            json.report(.tooLarge, "plugins names more than \(Self.directoryLimit) directories", at: path)
-            return []
-        }
-        for (index, element) in elements.enumerated() {
-            let path = JSONPath().appending("plugins").appending(index)
-            guard let text = element.string else {
-                guard json.hasRoom() else { continue }
-                json.report(.wrongType, "\(path) must be a string, not \(element.kind)", at: path)
-                continue
-            }
-            guard let directory = variables.filled(text, at: path, reporting: &json)?.text else { continue }
-            guard !directory.isEmpty, !directory.utf8.contains(0), directory.utf8.count <= Self.pathLimit else {
-                json.report(.invalidValue, "\(path) does not name a directory", at: path)
-                continue
-            }
-            directories.append(base.resolve(directory))
-        }
-        return directories
-    }
-
     // MARK: Connectors
 
     /// Reads siblings.
-    mutating func connectors(_ array: [JSONValue], at path: JSONPath, under parent: String?) -> [Connector] {
-        var first: [String: JSONPath] = [:]
+    ///
+    /// - Parameter names: The names that siblings have already, each with its place.
+    mutating func connectors(
+        _ array: [JSONValue],
+        at path: JSONPath,
+        under parent: String?,
+        names: inout [String: JSONPath]
+    ) -> [Connector] {
         var connectors: [Connector] = []
         for (index, element) in array.enumerated() {
             let here = path.appending(index)
@@ -114,22 +99,23 @@ struct ConfigurationReader {
             guard count <= Configuration.connectorLimit else {
                 guard count == Configuration.connectorLimit + 1 else { break }
                 let limit = Configuration.connectorLimit
-                json.report(.tooLarge, "the file has more than \(limit) connectors", at: here)
+                let files = json.texts.count > 1 ? "the files have" : "the file has"
+                json.report(.tooLarge, "\(files) more than \(limit) connectors", at: here)
                 break
             }
             let connector = connector(element, at: here, under: parent)
             if let connector { connectors.append(connector) }
             guard let name = element["name"]?.string else { continue }
-            guard let earlier = first[name] else {
-                first[name] = here.appending("name")
+            guard let earlier = names[name] else {
+                names[name] = here.appending("name")
                 continue
             }
             guard json.hasRoom() else { continue }
+            let taker =
+                json.position(of: earlier).map { "the connector at \($0)" } ?? "another connector beside this one"
             json.report(
                 .duplicateName,
-                json.text.isEmpty
-                    ? "the name \"\(name.excerpt)\" is taken by another connector beside this one"
-                    : "the name \"\(name.excerpt)\" is taken by the connector at \(json.position(of: earlier))",
+                "the name \"\(name.excerpt)\" is taken by \(taker)",
                 fix: "give one of them another name",
                 at: here.appending("name")
             )
@@ -269,7 +255,8 @@ struct ConfigurationReader {
         }
         var children: [Connector] = []
         if path.steps.count / 2 < Configuration.depthLimit {
-            children = connectors(array ?? [], at: here, under: name)
+            var names: [String: JSONPath] = [:]
+            children = connectors(array ?? [], at: here, under: name, names: &names)
         } else {
             json.report(
                 .invalidValue,

@@ -10,7 +10,9 @@ struct ConfigurationResolver {
     var json: JSONReader
     /// Every secret read so far.
     private(set) var secrets: [Secret] = []
-    private let base: BaseDirectory
+    private let configuration: Configuration
+    /// The directory of the file that contains the leaf.
+    private var base = BaseDirectory(".")
     private var variables: VariableExpansion
     /// The secrets by what refers to them: many references may name one file.
     private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
@@ -26,8 +28,8 @@ struct ConfigurationResolver {
 
     /// Creates a resolver that has read nothing yet.
     init(_ configuration: Configuration, environment: Configuration.Environment) {
-        json = JSONReader(text: configuration.text, file: configuration.file)
-        base = BaseDirectory(configuration.directory)
+        json = JSONReader(configuration.texts)
+        self.configuration = configuration
         variables = VariableExpansion(environment)
     }
 
@@ -39,6 +41,7 @@ struct ConfigurationResolver {
     ) -> Result<LeafPlan, ConnectorError>? {
         json.connector = connector.path
         defer { json.connector = nil }
+        base = configuration.base(ofText: connector.location.text)
         let before = json.problems.count + json.omitted
         let place = connector.location.appending("config")
         var values: [(name: String, evaluated: Evaluated?)] = []
@@ -54,7 +57,7 @@ struct ConfigurationResolver {
             }
             error.connector = connector.path
             // A fault of the plugin's own manifest has its place there.
-            if error.position == nil, !json.text.isEmpty { error.position = json.position(of: place) }
+            if error.position == nil { error.position = json.position(of: place) }
             return json.problems.count + json.omitted == before ? .failure(error) : nil
         case .success(let manifest):
             let plan = plan(connector, leaf, manifest, values, at: place)
@@ -201,7 +204,7 @@ struct ConfigurationResolver {
             return nil
         }
         guard let filled = variables.filled(text, at: path, reporting: &json) else { return nil }
-        guard let reference = SecretReference(filled.text) else {
+        guard let reference = SecretReference(filled.text, base: base) else {
             // Do not show the text: it may be the secret itself.
             json.report(
                 .invalidValue,
@@ -223,7 +226,7 @@ struct ConfigurationResolver {
 
     private mutating func readSecret(_ reference: SecretReference) -> Result<Secret, ConnectorError> {
         let result = Result { () throws(ConnectorError) in
-            try reference.secret(base: base, environment: variables.environment)
+            try reference.secret(environment: variables.environment)
         }
         read[reference] = result
         if case .success(let secret) = result { secrets.append(secret) }

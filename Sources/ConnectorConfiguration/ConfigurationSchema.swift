@@ -55,10 +55,16 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "Whether a plugin that other users could change is a warning in the report, or is refused.",
                 ],
+                "include": [
+                    "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
+                    "items": ["type": "string", "minLength": 1],
+                    "description": "Files with further connectors, relative to this file; each is read once.",
+                ],
                 "connectors": ["type": "array", "items": Self.reference("connector")],
             ],
             "patternProperties": Self.annotations,
-            "required": ["version", "connectors"],
+            "required": ["version"],
+            "anyOf": [["required": ["connectors"]], ["required": ["include"]]],
             "additionalProperties": false,
             "$defs": .object(definitions),
         ]
@@ -111,7 +117,7 @@ package struct ConfigurationSchema: Sendable {
         return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + others)]
     }
 
-    /// The `config` of one plugin. A connector that is disabled, or may be by a variable, is exempt.
+    /// The `config` of one plugin. A connector that is disabled, or that a variable may disable, is exempt.
     private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
         versions.enumerated().map { index, manifest in
             var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["const": true]]

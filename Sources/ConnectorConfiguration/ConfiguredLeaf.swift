@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 
-/// What an enabled leaf is configured with, as an operator may see it: no secret's value is part of it.
+/// The configuration of an enabled leaf as an operator sees it, without the values of secrets.
 package struct ConfiguredLeaf: Sendable, Hashable {
     /// The leaf.
     package var path: String
@@ -11,7 +11,7 @@ package struct ConfiguredLeaf: Sendable, Hashable {
     package var sendsEvents: Bool?
     /// The longest that one attempt to open may take.
     package var timeout: Duration
-    /// How often the open gate is proved; nil for never. In a simulation this is more often than the file says.
+    /// How often the open gate is proved; nil for never. Simulations prove gates more often than the file says.
     package var probeInterval: Duration?
     /// The fields with a value, those of the file first, then the plugin's defaults.
     package var fields: [ConfiguredField]

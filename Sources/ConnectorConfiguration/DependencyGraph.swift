@@ -31,7 +31,7 @@ package struct DependencyGraph {
     /// How many edges were followed and compared so far.
     package private(set) var steps = 0
 
-    /// A connector has two moments: its start and its opening. Moment 2n is the start of connector n.
+    /// The edges from each moment. Connector n has two: 2n is its start, 2n + 1 its opening.
     private var edges: [[(moment: Int, wait: Wait?)]]
 
     /// Creates the graph of connectors whose `after` holds paths.
@@ -66,16 +66,15 @@ package struct DependencyGraph {
 
     /// Circles in the order of the file; without them, opening could proceed.
     ///
-    /// The search ends early rather than compare more circles than the graph has edges, many times over; it always finds
-    /// one if there is one.
+    /// The search is bounded by the number of edges: it may miss some of many circles, but always finds one if there is one.
     package mutating func cycles() -> [Cycle] {
         enum State { case unseen, active, done }
         var states = Array(repeating: State.unseen, count: edges.count)
         var found: [Cycle] = []
         let limit = 4 * (edges.count + edges.reduce(0) { $0 + $1.count }) + 10_000
         for root in edges.indices where states[root] == .unseen && found.count < Self.cycleLimit {
-            // The way from the root to here, without recursion: a chain may be as long as the file. `next` counts the edges
-            // followed so far.
+            // The path from the root to here. A loop replaces recursion because a chain may be as long as the file. `next` counts
+            // the edges followed so far.
             var way: [(moment: Int, next: Int)] = [(root, 0)]
             states[root] = .active
             while let last = way.last {

@@ -40,7 +40,7 @@ struct DependencyReader {
         }
     }
 
-    /// A long way, without most of it.
+    /// A circle's path, shortened in its middle if it is long.
     private static func shown(_ path: [String]) -> [String] {
         path.count <= 12 ? path : path.prefix(8) + ["(\(path.count - 10) more)"] + path.suffix(2)
     }

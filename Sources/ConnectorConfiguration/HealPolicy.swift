@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a failed gate waits before it is tried again; it is, until it is closed.
+/// How long a failed gate waits before each new attempt. Attempts go on until the gate is closed.
 ///
 /// Each wait is random, up to half of the outage so far, with that bound kept between `initial` and `max`. After an
 /// error that is not retryable, the bound is `max`. The wait is never shorter than the vendor's `Retry-After`.

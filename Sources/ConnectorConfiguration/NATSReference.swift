@@ -12,28 +12,26 @@ package struct NATSReference: Sendable {
     var token: SecretReference?
     /// Where the password of the user is.
     var password: SecretReference?
-    /// Where relative paths start.
-    var base: BaseDirectory
     /// The variables that `env:NAME` reads.
     var environment: Configuration.Environment
 
-    /// Everything, with the secrets, which are read again each time.
+    /// The options with their secrets, which each call reads again.
     ///
     /// - Parameter redactor: Takes the secrets out of the servers' texts from now on.
     /// - Throws: `missing-variable` or `secret-unavailable`, also for a file of credentials that other users can read.
     package func resolved(hidingIn redactor: Redactor = Redactor()) throws(ConnectorError) -> NATSOptions {
         var options = self.options
         var secrets: [Secret] = []
-        if let token = try token?.secret(base: base, environment: environment) {
+        if let token = try token?.secret(environment: environment) {
             options.token = token.reveal()
             secrets.append(token)
         }
-        if let password = try password?.secret(base: base, environment: environment) {
+        if let password = try password?.secret(environment: environment) {
             options.password = password.reveal()
             secrets.append(password)
         }
         if let path = options.credentials { secrets += try Self.secrets(inCredentials: path) }
-        // Before the connection is made, whose errors may quote them.
+        // Hidden before the connection is made, because its errors may quote them.
         redactor.add(secrets)
         return options
     }

@@ -5,17 +5,17 @@ internal import ConnectorManifest
 internal import ConnectorServices
 
 extension ResolvedConfiguration {
-    /// What each enabled leaf is configured with, in the order of the file.
+    /// The configuration of each enabled leaf, in the order of the tree.
     ///
-    /// This looks for lines in the file's text, so it takes time in proportion to the file: keep what it returns.
+    /// It searches the files' texts for positions, which takes time in proportion to their size: keep the result.
     package func configuredLeaves() -> [ConfiguredLeaf] {
-        var reader = JSONReader(text: configuration.text, file: configuration.file)
+        var reader = JSONReader(configuration.texts)
         return configuration.enabledLeaves.map { connector, leaf in
             let plan = try? leaves[connector.path]?.get()
             let place = connector.location.appending("config")
             var fields = leaf.config.members.map { member in
                 var field = field(member, plan)
-                if !configuration.text.isEmpty { field.position = reader.position(of: place.appending(member.name)) }
+                field.position = reader.position(of: place.appending(member.name))
                 return field
             }
             for declared in plan?.manifest.configuration ?? [] where leaf.config[declared.name] == nil {
@@ -97,7 +97,7 @@ private struct References {
     /// Where the value came from.
     var source: ConfiguredField.Source {
         if let secret {
-            return switch SecretReference(secret) {
+            return switch SecretReference(secret, base: BaseDirectory(".")) {
             case .environment(let name): .environment([name])
             case .file, nil: set.isEmpty ? .secretFile : .environment(set)
             }

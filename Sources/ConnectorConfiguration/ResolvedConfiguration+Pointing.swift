@@ -16,11 +16,11 @@ package enum SimulationTarget: Sendable {
 }
 
 extension ResolvedConfiguration {
-    /// The same connectors, none of which reaches a real vendor: this is what `status --simulate` opens.
+    /// The same connectors without access to real vendors, as `status --simulate` opens them.
     ///
     /// Every URL among the values gets a new scheme and authority, and keeps its user and path:
     /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect to that server
-    /// alone, whatever the file allows, and a redirect leads nowhere else either. Open gates are proved every two seconds.
+    /// only, whatever the file allows, and follows no redirect elsewhere. Open gates are proved every two seconds.
     ///
     /// - Parameter target: What takes the place of the vendor of a leaf, by its path.
     package func pointing(

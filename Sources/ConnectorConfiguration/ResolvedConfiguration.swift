@@ -62,7 +62,11 @@ extension Configuration {
             manifest: manifests(configuration)
         )
         guard problems.isEmpty, more.isEmpty else {
-            throw ConfigurationErrors(problems + more, omitted: omitted + omittedMore)
+            throw ConfigurationErrors(
+                problems + more,
+                omitted: omitted + omittedMore,
+                files: configuration.texts
+            )
         }
         return resolved
     }
@@ -75,7 +79,7 @@ extension Configuration {
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
         let (resolved, problems, omitted) = examine(environment: environment, manifest: manifest)
-        guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted) }
+        guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted, files: texts) }
         return resolved
     }
 

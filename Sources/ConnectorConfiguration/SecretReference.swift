@@ -4,7 +4,7 @@
 package import ConnectorBase
 package import ConnectorServices
 
-/// The source of a secret: `env:NAME` or `file:PATH`.
+/// The source of a secret: `env:NAME` or `file:PATH`, whose path is resolved already.
 enum SecretReference: Sendable, Hashable {
     case environment(String)
     case file(String)
@@ -13,11 +13,13 @@ enum SecretReference: Sendable, Hashable {
     static let sizeLimit = 64 << 10
 
     /// Reads the text of `{"secret": …}`; nil for any other text.
-    init?(_ text: String) {
+    ///
+    /// - Parameter base: Where a relative path starts.
+    init?(_ text: String, base: BaseDirectory) {
         if text.hasPrefix("env:"), text.dropFirst(4).isCIdentifier {
             self = .environment(String(text.dropFirst(4)))
         } else if text.hasPrefix("file:"), text.utf8.count > 5 {
-            self = .file(String(text.dropFirst(5)))
+            self = .file(base.resolve(String(text.dropFirst(5))))
         } else {
             return nil
         }
@@ -27,7 +29,7 @@ enum SecretReference: Sendable, Hashable {
     ///
     /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent,
     ///   unreadable, too large, not text, or accessible to anyone but its owner.
-    func secret(base: BaseDirectory, environment: Configuration.Environment) throws(ConnectorError) -> Secret {
+    func secret(environment: Configuration.Environment) throws(ConnectorError) -> Secret {
         switch self {
         case .environment(let name):
             guard let value = environment[name] else {
@@ -44,7 +46,7 @@ enum SecretReference: Sendable, Hashable {
                 )
             }
             return Secret(value)
-        case .file(let path): return try Self.read(base.resolve(path), "the secret's file")
+        case .file(let path): return try Self.read(path, "the secret's file")
         }
     }
 
@@ -90,13 +92,13 @@ extension Secret {
     ///
     /// - Throws: `invalid-value` for another text; `missing-variable` or `secret-unavailable`.
     package init(reference: String, environment: Configuration.Environment) throws(ConnectorError) {
-        guard let reference = SecretReference(reference) else {
+        guard let reference = SecretReference(reference, base: BaseDirectory(".")) else {
             throw ConnectorError(
                 .invalidValue,
                 "a secret is named by env:NAME or file:PATH, so that it stands in no command line",
                 fix: "write it into a file, chmod 600 it, and give file:PATH"
             )
         }
-        self = try reference.secret(base: BaseDirectory("."), environment: environment)
+        self = try reference.secret(environment: environment)
     }
 }

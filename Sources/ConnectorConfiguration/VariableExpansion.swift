@@ -9,10 +9,10 @@ import ConnectorBase
 struct VariableExpansion {
     /// The variables.
     let environment: Configuration.Environment
-    /// How many bytes the texts still to be filled in may have.
+    /// The bytes that are left of the limit.
     private var room = Configuration.sizeLimit
 
-    /// Creates an expansion with its whole limit left.
+    /// Creates an expansion that has used none of its limit.
     init(_ environment: Configuration.Environment) {
         self.environment = environment
     }

@@ -217,6 +217,23 @@ struct SceneTests {
         #expect(!scene.text.contains("TOPSECRET"))
     }
 
+    @Test func `a field of an included file says which file its line is in`() throws {
+        var snapshot = Mock.snapshot(.configuration)
+        let file = "\(#filePath.parentPath.parentPath.parentPath)/Examples/Include/connectors.json"
+        let configuration = try Configuration.read(file: file)
+        snapshot.configuration = configuration
+        let included = try #require(configuration.includedFiles.first)
+        let fields = [file, included].map { file in
+            let position = FilePosition(file: file, line: 7, column: 3)
+            return ConfiguredField(name: "host", value: .shown("h"), source: .file, position: position)
+        }
+        snapshot.leaves = [ConfiguredLeaf(path: "segment", sendsEvents: true, fields: fields)]
+        let scene = ConsoleRegistry.standard.scene(for: .configuration, of: snapshot)
+        let rows = try #require(scene.components.last).rows
+        #expect(rows.map { $0.cells.last?.text } == ["7", "\(included):7"])
+        #expect(scene.text.contains("includes") && included.hasSuffix("/teams/search.json"))
+    }
+
     @Test func `a composite says how its events travel, unless each child has its own`() throws {
         var snapshot = Mock.snapshot(.configuration)
         snapshot.configuration = try Configuration(

@@ -116,4 +116,36 @@ import Testing
         #expect(try await workspace.program.run("validate").status == 0)
         #expect(try await workspace.program.run("plugins").status == 0)
     }
+
+    @Test func `a fault in an included file has its place there`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(#"{"version": 1, "include": ["teams/search.json"]}"#, to: "connectors.json")
+        try workspace.write(Self.faulty, to: "teams/search.json")
+        let result = try await workspace.program.run("validate")
+        #expect(result.status == 2)
+        #expect(result.error.contains("teams/search.json:4:20: error:"))
+        let document = try JSONValue(parsing: try await workspace.program.run("status", "--json").output)
+        #expect(document["errors"]?[0]?["file"] == "teams/search.json")
+    }
+
+    @Test func `validate lists the files of the example, each with its gates`() async throws {
+        let program = Program(directory: "\(FixturePlugins.root)/Examples/Include")
+        let result = try await program.run("validate")
+        #expect(result.output == "✓ connectors.json is valid: 3 gates\n    includes teams/search.json: 2 gates\n")
+        let document = try JSONValue(parsing: try await program.run("validate", "--json").output)
+        #expect(document["includes"] == [["file": "teams/search.json", "gates": 2]])
+    }
+
+    @Test func `the gates of included files open, with plugins beside the file that names them`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(#"{"version": 1, "include": ["teams/search.json"]}"#, to: "connectors.json")
+        shell(
+            "mkdir -p '\(workspace.path)/teams' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/teams/lib.so'"
+        )
+        let text = #"{"version": 1, "connectors": [{"name": "calculator", "plugin": "./lib.so"}]}"#
+        try workspace.write(text, to: "teams/search.json")
+        let result = try await workspace.program.run("status")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.output.hasPrefix("✓ calculator "))
+    }
 }

@@ -83,7 +83,7 @@ extension ConnectorError.Code {
     public static let secretUnavailable = Self(rawValue: "secret-unavailable")
     /// `after` names a connector that does not exist.
     public static let unknownConnector = Self(rawValue: "unknown-connector")
-    /// Connectors wait for each other in a circle.
+    /// Connectors wait for each other in a circle, or files include each other.
     public static let dependencyCycle = Self(rawValue: "dependency-cycle")
 }
 

@@ -12,8 +12,18 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     /// The steps from the root.
     package var steps: [Step] = []
 
+    /// Which of the texts that one reader reads contains the value: its index in ``JSONReader/texts``.
+    package var text = 0
+
     /// The root.
     public init() {}
+
+    /// The root of one of several texts.
+    ///
+    /// - Parameter text: The index in ``JSONReader/texts``.
+    package init(text: Int) {
+        self.text = text
+    }
 
     /// One step further: the member of an object.
     package func appending(_ name: String) -> JSONPath {

@@ -1,14 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a parsed JSON file member by member, and collects every problem with its position.
+/// Reads parsed JSON files member by member, and collects every problem with its position.
 ///
 /// The manifest and the configuration both use it, so each reports all its problems in one pass.
 package struct JSONReader: Sendable {
-    /// The text, for positions; empty for values without a text, whose problems have no position.
-    package let text: [UInt8]
-    /// The file that positions name.
-    package let file: String
+    /// The texts, for positions: the main one, then those that it includes. A path says which one it leads through. The problems
+    /// of an empty text have no position.
+    package private(set) var texts: [JSONText]
     /// The problems found so far, in the order of the text's structure.
     package var problems: [ConnectorError] = []
     /// The connector that the next problems belong to.
@@ -18,26 +17,42 @@ package struct JSONReader: Sendable {
 
     /// How many further problems were found beyond the limit.
     package private(set) var omitted = 0
-    /// Where the values of the text are; read when the first problem needs it.
-    private var locator: JSONLocator?
+    /// Where the values of each text are, by index; read when the text's first problem needs it.
+    private var locators: [Int: JSONLocator] = [:]
 
     /// The most problems to report. The first ones often cause the others.
     package static let problemLimit = 100
     /// The most characters of a message or a remedy.
     package static let lengthLimit = 600
 
-    /// Creates a reader without problems.
+    /// Creates a reader of one text, without problems.
     package init(text: [UInt8], file: String) {
-        self.text = text
-        self.file = file
+        self.init([JSONText(text, file: file)])
     }
 
-    /// The position of a value, or of a member's name.
-    package mutating func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition {
-        var reading = locator ?? JSONLocator(text)
-        locator = nil
-        defer { locator = reading }
-        return reading.position(of: path, part, file: file)
+    /// Creates a reader of several texts, without problems.
+    ///
+    /// - Parameter texts: At least one; the first is the main one.
+    package init(_ texts: [JSONText]) {
+        self.texts = texts
+    }
+
+    /// Adds a text that another one includes.
+    ///
+    /// - Returns: The path of its root.
+    package mutating func add(_ text: JSONText) -> JSONPath {
+        texts.append(text)
+        return JSONPath(text: texts.count - 1)
+    }
+
+    /// The position of a value, or of a member's name; nil if its text is empty.
+    package mutating func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition? {
+        let text = texts[path.text]
+        guard !text.bytes.isEmpty else { return nil }
+        // Taken out meanwhile, so that it is not copied.
+        var locator = locators.removeValue(forKey: path.text) ?? JSONLocator(text.bytes)
+        defer { locators[path.text] = locator }
+        return locator.position(of: path, part, file: text.file)
     }
 
     /// Whether there is room for another problem; if not, counts one that is found and not reported.
@@ -50,7 +65,7 @@ package struct JSONReader: Sendable {
     }
 
     /// How many bytes and values were looked at to locate problems.
-    package var steps: Int { locator?.steps ?? 0 }
+    package var steps: Int { locators.values.reduce(0) { $0 + $1.steps } }
 
     /// Adds a problem at a path.
     package mutating func report(
@@ -75,7 +90,7 @@ package struct JSONReader: Sendable {
         error.message = error.message.excerpt(of: Self.lengthLimit)
         error.fix = error.fix?.excerpt(of: Self.lengthLimit)
         error.connector = connector
-        error.position = text.isEmpty ? nil : position(of: path, part)
+        error.position = position(of: path, part)
         problems.append(error)
     }
 

@@ -14,6 +14,8 @@ enum ConfigurationScene {
         }
         var details = DetailsModel()
         details.add("file", StyledText(configuration.file.isEmpty ? "none" : configuration.file, .strong))
+        let included = configuration.includedFiles
+        if !included.isEmpty { details.add("includes", StyledText(included.joined(separator: ", "))) }
         details.add("name", configuration.name.map { StyledText($0) })
         details.add("plugins", StyledText(configuration.pluginDirectories.joined(separator: ", ")))
         details.add("state", configuration.stateDirectory.map { StyledText($0) })
@@ -26,7 +28,7 @@ enum ConfigurationScene {
             context.component("file", details),
             context.component("connectors", title: "Connectors", TreeModel(columns, rows)),
         ]
-        let fields = leaves.flatMap(Self.fields)
+        let fields = leaves.flatMap { [included = Set(included)] in Self.fields(of: $0, included) }
         if !fields.isEmpty {
             let columns =
                 ["connector", "field", "value", "from"].map { Component.Column($0) }
@@ -88,18 +90,23 @@ enum ConfigurationScene {
 
     // MARK: Fields
 
-    private static func fields(of leaf: ConfiguredLeaf) -> [Row] {
+    private static func fields(of leaf: ConfiguredLeaf, _ included: Set<String>) -> [Row] {
         leaf.fields.map { field in
             Row(
                 "\(leaf.path) \(field.name)",
                 [
                     StyledText(leaf.path), StyledText(field.name, .strong), value(of: field),
                     StyledText(source(of: field), .muted),
-                    StyledText(field.position.map { "\($0.line)" } ?? "", .muted),
+                    StyledText(field.position.map { line($0, included) } ?? "", .muted),
                 ],
                 link: .gate(leaf.path)
             )
         }
+    }
+
+    /// A line of the main file, or of one that it includes.
+    private static func line(_ position: FilePosition, _ included: Set<String>) -> String {
+        included.contains(position.file) ? "\(position.file):\(position.line)" : "\(position.line)"
     }
 
     private static func value(of field: ConfiguredField) -> StyledText {

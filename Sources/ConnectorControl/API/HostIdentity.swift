@@ -22,7 +22,7 @@ package struct HostIdentity: Sendable, Hashable {
     /// Describes a host of this process.
     package init(of host: ConnectorHost) {
         release = ConnectorHost.version
-        file = Self.realPath(of: host.configuration.file)
+        file = host.configuration.file.realPath
         process = Int64(getpid())
     }
 
@@ -39,12 +39,5 @@ package struct HostIdentity: Sendable, Hashable {
     /// The document.
     package var json: JSONValue {
         ["version": 1, "release": .string(release), "file": .string(file), "process": .integer(process)]
-    }
-
-    /// A path without links; as it is if there is no such file.
-    package static func realPath(of path: String) -> String {
-        guard !path.isEmpty, let real = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
     }
 }

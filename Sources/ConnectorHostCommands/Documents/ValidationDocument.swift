@@ -10,6 +10,8 @@ internal import ConnectorSimulator
 struct ValidationDocument: Document {
     /// The file checked.
     var file: String
+    /// The files that it includes, directly or not, each with the number of its gates.
+    var includedFiles: [(file: String, gateCount: Int)]
     /// How many gates the host would open.
     var gateCount: Int
     /// How many of them would fail.
@@ -20,6 +22,10 @@ struct ValidationDocument: Document {
     /// Examines the plugins of a valid configuration as the loader would.
     init(resolved: ResolvedConfiguration, plugins: PluginLookup) {
         file = resolved.configuration.file
+        let counts = resolved.configuration.enabledLeaves.reduce(into: [:]) {
+            $0[$1.connector.location.text, default: 0] += 1
+        }
+        includedFiles = resolved.configuration.includedFiles.enumerated().map { ($1, counts[$0 + 1] ?? 0) }
         gateCount = resolved.leaves.count
         var examined: [PluginSpecification: [ConnectorError]] = [:]
         for (connector, leaf) in resolved.configuration.enabledLeaves.sorted(by: {
@@ -48,8 +54,8 @@ struct ValidationDocument: Document {
         } catch {
             var error = error
             error.connector = connector.path
-            if error.position == nil, !configuration.text.isEmpty {
-                var reader = JSONReader(text: configuration.text, file: configuration.file)
+            if error.position == nil {
+                var reader = JSONReader(configuration.texts)
                 error.position = reader.position(of: connector.location.appending("simulate"))
             }
             return error
@@ -76,14 +82,16 @@ struct ValidationDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
         if omitted > 0 { lines.append("and \(omitted) more") }
-        let gates = gateCount == 1 ? "1 gate" : "\(gateCount) gates"
         let verdict = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
         let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
-        return lines + [
-            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(gates)\(verdict)"
-        ]
+        lines.append(
+            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(Self.gates(gateCount))\(verdict)"
+        )
+        return lines + includedFiles.map { "    includes \(style.shown($0.file)): \(Self.gates($0.gateCount))" }
     }
+
+    private static func gates(_ count: Int) -> String { count == 1 ? "1 gate" : "\(count) gates" }
 
     /// How many problems the answer leaves out.
     private var omitted: Int { max(0, problems.count - JSONReader.problemLimit) }
@@ -95,6 +103,10 @@ struct ValidationDocument: Document {
             "errors": .array(problems.prefix(JSONReader.problemLimit).map(\.json)), "warnings": [],
         ]
         if omitted > 0 { object["omitted"] = .integer(Int64(omitted)) }
+        object["file"] = .string(file)
+        object["includes"] = .array(
+            includedFiles.map { ["file": .string($0.file), "gates": .integer(Int64($0.gateCount))] }
+        )
         return .object(object)
     }
 }

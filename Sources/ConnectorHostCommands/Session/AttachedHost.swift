@@ -22,7 +22,7 @@ struct AttachedHost: Sendable {
         else { return nil }
         let client = ControlClient(directory)
         guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),
-            identity.file == HostIdentity.realPath(of: configuration.file)
+            identity.file == configuration.file.realPath
         else { return nil }
         return AttachedHost(identity: identity, client: client)
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
-internal import ConnectorPlatform
+package import ConnectorPlatform
 
 /// Everything in the plugin directories, examined without running any of it.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+internal import ConnectorPlatform
 
 /// A file in a plugin directory, usable or not.
 package struct PluginEntry: Sendable {

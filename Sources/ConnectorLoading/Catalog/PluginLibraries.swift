@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorPlatform
 
 /// Libraries in plugin directories that are not plugins, but belong to one.
 package enum PluginLibraries {

@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 internal import ConnectorManifest
+package import ConnectorPlatform
 
 /// Who could change a plugin: its image, its sidecar, the libraries that it brings along, and the directories that lead there.
 ///

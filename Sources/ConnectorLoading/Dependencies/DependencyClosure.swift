@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
+
 /// An image with all its direct and indirect dependencies, found as the dynamic linker finds them.
 package struct DependencyClosure {
     /// One image of the closure.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+package import ConnectorPlatform
 
 /// Tells whether other users decide which libraries come into the process with an image.
 package enum LibraryTrust {

@@ -14,7 +14,9 @@ import Testing
     @Test func `the schema is one of the draft that editors know`() throws {
         let schema = try Self.schema()
         #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
-        #expect(schema["required"] == ["version", "connectors"])
+        #expect(schema["required"] == ["version"])
+        #expect(schema["anyOf"] == [["required": ["connectors"]], ["required": ["include"]]])
+        #expect(schema["properties"]?["include"]?["items"] == ["type": "string", "minLength": 1])
         #expect(schema["properties"]?["version"]?["const"] == 1)
         #expect(try JSONValue(parsing: schema.serialized(pretty: true)) == schema)
     }

@@ -28,11 +28,8 @@ import Testing
     func `a secret's file is its text without the last line break`(content: String, expected: String) throws {
         try withTemporaryDirectory { directory in
             try directory.write("key", content)
-            let secret = try SecretReference.file("key").secret(
-                base: BaseDirectory(directory.path),
-                environment: .init([:])
-            )
-            #expect(secret.reveal() == expected)
+            let reference = SecretReference("file:key", base: BaseDirectory(directory.path))
+            #expect(try reference?.secret(environment: .init([:])).reveal() == expected)
         }
     }
 
@@ -41,7 +38,7 @@ import Testing
             for mode: UInt32 in [0o644, 0o640, 0o604, 0o620, 0o601] {
                 let path = try directory.write("key", "value", mode: mode)
                 #expect {
-                    try SecretReference.file(path).secret(base: BaseDirectory("."), environment: .init([:]))
+                    try SecretReference.file(path).secret(environment: .init([:]))
                 } throws: { error in
                     "\(error)"
                         == "users other than the owner have access to the secret's file \(path) (mode \(String(mode, radix: 8))) "
@@ -53,14 +50,13 @@ import Testing
 
     @Test func `a secret's file must be there, a file, small, not empty, and text`() throws {
         try withTemporaryDirectory { directory in
-            let base = BaseDirectory(directory.path)
             try directory.write("empty", "\n")
             try directory.write("binary", [0x41, 0x00, 0x42])
             try directory.write("latin", [0x41, 0xE4, 0x42])
             try directory.write("large", String(repeating: "x", count: SecretReference.sizeLimit + 1))
             for name in ["absent", ".", "empty", "binary", "latin", "large", "a\u{0}b"] {
                 #expect {
-                    try SecretReference.file(name).secret(base: base, environment: .init([:]))
+                    try SecretReference.file("\(directory.path)/\(name)").secret(environment: .init([:]))
                 } throws: { error in
                     (error as? ConnectorError)?.code == .secretUnavailable
                 }
@@ -70,12 +66,12 @@ import Testing
 
     @Test(arguments: ["", "env:", "env:A B", "env:1", "file:", "vault:x", "KEY", "ENV:KEY"])
     func `only variables and files hold secrets`(text: String) {
-        #expect(SecretReference(text) == nil)
+        #expect(SecretReference(text, base: BaseDirectory(".")) == nil)
     }
 
     @Test func `an empty variable is no secret`() {
         #expect {
-            try SecretReference.environment("K").secret(base: BaseDirectory("."), environment: .init(["K": ""]))
+            try SecretReference.environment("K").secret(environment: .init(["K": ""]))
         } throws: { error in
             (error as? ConnectorError)?.code == .secretUnavailable
         }

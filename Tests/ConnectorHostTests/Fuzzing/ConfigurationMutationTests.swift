@@ -29,6 +29,45 @@ import Testing
         }
     }
 
+    @Test func `no mutated files that include one another trap, and every fault has a place`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        func leaf(_ name: String, after: String) -> String {
+            #"{"name": "\#(name)", "plugin": "segment", "config": {"writeKey": "k"}, "after": [\#(after)]}"#
+        }
+        let texts = [
+            #"{"version": 1, "include": ["b", "c", "./b", "${C:-c}"], "connectors": [\#(leaf("a", after: #""b", "c""#))]}"#,
+            #"{"version": 1, "include": ["c"], "connectors": [\#(leaf("b", after: #""c""#))]}"#,
+            #"{"version": 1, "connectors": [\#(leaf("c", after: ""))]}"#,
+        ]
+        for round in 0..<fuzzRounds {
+            var random = SeededGenerator(seed: fuzzSeed &+ UInt64(round))
+            for (name, text) in zip(["a", "b", "c"], texts) {
+                var bytes = Array(text.utf8)
+                for _ in 0..<Int.random(in: 0...2, using: &random) {
+                    let index = Int.random(in: 0..<bytes.count, using: &random)
+                    bytes[index] = Array("{}[],:\"/.$-0abc".utf8).randomElement(using: &random) ?? 0x20
+                }
+                try directory.write(name, bytes)
+            }
+            let (configuration, problems, _) = Configuration.examine(
+                file: "\(directory.path)/a",
+                environment: .init([:])
+            )
+            var all = problems
+            do throws(ConfigurationErrors) {
+                _ = try configuration?.resolved(environment: .init([:]), manifest: manifest(of:))
+            } catch {
+                all += error.errors
+            }
+            #expect(configuration != nil || !problems.isEmpty)
+            for error in all {
+                let file = error.position?.file ?? ""
+                #expect(file.hasPrefix(directory.path) && "abc".contains(file.suffix(1)), "\(error)")
+            }
+        }
+    }
+
     /// Reads a text as `validate` does.
     private func check(_ text: [UInt8]) {
         let lines = text.count { $0 == UInt8(ascii: "\n") } + 1

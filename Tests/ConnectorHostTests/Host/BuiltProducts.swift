@@ -4,6 +4,7 @@
 import Testing
 
 @testable import ConnectorLoading
+@testable import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ConnectorLoading
 @testable import ConnectorManifest
+@testable import ConnectorPlatform
 
 /// The notes that `CONNECTOR_MANIFEST` makes, as other tools read them.
 @Suite struct ManifestNoteTests {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-internal import ConnectorPlatform
 internal import Synchronization
 
 #if canImport(Glibc)

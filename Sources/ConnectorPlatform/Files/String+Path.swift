@@ -41,12 +41,10 @@ extension String {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
-    package var pluginStem: String {
-        var name = Substring(lastPathComponent)
-        if let ending = name.firstRange(of: ".so") ?? name.firstRange(of: ".dylib") {
-            name = name[..<ending.lowerBound]
-        }
-        return String(name.hasPrefix("lib") ? name.dropFirst(3) : name)
+    /// The path without symbolic links; as it is if it leads nowhere.
+    package var realPath: String {
+        guard !isEmpty, let real = unsafe realpath(self, nil) else { return self }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 }
