@@ -7,7 +7,7 @@ package import Logging
 
 /// The `log/1` service: see services/log.h.
 package enum LogService {
-    /// The extra bytes read of an overlong text, so that a secret at the cut is seen whole and redacted.
+    /// The extra bytes to read of an overlong text, so that a secret across the cut is found and redacted.
     private static let margin = 4 << 10
 
     private static let log:
@@ -39,7 +39,7 @@ package enum LogService {
         )
     }
 
-    /// The nearest existing level.
+    /// The level of a number; the nearest one for an unknown number.
     package static func level(_ number: Int32) -> Logger.Level {
         switch number {
         case ...CONNECTOR_LOG_TRACE: .trace
