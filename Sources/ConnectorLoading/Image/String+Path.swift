@@ -20,7 +20,7 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// The path from the root on, otherwise as it is.
+    /// The path, prefixed with the current directory if it is relative.
     package var rootedPath: String {
         guard !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return self }
         defer { unsafe free(directory) }
@@ -41,7 +41,7 @@ extension String {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// The name of a plugin in the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
+    /// The plugin's name, from the name of its image: `x` for `…/libx.so`, `…/libx.so.1`, `…/libx.dylib` and `…/x.so`.
     package var pluginStem: String {
         var name = Substring(lastPathComponent)
         if let ending = name.firstRange(of: ".so") ?? name.firstRange(of: ".dylib") {
