@@ -3,15 +3,15 @@
 
 package import ConnectorBase
 
-/// An HTTP request in the form that a vendor sees: decoded, complete, and detached from any connection.
+/// An HTTP request as a vendor sees it: decoded, complete, and independent of any connection.
 package struct SimulatedRequest: Sendable {
-    /// The upper-case verb; `HEAD` arrives as `GET`, and the server drops the answer's body.
+    /// The HTTP method in upper case; `HEAD` arrives as `GET`, and the server drops the answer's body.
     package var method: String
-    /// Whether the client wants only the head of the answer.
+    /// Whether the client sent `HEAD`.
     package var isHead = false
-    /// The path below the vendor's own root, still percent-encoded, always beginning with `/`.
+    /// The path below the vendor's root, still percent-encoded, always starting with `/`.
     package var path: String
-    /// Names and values after the `?`.
+    /// The items of the query.
     package var query: QueryItems
     /// The header as sent, including `Content-Encoding`, although the body is already decoded.
     package var headers: HTTPFields
@@ -24,7 +24,7 @@ package struct SimulatedRequest: Sendable {
     /// The time at which the request was complete.
     package var receivedAt: Timestamp
 
-    /// Builds a request as a client would send it.
+    /// Creates a request as a client would send it.
     ///
     /// - Parameters:
     ///   - target: The path and, after a `?`, the query.
@@ -49,12 +49,12 @@ package struct SimulatedRequest: Sendable {
         self.receivedAt = receivedAt
     }
 
-    /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
+    /// The decoded path components without empty ones: `v1` and `a b` for `/v1//a%20b/`.
     package var components: [String] {
         path.split(separator: "/").map { PercentCoding.decode($0) }
     }
 
-    /// Path and query as a request line has them.
+    /// Path and query, as in a request line.
     package var target: String {
         query.items.isEmpty ? path : "\(path)?\(query.encoded)"
     }
@@ -64,11 +64,11 @@ package struct SimulatedRequest: Sendable {
         "http://\(headers["Host"] ?? "127.0.0.1")\(prefix)"
     }
 
-    /// Whether the request is for the list of received requests, which is not for web pages.
+    /// Whether the request is for the list of received requests, which web pages may not read.
     package var isForReceived: Bool { path == "/_received" || path.hasSuffix("/_received") }
 
-    /// Whether a program on this machine sent the request, and no web page: a page names its origin, or, where its own
-    /// name leads to this machine (DNS rebinding), that name as the host.
+    /// Whether a program on this machine sent the request, rather than a web page. A page sends its origin or, with DNS
+    /// rebinding, its own domain as the host.
     package var isLocal: Bool {
         guard headers["Origin"] == nil, !["cross-site", "same-site"].contains(headers["Sec-Fetch-Site"]) else {
             return false
@@ -78,7 +78,7 @@ package struct SimulatedRequest: Sendable {
         return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || Self.isLoopback(name)
     }
 
-    /// Whether a text is an address of 127.0.0.0/8, in the usual form.
+    /// Whether a text is an address of 127.0.0.0/8, in dotted decimal.
     private static func isLoopback(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         return parts.count == 4 && parts.first == 127 && !parts.contains(nil)

@@ -5,8 +5,9 @@ package import ConnectorBase
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///
-/// Nothing found is an empty list for a search and 200 `{"error":"Unable to geocode"}` for a reverse; wrong parameters
-/// are 400 `{"error":{"code","message"}}`. There are no credentials. Source: Nominatim's documentation and its sources.
+/// Without a match, a search returns an empty list, and a reverse search 200 with `{"error":"Unable to geocode"}`.
+/// Invalid parameters return 400 with `{"error":{"code","message"}}`. There are no credentials. Source: Nominatim's
+/// documentation and its sources.
 package struct NominatimVendor: Vendor {
     package static let name = "nominatim"
     package static let demoCredentials: [String: String] = [:]
@@ -18,7 +19,7 @@ package struct NominatimVendor: Vendor {
         ["endpoint": baseURL, "userAgent": "simulated/1.0"]
     }
 
-    /// A parameter that is not what it should be.
+    /// An invalid parameter.
     private struct Failure: Error {
         var message: String
     }
@@ -40,7 +41,7 @@ package struct NominatimVendor: Vendor {
         }
     }
 
-    /// Places by free text, or by the parts of an address.
+    /// Finds places by free text, or by the parts of an address.
     private func search(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .jsonv2)
@@ -81,7 +82,7 @@ package struct NominatimVendor: Vendor {
         return answer(document, query, format)
     }
 
-    /// The place at a coordinate.
+    /// Finds the place at a coordinate.
     private func reverse(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .xml)
@@ -94,7 +95,7 @@ package struct NominatimVendor: Vendor {
         return answer(format.single(place, details: details), query, format)
     }
 
-    /// Places by OpenStreetMap's numbers.
+    /// Finds places by their OpenStreetMap ids.
     private func lookup(_ request: SimulatedRequest) throws(Failure) -> HTTPResponse {
         let format = try format(of: request.query, default: .xml)
         guard let text = request.query["osm_ids"] else { throw Failure(message: "Parameter 'osm_ids' missing.") }
@@ -115,7 +116,7 @@ package struct NominatimVendor: Vendor {
         ])
     }
 
-    /// Writes a document, on request in XML or as JSONP.
+    /// Serializes a document as JSON or, if requested, XML or JSONP.
     private func answer(_ document: JSONValue, _ query: QueryItems, _ format: NominatimFormat) -> HTTPResponse {
         if format == .xml {
             return HTTPResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
@@ -127,7 +128,7 @@ package struct NominatimVendor: Vendor {
         return HTTPResponse(headers: ["Content-Type": type], json: document)
     }
 
-    /// The format asked for.
+    /// The requested format.
     private func format(of query: QueryItems, default usual: NominatimFormat) throws(Failure) -> NominatimFormat {
         guard let name = query["format"] else { return usual }
         guard let format = NominatimFormat(rawValue: name) else {
@@ -136,14 +137,14 @@ package struct NominatimVendor: Vendor {
         return format
     }
 
-    /// A whole number, if the parameter is there.
+    /// An optional parameter, which must be a whole number.
     private func number(_ query: QueryItems, _ name: String) throws(Failure) -> Int? {
         guard let text = query[name] else { return nil }
         guard let number = Int(text) else { throw Failure(message: "Parameter '\(name)' must be a number.") }
         return number
     }
 
-    /// A coordinate, which must be there.
+    /// A required parameter in degrees.
     private func degrees(_ query: QueryItems, _ name: String, limit: Double) throws(Failure) -> Double {
         guard let text = query[name] else { throw Failure(message: "Parameter '\(name)' missing.") }
         guard let number = Double(text), number.isFinite else {
@@ -153,7 +154,7 @@ package struct NominatimVendor: Vendor {
         return number
     }
 
-    /// Two numbers, latitude first, as people type them into a search field.
+    /// Parses a search text of two numbers, latitude first; `nil` for any other text.
     private static func coordinate(_ text: String) -> (Double, Double)? {
         let parts = text.split { $0 == "," || $0 == " " }
         guard parts.count == 2, let latitude = Degrees.parse(String(parts[0]), limit: 90),
@@ -162,7 +163,7 @@ package struct NominatimVendor: Vendor {
         return (latitude, longitude)
     }
 
-    /// Two corners, `x1,y1,x2,y2`, in any order.
+    /// Parses two opposite corners, `x1,y1,x2,y2`, in any order.
     private static func box(_ text: String?) -> (south: Double, north: Double, west: Double, east: Double)? {
         let numbers = text?.split(separator: ",").compactMap { Degrees.parse(String($0), limit: 180) } ?? []
         guard numbers.count == 4 else { return nil }
@@ -171,7 +172,7 @@ package struct NominatimVendor: Vendor {
         return (south, north, west, east)
     }
 
-    /// Anything but `0` and nothing.
+    /// Whether a parameter is neither `0` nor empty nor absent.
     private static func isTrue(_ text: String?) -> Bool {
         text.map { $0 != "0" && !$0.isEmpty } ?? false
     }
