@@ -9,18 +9,18 @@ public struct DeliveryAnswer: Sendable, Hashable {
     public var outcome: Outcome
     /// The reason for a refusal, in the vendor's own words where it gave any.
     public var reason: String?
-    /// The wait before the next attempt, if the vendor gave one.
+    /// How long to wait before the next attempt, if the vendor said so.
     public var retryAfter: Duration?
     /// The kind of failure; nil if accepted.
     public var code: ConnectorError.Code?
     /// The vendor's id for the accepted element.
     public var id: String?
 
-    /// The next step for the sender.
+    /// What the sender does next.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// Nothing: the vendor has it.
+        /// Nothing: the vendor has accepted it.
         case accepted
-        /// Drop it: the vendor will never take it.
+        /// Drop it: the vendor will never accept it.
         case rejected
         /// Deliver it again later, with the same identifier.
         case retry
@@ -43,15 +43,15 @@ public struct DeliveryAnswer: Sendable, Hashable {
     /// The vendor has it.
     public static let accepted = DeliveryAnswer(.accepted)
 
-    /// The vendor has it, under an id of its own.
+    /// The vendor has accepted it, under its own id.
     public static func accepted(id: String) -> DeliveryAnswer { DeliveryAnswer(.accepted, id: id) }
 
-    /// The vendor will never take it.
+    /// The vendor will never accept it.
     public static func rejected(_ reason: String, code: ConnectorError.Code = .invalid) -> DeliveryAnswer {
         DeliveryAnswer(.rejected, reason: reason, code: code)
     }
 
-    /// The vendor may take it later.
+    /// The vendor may accept it later.
     public static func retry(
         _ reason: String,
         after: Duration? = nil,
@@ -111,7 +111,7 @@ extension DeliveryAnswer {
     ///
     /// - Throws: As ``answers(json:count:)``, and `syntax` for a text that is not JSON.
     package static func answers(text: [UInt8], count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
-        // Nearly every batch gets this answer, in the form of `text(of:)`.
+        // Fast path: nearly every batch is accepted whole, in the form that `text(of:)` writes.
         if text.count == count * (acceptedText.count + 1) + 1, text == Self.text(accepting: count) {
             return Array(repeating: .accepted, count: count)
         }

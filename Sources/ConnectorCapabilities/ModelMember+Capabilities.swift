@@ -5,7 +5,7 @@ extension ModelMember {
     /// The members of the model that an operation's only `json` parameter takes.
     ///
     /// - Parameter capability: The capability's name and version, such as `analytics/1`.
-    /// - Returns: None for an operation without a model, such as one of a user's own capability.
+    /// - Returns: Empty for an operation without a model, such as one of a user's own capability.
     package static func members(of operation: String, in capability: String) -> [ModelMember] {
         switch capability {
         case "analytics/1": AnalyticsEvent.Kind(rawValue: operation).map(AnalyticsEvent.members(of:)) ?? []
@@ -22,7 +22,8 @@ extension ModelMember {
         }
     }
 
-    /// Whether an operation's only `json` parameter takes any value, so that it is given as a whole, not by its members.
+    /// Whether an operation's only `json` parameter takes any value, so that it is passed as a whole and not by
+    /// members.
     package static func isAnyValue(of operation: String, in capability: String) -> Bool {
         capability == "settings/1" && operation == "set"
     }

@@ -7,7 +7,7 @@ package struct MappedCode {
     /// The address in memory of the image's address 0.
     private let base: UInt64
 
-    /// Locates a loaded image by its entry function; nil if that function's address does not tell.
+    /// Locates a loaded image by its entry function; nil if the base address does not follow from it.
     package init?(_ soundness: ImageSoundness, _ loaded: LoadedImage, entry: String?) {
         guard let entry, let symbol = soundness.image.exported(entry.utf8Span.span, soundness.dynamic),
             symbol.kind != .indirectFunction, let address = unsafe loaded.symbol(named: entry)
@@ -16,14 +16,14 @@ package struct MappedCode {
         base = UInt64(UInt(bitPattern: address)) &- symbol.value
     }
 
-    /// Whether an address is a function's, as far as can be told.
+    /// Whether an address is that of a function; true if unknown.
     package func isFunction(_ address: UnsafeRawPointer) -> Bool {
         let place = UInt64(UInt(bitPattern: address)) &- base
         if place < soundness.memoryEnd { return soundness.isFunction(place) }
         return MemoryMap.allows(UInt(bitPattern: address), count: 1, ELFConstant.executable)
     }
 
-    /// Whether some bytes can be read, as far as can be told.
+    /// Whether a range of memory can be read; true if unknown.
     package func isReadable(_ address: UnsafeRawPointer, count: Int) -> Bool {
         let place = UInt64(UInt(bitPattern: address)) &- base
         if place < soundness.memoryEnd {
@@ -35,10 +35,10 @@ package struct MappedCode {
 
 /// The memory of this process.
 package enum MemoryMap {
-    /// Whether every byte of a range has a permission, as `p_flags` has it. True if the system does not say.
+    /// Whether every byte of a range has the permissions, which are those of `p_flags`. True if unknown.
     ///
-    /// Most addresses lie in a library that is loaded, such as that of `free`. Only for others it reads the list of all
-    /// mappings (`/proc/self/maps`, proc(5)), which takes longer with each plugin.
+    /// Most addresses are in a loaded library, such as that of `free`. For any other, reads the list of all mappings
+    /// (`/proc/self/maps`, proc(5)), which takes longer with each plugin.
     package static func allows(_ address: UInt, count: Int, _ flags: UInt32) -> Bool {
         let (end, overflow) = address.addingReportingOverflow(UInt(count))
         guard !overflow, end > address else { return false }
@@ -61,7 +61,7 @@ package enum MemoryMap {
         return false
     }
 
-    /// The list, read to its end, since its size reads 0.
+    /// The list of mappings, read to its end, because stat(2) reports a size of 0.
     private static func text() -> String? {
         guard let file = try? OpenFile(path: "/proc/self/maps") else { return nil }
         var bytes: [UInt8] = []

@@ -11,31 +11,32 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// Loads plugins: checks a file, seals the bytes that it checked, and hands those to the dynamic linker.
+/// Loads plugins: checks a file, seals the checked bytes, and passes them to the dynamic linker.
 ///
-/// It blocks, because it reads files and runs images' constructors: call it off the cooperative pool, on any thread.
+/// Blocks, because it reads files and runs images' constructors: call it on any thread outside the cooperative pool.
 package struct PluginLoader: Sendable {
-    /// The place of sealed images.
+    /// Where sealed images are put.
     package let storage: SealedImage.Storage
 
-    /// The variable that names the directory in which images are kept, for profilers; without it they lie in memory.
+    /// The environment variable that names the directory in which images are kept, for profilers; without it they are
+    /// in memory.
     package static let keepVariable = "CONNECTOR_KEEP_IMAGES"
 
-    /// Makes a loader; all loaders share the images of the process.
+    /// Creates a loader; all loaders share the images of the process.
     package init() {
         let directory = unsafe getenv(Self.keepVariable).map { unsafe String(cString: $0) } ?? ""
         storage = directory.hasPrefix("/") ? .kept(directory) : .automatic
     }
 
-    /// Makes a loader that puts images in a place of its own.
+    /// Creates a loader that puts sealed images in the given place.
     package init(storage: SealedImage.Storage) {
         self.storage = storage
     }
 
-    /// An image in memory, and where its code is if that is known.
+    /// A loaded image, and its code in memory if known.
     package typealias LoadedFile = (image: LoadedImage, code: MappedCode?)
 
-    /// Loads a plugin that was found before; the same bytes twice give the same image.
+    /// Loads a plugin from the catalog; the same bytes always yield the same image.
     ///
     /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
     ///   `load-failed` with the linker's text as its cause.
@@ -45,7 +46,7 @@ package struct PluginLoader: Sendable {
             case .file: try loadFile(candidate)
             case .library(let name): (try loadLibrary(name, candidate), nil)
             }
-        // The next process, which reads a note about it, may be elsewhere.
+        // A crash note with the path may be read by a process in another directory.
         let path = if case .file = candidate.image { candidate.path.absolutePath } else { candidate.path }
         image.name(plugin: candidate.name, path: path)
         let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
@@ -67,7 +68,7 @@ package struct PluginLoader: Sendable {
         return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
     }
 
-    /// Checks for functions that the file could not show: a system library may get them from another one.
+    /// Checks for functions that the file does not show: a system library may get them from another one.
     private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
         #if os(Linux)
             guard case .library = candidate.image else { return }

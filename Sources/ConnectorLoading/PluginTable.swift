@@ -6,8 +6,8 @@ package import ConnectorManifest
 
 /// The checked function table of a plugin: `connector_plugin` in `connector/plugin.h`.
 ///
-/// The table is copied once, because an older plugin's table ends before fields that it does not know, and a newer
-/// plugin's goes on after those that this host knows.
+/// The table is copied, because an older plugin's table may be shorter, and a newer plugin's longer, than the one that
+/// this host knows.
 @safe
 package struct PluginTable: Sendable {
     /// `create`
@@ -28,17 +28,17 @@ package struct PluginTable: Sendable {
 
     /// The version of the ABI that the plugin was compiled for.
     package let abiVersion: UInt32
-    /// Makes an instance.
+    /// Creates an instance.
     package let create: Create
     /// Connects an instance.
     package let open: Start
-    /// Proves the connection again.
+    /// Proves the connection again; nil if the plugin has no probe.
     package let probe: Start?
-    /// Disconnects an instance.
+    /// Disconnects an instance; nil if there is nothing to do.
     package let close: Start?
     /// Frees an instance.
     package let destroy: Destroy
-    /// Tells an instance that a call was given up.
+    /// Tells an instance that a call was cancelled; nil if its calls cannot be cancelled.
     package let cancel: Cancel?
 }
 
@@ -82,7 +82,7 @@ extension PluginTable {
                 fix: "correct \"abi\" in the manifest, or compile with the headers it names"
             )
         }
-        // Read addresses first: null in a required field is the plugin's mistake, not undefined behaviour.
+        // Read raw addresses first: null in a required field must be an error, not undefined behaviour.
         func function(_ offset: Int) -> UnsafeRawPointer? {
             unsafe table.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)
         }
@@ -93,7 +93,7 @@ extension PluginTable {
             (8, "create"), (16, "open"), (24, "probe"), (32, "close"), (40, "destroy"), (48, "cancel"),
         ] {
             guard let address = unsafe function(offset), let code, unsafe !code.isFunction(address) else { continue }
-            throw Self.misbehaved(path, "\(name) in its table is no function")
+            throw Self.misbehaved(path, "\(name) in its table is not a function")
         }
         unsafe self.create = unsafeBitCast(create, to: Create.self)
         unsafe self.open = unsafeBitCast(open, to: Start.self)

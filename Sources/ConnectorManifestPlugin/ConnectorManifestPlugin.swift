@@ -6,8 +6,9 @@ import PackagePlugin
 
 /// Generates the exported functions of a plugin in Swift from its manifest.
 ///
-/// The manifest is the one file `NAME.connector.json` in the target's folder, or else in the folder above. Above is the better
-/// place where the built image goes beside its manifest: what changes in a target's folder is a reason to plan the build anew.
+/// The manifest is the only file `NAME.connector.json` in the target's folder, or else in its parent. Prefer the parent
+/// if the built image is put beside the manifest, because a change in a target's folder makes SwiftPM plan the build
+/// again.
 @main
 struct ConnectorManifestPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
@@ -33,7 +34,7 @@ struct ConnectorManifestPlugin: BuildToolPlugin {
         ]
     }
 
-    /// The manifests in a folder, not in those below.
+    /// The manifests directly in a folder.
     private func manifests(in folder: URL) throws -> [URL] {
         try FileManager.default
             .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -3,13 +3,14 @@
 
 #if canImport(Glibc)
     import Glibc
-    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // first.
     import SwiftOverlayShims
 #else
     import Darwin
 #endif
 
-/// The clocks of the system, in nanoseconds as the ABI counts them.
+/// The system's clocks, in nanoseconds, the unit of the ABI.
 package enum SystemTime {
     /// The time since the machine started; never jumps.
     package static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }

@@ -36,7 +36,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         Self(status: Int32(CONNECTOR_DENIED), message: message)
     }
 
-    /// The work was given up.
+    /// The work was cancelled.
     package static func cancelled(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_CANCELLED), message: message)
     }
@@ -46,7 +46,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         Self(status: Int32(CONNECTOR_TIMED_OUT), message: message, domain: "http", isRetryable: true)
     }
 
-    /// The gate closes or is closed.
+    /// The gate is closing or closed.
     package static var notOpen: Self {
         Self(status: Int32(CONNECTOR_NOT_OPEN), message: "the gate is being closed")
     }
@@ -72,13 +72,13 @@ extension ServiceFailure {
         return error
     }
 
-    /// Fills in the error object that a plugin lent, up to its `struct_size`.
+    /// Fills in an error object that the plugin owns, up to its `struct_size`.
     ///
     /// - Returns: The status to return to the plugin.
     package func write(to pointer: UnsafeMutablePointer<connector_error>?) -> Int32 {
         guard let pointer = unsafe pointer else { return status }
         let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)
-        // The size field itself stays as its owner set it.
+        // Leave the size field as its owner set it.
         guard size > MemoryLayout<UInt32>.size else { return status }
         var error = self.error
         unsafe withUnsafeBytes(of: &error) { bytes in
@@ -89,7 +89,7 @@ extension ServiceFailure {
         return status
     }
 
-    /// Copies text into an array of C characters, cut between characters, with a NUL at its end.
+    /// Copies text into a C character array, cut at a character boundary, with a terminating NUL.
     private static func copy<Tuple>(_ text: String, to tuple: inout Tuple) {
         unsafe withUnsafeMutableBytes(of: &tuple) { buffer in
             let bytes = text.utf8Prefix(buffer.count - 1)
@@ -100,7 +100,7 @@ extension ServiceFailure {
 }
 
 extension String {
-    /// The longest prefix within a limit of bytes that cuts no character (Unicode scalar) in two.
+    /// The longest prefix of whole Unicode scalars within a limit of bytes.
     package func utf8Prefix(_ limit: Int) -> [UInt8] {
         let bytes = utf8.prefix(limit + 1)
         guard bytes.count > limit else { return Array(bytes) }

@@ -134,7 +134,7 @@ import Testing
         #expect(result.output.isEmpty)
         let next = try await program.run("status")
         #expect(next.lines.first?.hasPrefix("before, the command call (process ") == true, "\(next.output)")
-        #expect(next.lines.first?.contains("ended without a word: a plugin ended it by _exit") == true)
+        #expect(next.lines.first?.contains("ended without a report: a plugin called _exit") == true)
         #expect(try await program.run("status").output.contains("before, ") == false)
         _ = try await program.run("call", "bad", operation)
         let call = try await program.run("call", "bad", "fork")

@@ -106,7 +106,7 @@ import Testing
         ),
         (
             #"{"analytics/1": {"except": ["track"], "track": {}}}"#,
-            #"m:2:56: "track" is both described and left out (invalid-value) [invalid-manifest]"#
+            #"m:2:56: "track" is both described and excluded (invalid-value) [invalid-manifest]"#
         ),
         (
             #"{"analytics/1": true}"#,

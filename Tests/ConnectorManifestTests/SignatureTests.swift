@@ -32,10 +32,10 @@ import Testing
         ("(a: i32, a: i64)", 17, "the name \"a\" occurs twice"),
         ("(a: i32) -> (a: i32, b: i32)", 29, "the name \"a\" occurs twice"),
         ("(a: out i32?)", 13, "an out parameter is never optional"),
-        ("(a: out i32) async", 19, "an async operation has no out parameters: it answers by completion"),
-        ("() async -> i32", 16, "an async operation answers nothing, or one string, bytes or json"),
-        ("() async -> cstring", 20, "an async operation answers nothing, or one string, bytes or json"),
-        ("() async -> (a: json, b: json)", 31, "an async operation answers nothing, or one string, bytes or json"),
+        ("(a: out i32) async", 19, "an async operation has no out parameters: it returns its result by completion"),
+        ("() async -> i32", 16, "an async operation returns nothing, or one string, bytes or json"),
+        ("() async -> cstring", 20, "an async operation returns nothing, or one string, bytes or json"),
+        ("() async -> (a: json, b: json)", 31, "an async operation returns nothing, or one string, bytes or json"),
     ])
     func `anything else is refused with its column`(text: String, column: Int, expected: String) {
         #expect {

@@ -25,8 +25,8 @@ final class Bugsnag: CrashPlugin {
         )
     }
 
-    /// A request without events leaves no trace. If the server refuses the same request with a wrong key, the real key
-    /// is proved.
+    /// Sends a request without events, which leaves no trace. If the server refuses the same request with a wrong key,
+    /// the real key is proved.
     func open() async throws -> [Evidence] {
         let reachable = try await reach()
         let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
@@ -48,7 +48,7 @@ final class Bugsnag: CrashPlugin {
 
     private func evidence(_ reachable: Evidence) -> [Evidence] {
         guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same with another key is refused")]
+        return [reachable, .authenticated("the same request with another key is refused")]
     }
 
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {

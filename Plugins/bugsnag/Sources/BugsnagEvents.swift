@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Encodes reports as Bugsnag's events, newest frame first, as in the model.
+/// Encodes reports as Bugsnag's events. Both list the innermost frame first.
 struct BugsnagEvents {
     /// The default for reports without their own value.
     let environment: String
@@ -55,7 +55,7 @@ struct BugsnagEvents {
         }
     }
 
-    /// A message becomes an exception of its own kind, because an event needs at least one.
+    /// A message becomes an exception of class `Message`, because an event needs at least one exception.
     private func exceptions(of report: CrashReport) -> [JSONValue] {
         guard !report.exceptions.isEmpty else {
             return [["errorClass": "Message", "message": .string(report.message ?? ""), "stacktrace": []]]

@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// The requests to Bugsnag. The body holds the key too, so nothing else in it may look like a placeholder.
+/// The requests to Bugsnag. The body contains the key's placeholder, so nothing else in it may look like one.
 struct BugsnagRequests {
-    /// 1 MB per request, minus the frame around the events.
+    /// 1 MB per request, minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 999_000, batchBytes: 999_000, batchCount: 10)
 
     /// Any 2xx; the documentation promises no body. Bugsnag sends `OK`, its forwarding agent `OK` and more, other
@@ -24,7 +24,7 @@ struct BugsnagRequests {
     )
 
     let endpoint: HTTPURL
-    /// The key, or the placeholder that stands for it.
+    /// The key, or its placeholder.
     let apiKey: String
 
     /// A request with encoded events.

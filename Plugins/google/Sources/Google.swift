@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Asks the Geocoding API of Google Maps Platform (developers.google.com/maps/documentation/geocoding).
+/// Queries the Geocoding API of Google Maps Platform (developers.google.com/maps/documentation/geocoding).
 final class Google: GeocoderPlugin {
     private let host: Host
     private let requests: GoogleRequests
@@ -20,11 +20,11 @@ final class Google: GeocoderPlugin {
         )
     }
 
-    /// A request without an address is free. If the API refuses the same request with a wrong key, the real key is
-    /// proved.
+    /// Sends a request without an address, which is free. If the API refuses the same request with a wrong key, the
+    /// real key is proved.
     func open() async throws -> [Evidence] {
         try await reach()
-        let wrong = requests.nothing(key: String(repeating: "0", count: 39))
+        let wrong = requests.emptyQuery(key: String(repeating: "0", count: 39))
         let refusal = try? await GoogleAnswer.read(host.http.send(wrong), now: host.clock.now)
         isKeyChecked.store(refusal?["status"] == "REQUEST_DENIED", ordering: .relaxed)
         return evidence
@@ -36,9 +36,9 @@ final class Google: GeocoderPlugin {
         return evidence
     }
 
-    /// Throws if the API refuses the key. It tells any other that the address is missing.
+    /// Throws if the API refuses the key. For an accepted key, the API reports that the address is missing.
     private func reach() async throws(PluginError) {
-        let response = try await host.http.send(requests.nothing)
+        let response = try await host.http.send(requests.emptyQuery)
         if try GoogleAnswer.read(response, now: host.clock.now)["status"] != "INVALID_REQUEST" {
             _ = try GoogleAnswer.places(response, now: host.clock.now)
         }
@@ -47,7 +47,7 @@ final class Google: GeocoderPlugin {
     private var evidence: [Evidence] {
         let reachable = Evidence.reachable("the API answers, and did not refuse the key")
         guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same with another key is refused")]
+        return [reachable, .authenticated("the same request with another key is refused")]
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

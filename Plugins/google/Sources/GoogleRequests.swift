@@ -10,10 +10,10 @@ struct GoogleRequests {
     let key: SecretPlaceholder
 
     /// A request with neither an address nor a point, which Google does not bill.
-    var nothing: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
+    var emptyQuery: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     /// The same with another key.
-    func nothing(key: String) -> HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
+    func emptyQuery(key: String) -> HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     func geocode(_ question: GeocodeRequest) -> HTTPRequest {
         var url = url

@@ -20,15 +20,15 @@ struct InfluxDB: AnalyticsPlugin {
         )
     }
 
-    /// A write without points proves that the database exists and is writable. If the server refuses the same write
-    /// without credentials, they are proved.
+    /// Sends a write without points, which proves that the database exists and is writable. If the server refuses the
+    /// same write without credentials, the credentials are proved.
     func open() async throws -> [Evidence] {
         try check(await host.http.send(requests.write([])))
         let reachable = Evidence.reachable("the database \(requests.database) takes points")
         guard requests.hasCredentials else { return [reachable] }
         let refusal = try? await host.http.send(requests.write([], isAuthenticated: false))
         guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
-        return [reachable, .authenticated("the same without credentials is refused")]
+        return [reachable, .authenticated("the same request without credentials is refused")]
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {

@@ -10,7 +10,7 @@ internal import ConnectorManifest
 /// properties and traits by their names, with dots between nested names. Numbers are always floats, because a field
 /// keeps the type of its first value.
 enum LineProtocol {
-    /// A point without the end of its line.
+    /// Encodes a point, without the end of the line.
     ///
     /// - Parameter time: Nanoseconds since 1970.
     static func point(_ event: AnalyticsEvent, time: UInt64) -> [UInt8] {

@@ -14,7 +14,7 @@ struct PointTimes {
     }
 
     private let now: Timestamp
-    /// The identifier of the event at each slot that is taken.
+    /// The identifier of the event in each used slot.
     private var holders: [Slot: String] = [:]
     /// The first time after a slot that may be free, so that many simultaneous events need one pass.
     private var next: [Slot: UInt64] = [:]
@@ -24,7 +24,7 @@ struct PointTimes {
         self.now = now
     }
 
-    /// The time of an event: its own where possible, and always the same for the same event.
+    /// The time of an event: its timestamp if possible, and always the same for the same event.
     mutating func time(of event: AnalyticsEvent) -> UInt64 {
         let series = event.event ?? event.type.rawValue
         var slot = Slot(measurement: series, type: event.type, time: Self.time(event, now: now))
@@ -37,8 +37,8 @@ struct PointTimes {
         return slot.time
     }
 
-    /// Derives the digits below a millisecond from the event's identifier, so that the time is the same in every attempt
-    /// and differs from that of its neighbours.
+    /// Derives the digits below a millisecond from the event's identifier, so that the time is the same in every
+    /// attempt, and differs from that of simultaneous events.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
         guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }

@@ -4,10 +4,10 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Keeps records in the collections of one bucket of a Kinto server (docs.kinto-storage.org).
+/// Stores records in the collections of one bucket of a Kinto server (docs.kinto-storage.org).
 struct Kinto: DatabasePlugin {
     private let requests: KintoRequests
-    private let line: KintoConnection
+    private let connection: KintoConnection
 
     init(configuration: PluginConfiguration, host: Host) throws {
         requests = KintoRequests(
@@ -16,49 +16,49 @@ struct Kinto: DatabasePlugin {
             username: try configuration.string("username"),
             password: try configuration.secret("password")
         )
-        line = KintoConnection(host: host)
+        connection = KintoConnection(host: host)
     }
 
-    /// The root names the user only if it accepted the credentials. `open` reads the bucket too, except the user's
-    /// default bucket, which reading would create.
+    /// Reads the root, which names the user only if it accepted the credentials. Reads the bucket too, except the
+    /// user's default bucket, which reading would create.
     func open() async throws -> [Evidence] {
-        let root = try await line.send(requests.root, for: KintoAnswer.root).body
+        let root = try await connection.send(requests.root, for: KintoAnswer.root).body
         guard let user = root["user"]?["id"]?.string else {
             throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
         }
         var detail = "the server answers as \(user)"
         if requests.bucket != "default" {
             do throws(PluginError) {
-                _ = try await line.send(requests.bucketItself, for: KintoAnswer.object)
+                _ = try await connection.send(requests.bucketMetadata, for: KintoAnswer.object)
             } catch {
-                // Kinto hides what a user may not read. A hidden bucket looks like a missing one, and may still hold
-                // collections that the user can open.
+                // Kinto hides what a user may not read. A hidden bucket looks like a missing one, and may still contain
+                // collections that the user can access.
                 guard error.status == .unauthorized else { throw error }
-                detail += "; the bucket \(requests.bucket) is not there, or not readable for this user"
+                detail += "; the bucket \(requests.bucket) does not exist, or is not readable for this user"
             }
         }
         return [.authenticated(detail)]
     }
 
-    /// Creates the collection too if it does not exist, as other vendors do.
+    /// Creates the collection if it does not exist, as other vendors do.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         let request = try requests.create(KintoRecord.checked(record), in: collection, id: id)
         do throws(PluginError) {
-            return try await line.record(request)
+            return try await connection.record(request)
         } catch {
             guard error.status == .notFound else { throw error }
             do throws(PluginError) {
-                _ = try await line.send(try requests.make(collection), for: KintoAnswer.object)
+                _ = try await connection.send(try requests.createCollection(collection), for: KintoAnswer.object)
             } catch {
                 // Another client has just created the collection.
                 guard error.status == .conflict else { throw error }
             }
-            return try await line.record(request)
+            return try await connection.record(request)
         }
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
-        try await line.record(requests.get(id, in: collection))
+        try await connection.record(requests.get(id, in: collection))
     }
 
     /// A `PUT` creates a missing record, so a replacement without a version looks up the current version first.
@@ -67,12 +67,12 @@ struct Kinto: DatabasePlugin {
     {
         let record = try KintoRecord.checked(record)
         if let version {
-            return try await line.record(requests.replace(id, with: record, in: collection, version: version))
+            return try await connection.record(requests.replace(id, with: record, in: collection, version: version))
         }
         for _ in 1...3 {
             let current = try await get(id, in: collection).version
             do throws(PluginError) {
-                return try await line.record(requests.replace(id, with: record, in: collection, version: current))
+                return try await connection.record(requests.replace(id, with: record, in: collection, version: current))
             } catch {
                 guard error.status == .conflict else { throw error }
             }
@@ -88,11 +88,13 @@ struct Kinto: DatabasePlugin {
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
     {
-        try await line.record(requests.update(id, with: KintoRecord.checked(record), in: collection, version: version))
+        try await connection.record(
+            requests.update(id, with: KintoRecord.checked(record), in: collection, version: version)
+        )
     }
 
     func delete(_ id: String, in collection: String, version: String?) async throws {
-        _ = try await line.send(requests.delete(id, in: collection, version: version), for: KintoAnswer.object)
+        _ = try await connection.send(requests.delete(id, in: collection, version: version), for: KintoAnswer.object)
     }
 
     /// A missing collection yields no records, as with other vendors.
@@ -100,7 +102,7 @@ struct Kinto: DatabasePlugin {
         let request = try requests.query(query, in: collection)
         let answer: (body: JSONValue, headers: HTTPFields)
         do throws(PluginError) {
-            answer = try await line.send(request, for: KintoAnswer.list)
+            answer = try await connection.send(request, for: KintoAnswer.list)
         } catch {
             guard error.status == .notFound else { throw error }
             return DatabasePage(records: [], cursor: nil)

@@ -5,10 +5,10 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Sends requests, waits while the server asks for a pause, and turns refusals into errors.
+/// Sends requests, honours the server's requests for a pause (`Backoff`), and converts refusals to errors.
 final class KintoConnection: Sendable {
     private let host: Host
-    /// The end of the pause that the server asked for, on the monotonic clock; 0 if it asked for none.
+    /// The end of the pause that the server requested, in nanoseconds of the monotonic clock; 0 for none.
     private let quietUntil = Atomic<UInt64>(0)
 
     init(host: Host) {
@@ -26,7 +26,7 @@ final class KintoConnection: Sendable {
         if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
         let response = try await host.http.send(request)
         if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
-            host.log.log(.notice, "the server asks for a pause", ["seconds": .integer(Int64(clamping: seconds))])
+            host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])
             let wait = min(seconds, 3600) * 1_000_000_000
             quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
         }

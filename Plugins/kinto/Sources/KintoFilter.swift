@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Writes filters as items of a query (docs.kinto-storage.org/en/latest/api/1.x/filtering.html).
+/// Encodes filters as items of a query (docs.kinto-storage.org/en/latest/api/1.x/filtering.html).
 enum KintoFilter {
     private static let prefixes: [DatabaseQuery.Comparison: String] = [
         .notEqual: "not_", .less: "lt_", .lessOrEqual: "max_", .greater: "gt_", .greaterOrEqual: "min_", .within: "in_",
     ]
-    /// The prefixes that give a name another meaning.
+    /// The prefixes that Kinto interprets as comparisons.
     private static let reserved = [
         "_", "not_", "lt_", "max_", "gt_", "min_", "in_", "exclude_", "like_", "has_", "contains_",
     ]
@@ -20,7 +20,7 @@ enum KintoFilter {
             return ("in_\(filter.field)", try list(filter.value.array ?? []))
         }
         if let prefix = prefixes[filter.comparison] { return (prefix + filter.field, filter.value.serialized()) }
-        // A name that begins like a comparison is searched as a list of one.
+        // A name that starts with such a prefix is searched with `in_` and a list of one value.
         guard reserved.contains(where: filter.field.hasPrefix) else { return (filter.field, filter.value.serialized()) }
         return ("in_\(filter.field)", try list([filter.value]))
     }

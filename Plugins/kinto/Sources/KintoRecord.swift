@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Kinto's form of records, which mixes its own members with the application's.
+/// Kinto's format of records, which mixes Kinto's members with the application's.
 enum KintoRecord {
-    /// The members that are Kinto's own.
+    /// The members that Kinto reserves.
     static let ownNames = ["id", "last_modified", "schema", "deleted"]
 
     /// Reads the record under `data`.
@@ -18,10 +18,10 @@ enum KintoRecord {
         return DatabaseRecord(id: id, version: data["last_modified"]?.integer.map { "\($0)" }, data: members)
     }
 
-    /// Throws for a record with a member of Kinto's own names.
+    /// Throws for a record with a member whose name Kinto reserves.
     static func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
         for name in ownNames where record[name] != nil {
-            throw PluginError(.invalid, "a record in Kinto has no member \"\(name)\" of its own", domain: "kinto")
+            throw PluginError(.invalid, "Kinto reserves the member \"\(name)\"", domain: "kinto")
         }
         return record
     }

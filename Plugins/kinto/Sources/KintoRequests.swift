@@ -14,11 +14,11 @@ struct KintoRequests {
     /// A request for the server's description and the client's identity.
     var root: HTTPRequest { request(.get, endpoint.appending(path: "/")) }
 
-    /// A request for the bucket itself, without its content.
-    var bucketItself: HTTPRequest { request(.get, endpoint.appending("buckets", bucket)) }
+    /// A request for the bucket's metadata.
+    var bucketMetadata: HTTPRequest { request(.get, endpoint.appending("buckets", bucket)) }
 
     /// A request that creates a missing collection.
-    func make(_ collection: String) throws(PluginError) -> HTTPRequest {
+    func createCollection(_ collection: String) throws(PluginError) -> HTTPRequest {
         var request = request(.put, try url(of: collection))
         request.headers["If-None-Match"] = "*"
         return request
@@ -91,7 +91,7 @@ struct KintoRequests {
 }
 
 extension HTTPRequest {
-    /// The request on condition that the record still has a version: Kinto's milliseconds, quoted.
+    /// Adds the condition that the record still has a version: Kinto's milliseconds, quoted.
     fileprivate func matching(_ version: String?) throws(PluginError) -> HTTPRequest {
         guard let version else { return self }
         guard let milliseconds = UInt64(version) else {

@@ -4,13 +4,13 @@
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Keeps the latest answers by request, as the public server's usage policy asks.
+/// Caches the latest answers by request, as the public server's usage policy requires.
 final class AnswerCache: Sendable {
     private struct State {
         var answers: [String: JSONValue] = [:]
         /// The keys in order of arrival.
         var order: [String] = []
-        /// How many keys of ``order`` are already dropped.
+        /// How many keys at the start of ``order`` are already dropped.
         var dropped = 0
     }
 

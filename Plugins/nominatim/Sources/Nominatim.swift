@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Asks a Nominatim server (nominatim.org/release-docs/latest/api), within the rules of the public one.
+/// Queries a Nominatim server (nominatim.org/release-docs/latest/api), within the usage policy of the public one.
 struct Nominatim: GeocoderPlugin {
     private let host: Host
     private let requests: NominatimRequests
@@ -49,7 +49,7 @@ struct Nominatim: GeocoderPlugin {
         try NominatimAnswer.reversed(await answer(requests.reverse(request), NominatimAnswer.reverse))
     }
 
-    /// Answers from the cache, or else from the server at this request's turn. Caches only Nominatim's own answers.
+    /// Answers from the cache, or else from the server within the rate limit. Caches only valid answers of Nominatim.
     private func answer(_ request: HTTPRequest, _ expected: VendorAnswer) async throws(PluginError) -> JSONValue {
         let key = request.url.description
         if let known = cache[key] { return known }

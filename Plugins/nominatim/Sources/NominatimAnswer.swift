@@ -6,13 +6,13 @@ internal import ConnectorManifest
 
 /// Nominatim's answers in the format `jsonv2`.
 enum NominatimAnswer {
-    /// The server's health: 0 if it is well.
+    /// The server's health: 0 if it is healthy.
     static let status = VendorAnswer("nominatim", [.object(#"with "status""#) { $0["status"]?.integer != nil }])
 
-    /// To a search: places, or none.
+    /// The answer to a search: places, possibly none.
     static let search = VendorAnswer("nominatim", [.array("of places", isPlace)])
 
-    /// To a point: the place there; none is HTTP 200 and `{"error":"Unable to geocode"}`.
+    /// The answer to a reverse search: one place; without a match, HTTP 200 and `{"error":"Unable to geocode"}`.
     static let reverse = VendorAnswer("nominatim", [.object("that is a place") { isPlace($0) || isNowhere($0) }])
 
     private static let isPlace: @Sendable (JSONValue) -> Bool = { $0["lat"] != nil && $0["lon"] != nil }

@@ -4,11 +4,11 @@
 internal import ConnectorKit
 internal import Synchronization
 
-/// Lets requests through at even intervals, in order of arrival.
+/// A rate limiter: admits requests at even intervals, in order of arrival.
 final class RequestPace: Sendable {
     private let interval: UInt64
     private let clock: any ClockService
-    /// When the next request may start, on the monotonic clock.
+    /// When the next request may start, in nanoseconds of the monotonic clock.
     private let next = Mutex<UInt64>(0)
 
     init(perSecond: Double, clock: any ClockService) {
@@ -16,7 +16,8 @@ final class RequestPace: Sendable {
         self.clock = clock
     }
 
-    /// Waits for this request's turn. A cancelled turn stays unused: the next request would come too early.
+    /// Waits until this request may start. The slot of a cancelled request stays unused, so that the next does not
+    /// start too early.
     func wait() async throws(PluginError) {
         let now = clock.monotonic
         let turn = next.withLock { next -> UInt64 in

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Keeps records in the classes of a Parse Server (docs.parseplatform.org/rest/guide).
+/// Stores records in the classes of a Parse Server (docs.parseplatform.org/rest/guide).
 struct Parse: DatabasePlugin {
     private let host: Host
     private let requests: ParseRequests
@@ -16,7 +16,7 @@ struct Parse: DatabasePlugin {
         try self.init(configuration: configuration, host: host, launches: .ofThisProcess)
     }
 
-    /// - Parameter launches: Remembers which launches were reported.
+    /// - Parameter launches: Records which launches were reported.
     init(configuration: PluginConfiguration, host: Host, launches: ParseLaunches) throws {
         self.host = host
         self.launches = launches
@@ -36,7 +36,7 @@ struct Parse: DatabasePlugin {
         }
     }
 
-    /// Only the application's credentials can read its configuration, and reading it changes nothing.
+    /// Reads the application's configuration, which needs the application's credentials and changes nothing.
     func open() async throws -> [Evidence] {
         _ = try await exchange(requests.configuration, for: ParseAnswer.configuration)
         return [.authenticated("the server accepted the application's id and key")]
@@ -51,7 +51,7 @@ struct Parse: DatabasePlugin {
         } catch {
             // "objectId is an invalid field name": the option allowCustomObjectId of the server is off.
             guard id != nil, error.detail == 104 || error.detail == 105 else { throw error }
-            let message = "the server chooses the ids of new objects itself: \(error.message)"
+            let message = "the server assigns the ids of new objects: \(error.message)"
             throw PluginError(.unsupported, message, domain: "parse", detail: error.detail)
         }
         return DatabaseRecord(id: answer["objectId"]?.string ?? "", version: answer["createdAt"]?.string, data: record)
@@ -61,7 +61,7 @@ struct Parse: DatabasePlugin {
         try ParseRecord.read(try await send(requests.get(id, in: collection), for: ParseAnswer.object))
     }
 
-    /// Parse always merges, so `replace` deletes the members that the new record lacks by name.
+    /// Parse always merges, so `replace` explicitly deletes the members that the new record lacks.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
     {
@@ -92,7 +92,7 @@ struct Parse: DatabasePlugin {
         let skip = try ParseQuery.skip(query.cursor)
         let request = try requests.query(query, skip: skip, in: collection)
         let results = try await send(request, for: ParseAnswer.results)["results"]?.array ?? []
-        // Ask for one record more, to learn whether another page follows.
+        // Request one more record, to learn whether another page follows.
         let records = try results.prefix(query.limit).map { try ParseRecord.read($0) }
         return DatabasePage(
             records: records,
@@ -113,7 +113,7 @@ struct Parse: DatabasePlugin {
 
     /// Reports once that the application was opened. Commands and proofs only open the gate, so `open` does not.
     ///
-    /// A report that fails is logged and harms no operation. It is sent again only if the server was unavailable.
+    /// A failure is logged and does not affect operations. The report is repeated only if the server was unavailable.
     private func reportLaunch() async {
         let application = "\(requests.applicationId) \(requests.endpoint)"
         guard let launch, launches.claim(application) else { return }

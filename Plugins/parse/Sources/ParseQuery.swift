@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Writes queries in Parse's terms (docs.parseplatform.org/rest/guide/#query-constraints).
+/// Encodes queries for Parse (docs.parseplatform.org/rest/guide/#query-constraints).
 enum ParseQuery {
     private static let operators: [DatabaseQuery.Comparison: String] = [
         .notEqual: "$ne", .less: "$lt", .lessOrEqual: "$lte", .greater: "$gt", .greaterOrEqual: "$gte", .within: "$in",
@@ -27,14 +27,14 @@ enum ParseQuery {
         return condition
     }
 
-    /// A member's name; the record's id has another one in Parse.
+    /// A member's name; Parse has another name for the record's id.
     static func name(_ field: String) -> String { field == "id" ? "objectId" : field }
 
     /// The number of objects before the page.
     static func skip(_ cursor: String?) throws(PluginError) -> Int {
         guard let cursor else { return 0 }
         guard let skip = Int(cursor), (0...1_000_000_000).contains(skip) else {
-            throw PluginError(.invalid, "cursor must be one that a page before gave", domain: "parse")
+            throw PluginError(.invalid, "cursor must come from a previous page", domain: "parse")
         }
         return skip
     }

@@ -4,9 +4,9 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Parse's form of objects, which mixes its own members with the application's.
+/// Parse's format of objects, which mixes Parse's members with the application's.
 enum ParseRecord {
-    /// The members that are Parse's own.
+    /// The members that Parse reserves.
     static let ownNames = ["objectId", "createdAt", "updatedAt", "ACL", "className", "__type"]
 
     /// Reads an object.
@@ -19,10 +19,10 @@ enum ParseRecord {
         return DatabaseRecord(id: id, version: version, data: members)
     }
 
-    /// Throws for a record with a member of Parse's own names.
+    /// Throws for a record with a member whose name Parse reserves.
     static func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
         for name in ownNames where record[name] != nil {
-            throw PluginError(.invalid, "a record in Parse has no member \"\(name)\" of its own", domain: "parse")
+            throw PluginError(.invalid, "Parse reserves the member \"\(name)\"", domain: "parse")
         }
         return record
     }

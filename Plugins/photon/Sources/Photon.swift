@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Asks a Photon server (github.com/komoot/photon).
+/// Queries a Photon server (github.com/komoot/photon).
 struct Photon: GeocoderPlugin {
     private let host: Host
     private let requests: PhotonRequests
@@ -14,8 +14,8 @@ struct Photon: GeocoderPlugin {
         requests = PhotonRequests(endpoint: try configuration.url("endpoint"))
     }
 
-    /// Photon has no credentials, so an answer is the strongest evidence. Older servers have no status, so `open` asks
-    /// them for a place.
+    /// Photon has no credentials, so an answer is the strongest evidence. Older servers have no status, so `open` sends
+    /// them a search.
     func open() async throws -> [Evidence] {
         let status = try await host.http.send(requests.status)
         guard status.status == 404 || status.status == 400 else {

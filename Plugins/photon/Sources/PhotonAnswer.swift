@@ -9,10 +9,10 @@ enum PhotonAnswer {
     /// The server's health.
     static let status = VendorAnswer("photon", [.object(#"with "status""#) { $0["status"]?.string != nil }])
 
-    /// The answer to a search or a point.
+    /// The answer to a search or a reverse search.
     static let features = VendorAnswer("photon", [.object(#"with "features""#) { $0["features"]?.array != nil }])
 
-    /// The places of a search or of a point.
+    /// The places of a search or a reverse search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
         var places: [Place] = []
         for feature in answer["features"]?.array ?? [] { places.append(try place(feature)) }
@@ -69,7 +69,7 @@ enum PhotonAnswer {
         components.postalCode = properties["postcode"]?.string
         components.country = properties["country"]?.string
         components.countryCode = properties["countrycode"]?.string?.uppercased()
-        // A feature that is itself a city or a street does not name itself again.
+        // A feature that is a city or a street does not repeat its name in the address.
         switch properties["type"]?.string {
         case "city": components.city = components.city ?? name
         case "street": components.street = components.street ?? name
@@ -78,7 +78,7 @@ enum PhotonAnswer {
         return components
     }
 
-    /// The address in one line, which Photon leaves to its clients.
+    /// The address in one line, which Photon's clients must format.
     private static func formattedAddress(_ name: String?, _ components: AddressComponents) -> String? {
         let street = [components.street, components.houseNumber].compactMap(\.self).joined(separator: " ")
         let city = [components.postalCode, components.city].compactMap(\.self).joined(separator: " ")

@@ -11,7 +11,7 @@ struct PhotonRequests {
     /// A request for the server's health.
     var status: HTTPRequest { HTTPRequest(.get, endpoint.appending("status")) }
 
-    /// Photon takes only free text and cannot filter by country; for a filter, ask for as many places as it returns.
+    /// Photon takes only free text and cannot filter by country; to filter, request as many places as it returns.
     func search(_ question: GeocodeRequest) -> HTTPRequest {
         let text =
             switch question.subject {
@@ -30,7 +30,7 @@ struct PhotonRequests {
         return HTTPRequest(.get, url)
     }
 
-    /// The language without its region, the only form that Photon knows.
+    /// The language without its region, which Photon does not support.
     private func language(_ tag: String?) -> String? {
         tag.map { String($0.prefix { $0 != "-" }).lowercased() }
     }

@@ -6,7 +6,8 @@ internal import ConnectorManifest
 
 /// PostHog's answers.
 enum PostHogAnswer {
-    /// To a batch: `{"status":1}` of older servers, `{"status":"Ok"}` of newer ones. Only exactly 200 is success.
+    /// The answer to a batch: `{"status":1}` from older servers, `{"status":"Ok"}` from newer ones. Only 200 is
+    /// success.
     ///
     /// Even then, PostHog drops the events if `quota_limited` names them.
     static let accepted = VendorAnswer(
@@ -18,7 +19,7 @@ enum PostHogAnswer {
         ]
     )
 
-    /// To a question for feature flags: `flags` in version 2, `featureFlags` before.
+    /// The answer to a request for feature flags: `flags` in version 2, `featureFlags` before.
     static let flags = VendorAnswer(
         "posthog",
         [

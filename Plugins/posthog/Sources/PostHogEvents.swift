@@ -4,12 +4,12 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Writes events in PostHog's terms: each has a person and properties, some with PostHog's own names.
+/// Encodes events for PostHog: each has a person and properties, some with names that PostHog reserves.
 struct PostHogEvents {
     /// The longest id of a person; PostHog truncates longer ones, which would merge different people.
     static let distinctIdLimit = 200
 
-    /// The group type that PostHog files the specification's groups under.
+    /// The PostHog group type of the specification's groups.
     let groupType: String
 
     /// Encodes an event as it appears in a batch.
@@ -67,7 +67,7 @@ struct PostHogEvents {
         return properties
     }
 
-    /// The message's id if it is a UUID, or else a UUID derived from it, by which PostHog drops duplicates.
+    /// The message's id if it is a UUID, otherwise a UUID derived from it. PostHog drops duplicates by it.
     static func uuid(_ messageId: String) -> String {
         let digits = messageId.lowercased().filter { $0 != "-" }
         let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// The requests to PostHog. The body holds the key, so nothing else in it may look like a placeholder.
+/// The requests to PostHog. The body contains the key's placeholder, so nothing else in it may look like one.
 struct PostHogRequests {
     /// The limits of PostHog's own clients: 900 KiB per event, 5 MiB and 100 events per request.
     static let limits = BatchDelivery(itemBytes: 900 << 10, batchBytes: (5 << 20) - 256, batchCount: 100)

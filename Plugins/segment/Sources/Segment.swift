@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Delivers to Segment's tracking API, and to servers that speak it.
+/// Delivers to Segment's tracking API, and to compatible servers.
 struct Segment: AnalyticsTextPlugin {
     private let host: Host
     private let requests: SegmentRequests

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The requests to Segment (segment.com/docs/connections/sources/catalog/libraries/server/http-api).
 struct SegmentRequests {
-    /// 32 KB per event, 500 KB per request minus the frame around the events.
+    /// 32 KB per event, 500 KB per request minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 32 << 10, batchBytes: (500 << 10) - 256, batchCount: 1000)
 
     let endpoint: HTTPURL
@@ -38,7 +38,7 @@ struct SegmentRequests {
         return HTTPRequest(.get, url)
     }
 
-    /// Encodes an event in the terms of the specification, which the model shares.
+    /// Encodes an event; the model follows Segment's specification.
     static func encode(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
         var event = event
         event.timestamp = event.timestamp ?? now
@@ -48,7 +48,7 @@ struct SegmentRequests {
         return event.json.utf8()
     }
 
-    /// The event as it came, in the terms of the specification.
+    /// Encodes an event text, which passes unchanged except for the library's name.
     static func encode(_ event: AnalyticsEventText) -> [UInt8] {
         event.utf8(filling: "library", with: #"{"name":"connector-host","version":"1.0.0"}"#)
     }

@@ -28,8 +28,8 @@ final class Sentry: CrashPlugin {
         limits = SentryRateLimits(clock: host.clock)
     }
 
-    /// An envelope without items leaves no trace. Relay accepts one before it checks the key; other servers check
-    /// first. If the server refuses the same envelope with a wrong key, the real key is proved.
+    /// Sends an envelope without items, which leaves no trace. Relay accepts it before it checks the key; other servers
+    /// check first. If the server refuses the same envelope with a wrong key, the real key is proved.
     func open() async throws -> [Evidence] {
         let answer = try await reach()
         let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
@@ -55,10 +55,10 @@ final class Sentry: CrashPlugin {
     private func evidence(_ answer: HTTPResponse) -> [Evidence] {
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty envelope")
         guard answer.isSuccess, isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same with another key is refused")]
+        return [reachable, .authenticated("the same request with another key is refused")]
     }
 
-    /// An envelope holds one event only.
+    /// Sends one request per report, because an envelope holds only one event.
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
         let answers = try await SentryRequests.limits.deliver(reports) { report in

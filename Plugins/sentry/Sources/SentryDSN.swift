@@ -15,7 +15,7 @@ struct SentryDSN: Hashable {
     /// Everything before the project, without the key.
     var base: String
 
-    /// Reads a DSN; nil if something is missing.
+    /// Parses a DSN; nil if a part is missing.
     init?(_ text: String) {
         guard let parts = URLParts(text), let user = parts.user else { return nil }
         publicKey = String(user.prefix { $0 != ":" })
@@ -34,7 +34,7 @@ struct SentryDSN: Hashable {
         self.text = text
     }
 
-    /// The same DSN with a key that no project has.
+    /// The DSN with a key that no project has.
     var withWrongKey: SentryDSN {
         var dsn = self
         dsn.publicKey = String(repeating: "0", count: 32)

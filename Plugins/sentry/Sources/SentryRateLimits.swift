@@ -5,10 +5,10 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Keeps the time until which Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
+/// Tracks until when Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
 final class SentryRateLimits: Sendable {
     private let clock: any ClockService
-    /// The end of the limit on the monotonic clock; 0 without a limit.
+    /// The end of the limit, in nanoseconds of the monotonic clock; 0 without a limit.
     private let closedUntil = Mutex<UInt64>(0)
 
     init(clock: any ClockService) {
@@ -27,7 +27,7 @@ final class SentryRateLimits: Sendable {
         guard let wait else { return }
         throw PluginError(
             .rateLimited,
-            "Sentry takes no events for now",
+            "Sentry currently accepts no events",
             retryAfter: wait,
             domain: "sentry",
             detail: 429

@@ -12,7 +12,7 @@ struct SentryRequests {
     /// The answer to an event: its id.
     static let accepted = VendorAnswer("sentry", [.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }])
 
-    /// The answer to an envelope without items, which has no id: Relay sends `{}`, others nothing.
+    /// The answer to an envelope without items, which has no id: Relay sends `{}`, other servers an empty body.
     static let received = VendorAnswer(
         "sentry",
         [.object(#"that is empty or has "id""#) { $0.object?.isEmpty == true || $0["id"]?.string != nil }, .empty]
@@ -20,7 +20,7 @@ struct SentryRequests {
 
     let dsn: SentryDSN
 
-    /// An envelope: a line of header, and for an item a line of header, its bytes and the end of the line.
+    /// Creates an envelope: a header line and, for an item, a header line, its bytes and a line end.
     ///
     /// - Parameters:
     ///   - item: An encoded event; nil for an envelope without items.

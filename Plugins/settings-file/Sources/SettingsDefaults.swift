@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// The values of settings that have none of their own, which also give each such setting its type.
+/// The default values of settings, which also determine their types.
 struct SettingsDefaults: Sendable {
     private let values: JSONObject
 
@@ -16,12 +16,12 @@ struct SettingsDefaults: Sendable {
             throw PluginError(error)
         }
         for member in values.members where member.value == .null {
-            throw PluginError(.invalid, "defaults.\(member.name) is null; leave it out instead")
+            throw PluginError(.invalid, "defaults.\(member.name) is null; omit it instead")
         }
         try SettingsDocument.checkSize(of: values, "the defaults")
     }
 
-    /// The stored values, and the defaults of the other settings.
+    /// The stored values, completed with the defaults of the other settings.
     func completing(_ stored: JSONObject) -> JSONObject {
         var settings = values
         for member in stored.members { settings[member.name] = member.value }
@@ -41,7 +41,7 @@ struct SettingsDefaults: Sendable {
 }
 
 extension JSONValue {
-    /// Integers and fractions are one type here: JSON has only numbers.
+    /// Integers and fractions are one type, because JSON has only numbers.
     fileprivate var typeName: String { number == nil ? kind : "a number" }
 
     fileprivate func hasType(of other: JSONValue) -> Bool { typeName == other.typeName }

@@ -6,16 +6,16 @@ internal import ConnectorManifest
 
 /// The stored settings, one JSON object under one key of the host's storage.
 ///
-/// The host replaces a value whole or not at all, so a change of several settings takes effect whole or not at all. The
-/// object is read anew each time, since other hosts of the application may change it, too.
+/// The host replaces a value atomically, so a change of several settings is atomic too. The object is read for every
+/// call, because other hosts of the application may change it.
 actor SettingsDocument {
-    /// The greatest size of all settings together as JSON, in bytes: a value of `storage/1` has at most 65,536, and so has
-    /// an event with all of them.
+    /// The greatest total size of all settings as JSON, in bytes. A value of `storage/1` and the JSON of an event are
+    /// limited to 65,536 bytes.
     static let limit = 60 * 1024
     private static let key = "settings"
 
     private let storage: any StorageService
-    /// The change that came last; each one awaits the one before it.
+    /// The latest change; each change awaits the one before it.
     private var last: Task<Void, Never>?
 
     init(_ storage: any StorageService) {
@@ -28,40 +28,40 @@ actor SettingsDocument {
         guard case .object(let values)? = try? JSONValue(parsing: text) else {
             throw PluginError(
                 .failed,
-                "the stored settings are no JSON object, so they are neither read nor overwritten",
+                "the stored settings are not a JSON object, so they are neither read nor overwritten",
                 domain: "settings"
             )
         }
         return values
     }
 
-    /// Changes the stored values after every change that came earlier.
+    /// Changes the stored values, after all earlier changes.
     ///
     /// - Parameters:
-    ///   - edit: Makes the new values of the old ones, and the news of it.
-    ///   - tell: Takes the news once the change is on the disk, and before the next one begins.
-    /// - Throws: `tooLarge` beyond the limits, and what the storage throws; then nothing has changed.
+    ///   - edit: Computes the new values from the old ones, and the values to announce.
+    ///   - announce: Announces the values once the change is on disk, and before the next change begins.
+    /// - Throws: `tooLarge` beyond the limits, and the storage's errors; nothing has changed then.
     func change(
-        _ edit: @escaping @Sendable (_ old: JSONObject) -> (new: JSONObject, news: JSONObject),
-        tell: @escaping @Sendable (_ news: JSONObject) -> Void
+        _ edit: @escaping @Sendable (_ old: JSONObject) -> (new: JSONObject, changes: JSONObject),
+        announce: @escaping @Sendable (_ changes: JSONObject) -> Void
     ) async throws(PluginError) {
         let earlier = last
         let change = Task { [self] () -> Result<Void, PluginError> in
             await earlier?.value
             return await result { () async throws(PluginError) in
                 let old = try await values()
-                let (new, news) = edit(old)
+                let (new, changes) = edit(old)
                 try Self.checkSize(of: new, "the settings")
-                try Self.checkSize(of: news, "what changes")
+                try Self.checkSize(of: changes, "the change")
                 if new != old { try await storage.set(JSONValue.object(new).utf8(), for: Self.key) }
-                tell(news)
+                announce(changes)
             }
         }
         last = Task { _ = await change.value }
         try await change.value.get()
     }
 
-    /// Awaits the changes that are under way.
+    /// Awaits the changes in progress.
     func finish() async {
         await last?.value
     }

@@ -4,15 +4,15 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// The last readings of each sensor, at most as many as the capacity.
+/// The latest readings of each sensor, up to a capacity.
 struct ReadingHistory {
     private var rings: [(sensor: String, ring: Ring)] = []
     private let capacity: Int
 
-    /// The readings of one sensor; the oldest is overwritten when it is full.
+    /// A ring buffer with the readings of one sensor; the oldest is overwritten when it is full.
     private struct Ring {
         var readings: [SensorReading] = []
-        /// The place of the oldest reading once the ring is full.
+        /// The index of the oldest reading once the ring is full.
         var start = 0
 
         var inOrder: ArraySlice<SensorReading> { readings[start...] + readings[..<start] }
@@ -30,7 +30,7 @@ struct ReadingHistory {
         self.capacity = max(1, capacity)
     }
 
-    /// Adds readings; a sensor's are in the order of their times.
+    /// Adds readings; the readings of each sensor must be in time order.
     mutating func append(_ readings: [SensorReading]) {
         for reading in readings {
             if let index = rings.firstIndex(where: { $0.sensor == reading.sensor }) {

@@ -12,7 +12,7 @@ internal import ConnectorManifest
     internal import Glibc
 #endif
 
-/// Reads this machine's own numbers: memory and temperatures on Linux alone.
+/// Reads the metrics of this machine; memory and temperatures only on Linux.
 struct SystemProbes: Sendable {
     let root: String
     let disks: [String]
@@ -66,8 +66,8 @@ struct SystemProbes: Sendable {
         return (Double(status.f_blocks) * block, Double(status.f_bavail) * block)
     }
 
-    /// The first 16 KiB of a file below the root; nil if it cannot be read. The kernel makes such files up, so no disk is
-    /// waited for.
+    /// The first 16 KiB of a file below the root; nil if it cannot be read. The kernel generates such files, so this
+    /// does not wait for a disk.
     private func text(of path: String) -> String? {
         let file = unsafe open(root + path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -94,6 +94,6 @@ struct MemoryInformation {
         }
     }
 
-    /// The number of a name; nil if the kernel does not tell it.
+    /// The number with a name; nil if the kernel does not report it.
     subscript(name: String) -> Double? { values[name[...]] }
 }

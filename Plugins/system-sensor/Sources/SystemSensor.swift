@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Measures this machine at an interval: load, memory, disks and temperatures.
 ///
-/// The host's clock calls back for each measurement, so no thread waits between them.
+/// The host's timer triggers each measurement, so no thread waits in between.
 final class SystemSensor: SensorPlugin {
     private let probes: SystemProbes
     private let interval: Duration
@@ -20,7 +20,7 @@ final class SystemSensor: SensorPlugin {
         try self.init(configuration: configuration, host: host, root: "")
     }
 
-    /// - Parameter root: Where `/proc` and `/sys` are; a test has its own.
+    /// - Parameter root: The directory that contains `proc` and `sys`; tests pass another one.
     init(configuration: PluginConfiguration, host: Host, root: String) throws {
         interval = try configuration.duration("interval")
         guard interval >= .seconds(1) else {
@@ -36,7 +36,7 @@ final class SystemSensor: SensorPlugin {
         self.host = host
     }
 
-    /// Measures once, and from then on at the interval.
+    /// Measures once, and then at the interval.
     func open() async throws -> [Evidence] {
         let evidence = try await probe()
         let task = Task { [self] in await sample() }
@@ -89,7 +89,7 @@ final class SystemSensor: SensorPlugin {
         }
     }
 
-    /// Measures every sensor, and tells of it.
+    /// Measures every sensor, and emits the readings.
     private func measure() throws(PluginError) -> [SensorReading] {
         let readings: [SensorReading]
         do throws(ConnectorError) {

@@ -5,20 +5,20 @@ internal import Synchronization
 
 /// A value that arrives once, for any number of waiters.
 ///
-/// The first ``send(_:)`` counts; later ones change nothing. ``wait()`` does not end with the cancellation of its task;
-/// ``waitUnlessCancelled()`` does. A waiter with another reason to stop, such as a deadline, takes a ``Ticket``.
+/// Only the first ``send(_:)`` has an effect. ``wait()`` ignores cancellation of its task; ``waitUnlessCancelled()``
+/// returns early. A waiter that may stop for another reason, such as a deadline, takes a ``Ticket``. Thread-safe.
 package final class OneShot<Value: Sendable>: Sendable {
     private typealias Waiter = UnsafeContinuation<Value?, Never>
 
-    /// The place of one waiter, which may leave it before the value is there.
+    /// Identifies one waiter, so that ``leave(_:)`` can resume it before the value arrives.
     package struct Ticket: Sendable {
         fileprivate let number: UInt64
     }
 
     /// The state of one waiter.
     @safe
-    private enum Place {
-        /// Has a ticket, but does not wait yet.
+    private enum WaiterState {
+        /// Holds a ticket, but has not begun to wait.
         case arriving
         case waiting(Waiter)
         /// Gave up before it began to wait.
@@ -27,13 +27,13 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     private struct State {
         var value: Value?
-        var places: [UInt64: Place] = [:]
+        var waiters: [UInt64: WaiterState] = [:]
         var last: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// Creates it without a value.
+    /// Creates a one-shot that has no value yet.
     package init() {}
 
     /// The value; nil until it arrives.
@@ -44,14 +44,14 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// - Returns: Whether this is the first value.
     @discardableResult
     package func send(_ value: Value) -> Bool {
-        let places = state.withLock { state -> [UInt64: Place]? in
+        let waiters = state.withLock { state -> [UInt64: WaiterState]? in
             guard state.value == nil else { return nil }
             state.value = value
-            defer { state.places = [:] }
-            return state.places
+            defer { state.waiters = [:] }
+            return state.waiters
         }
-        guard let places else { return false }
-        for case .waiting(let waiter) in places.values { unsafe waiter.resume(returning: value) }
+        guard let waiters else { return false }
+        for case .waiting(let waiter) in waiters.values { unsafe waiter.resume(returning: value) }
         return true
     }
 
@@ -75,23 +75,23 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Takes a place, for one ``wait(as:)`` that must follow.
+    /// Issues a ticket for exactly one ``wait(as:)``, which must follow.
     package func ticket() -> Ticket {
         state.withLock { state in
             state.last += 1
-            state.places[state.last] = .arriving
+            state.waiters[state.last] = .arriving
             return Ticket(number: state.last)
         }
     }
 
-    /// Waits for the value, or until somebody makes the ticket leave.
+    /// Waits for the value, or until ``leave(_:)`` is called with the ticket.
     ///
-    /// - Returns: The value; nil if the ticket left before.
+    /// - Returns: The value; nil if the ticket left first.
     package func wait(as ticket: Ticket) async -> Value? {
         await wait(at: ticket.number)
     }
 
-    /// - Parameter number: Of the ticket; nil for a place that nobody can make leave.
+    /// - Parameter number: The ticket's number; nil for a waiter that ``leave(_:)`` cannot resume.
     private func wait(at number: UInt64?) async -> Value? {
         await unsafe withUnsafeContinuation { (waiter: Waiter) in
             /// Nil until there is an answer.
@@ -99,28 +99,28 @@ package final class OneShot<Value: Sendable>: Sendable {
             state.withLock { state in
                 if let value = state.value {
                     answer = .some(value)
-                } else if let number, case .left = state.places[number] {
-                    state.places[number] = nil
+                } else if let number, case .left = state.waiters[number] {
+                    state.waiters[number] = nil
                     answer = .some(nil)
                 } else {
                     let place = number ?? state.last + 1
                     state.last = max(state.last, place)
-                    state.places[place] = unsafe .waiting(waiter)
+                    state.waiters[place] = unsafe .waiting(waiter)
                 }
             }
             if case .some(let value) = answer { unsafe waiter.resume(returning: value) }
         }
     }
 
-    /// Resumes one waiter without a value, if it still waits for one; before it waits, it will not.
+    /// Resumes the ticket's waiter with nil. If it has not begun to wait, its wait returns nil at once.
     package func leave(_ ticket: Ticket) {
         let waiter = unsafe state.withLock { state -> Waiter? in
-            switch state.places[ticket.number] {
+            switch state.waiters[ticket.number] {
             case .arriving:
-                state.places[ticket.number] = .left
+                state.waiters[ticket.number] = .left
                 return nil
             case .waiting(let waiter):
-                state.places[ticket.number] = nil
+                state.waiters[ticket.number] = nil
                 return unsafe waiter
             case .left, nil: return nil
             }

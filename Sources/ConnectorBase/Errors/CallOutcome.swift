@@ -8,7 +8,7 @@ public struct CallOutcome: Sendable {
     /// The reason for the failure; nil if the leaf took the call.
     public var error: ConnectorError?
 
-    /// Makes an outcome.
+    /// Creates an outcome; without an error, it is a success.
     public init(_ connector: String, error: ConnectorError? = nil) {
         self.connector = connector
         self.error = error

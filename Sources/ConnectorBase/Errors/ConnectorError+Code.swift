@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// A kind of failure. Reports and `--json` output carry its text.
+    /// A kind of failure, whose text reports and `--json` output carry.
     ///
     /// A struct, so that kinds can be added without breaking a `switch` elsewhere.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -69,7 +69,7 @@ extension ConnectorError.Code {
 extension ConnectorError.Code {
     /// A key that the format does not know.
     public static let unknownKey = Self(rawValue: "unknown-key")
-    /// A value of another type than the format or the plugin asks for.
+    /// A value whose type is not the one that the format or the plugin requires.
     public static let wrongType = Self(rawValue: "wrong-type")
     /// A value outside the allowed range.
     public static let invalidValue = Self(rawValue: "invalid-value")
@@ -83,7 +83,7 @@ extension ConnectorError.Code {
     public static let secretUnavailable = Self(rawValue: "secret-unavailable")
     /// `after` names a connector that does not exist.
     public static let unknownConnector = Self(rawValue: "unknown-connector")
-    /// Connectors wait for each other in a circle, or files include each other.
+    /// Connectors depend on each other in a cycle, or files include each other.
     public static let dependencyCycle = Self(rawValue: "dependency-cycle")
 }
 
@@ -103,7 +103,7 @@ extension ConnectorError.Code {
     public static let conflict = Self(rawValue: "conflict")
     /// Too many calls.
     public static let rateLimited = Self(rawValue: "rate-limited")
-    /// The vendor cannot be reached or says that it cannot serve now.
+    /// The vendor cannot be reached, or reports that it is temporarily unavailable.
     public static let unavailable = Self(rawValue: "unavailable")
     /// The deadline passed.
     public static let timedOut = Self(rawValue: "timed-out")
@@ -111,7 +111,7 @@ extension ConnectorError.Code {
     public static let aborted = Self(rawValue: "aborted")
     /// The caller's own task was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The outbox could not store or read; nothing has changed.
+    /// The outbox could not read or write its storage; nothing has changed.
     public static let storage = Self(rawValue: "storage")
     /// The host does not permit it.
     public static let denied = Self(rawValue: "denied")
@@ -119,7 +119,7 @@ extension ConnectorError.Code {
     public static let tooLarge = Self(rawValue: "too-large")
     /// An answer that breaks its protocol.
     public static let protocolViolation = Self(rawValue: "protocol")
-    /// The gates are simulated, and nothing can take the place of this one's vendor.
+    /// The gates are simulated, but this one's vendor has no simulator.
     public static let notSimulated = Self(rawValue: "not-simulated")
     /// The gate is not open.
     public static let notOpen = Self(rawValue: "not-open")

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// How many characters to quote before and after the place.
+    /// How many characters to quote before and after the position.
     private static let reach = 60
 
-    /// Adds what stands at the position to the cause, if the text has no line breaks: then no editor shows the place.
+    /// Adds the text around the position to the cause if the text is a single line, in which a column is hard to find.
     ///
     /// The manifest that `CONNECTOR_MANIFEST` embeds is such a text, since the preprocessor joins its lines.
     package mutating func quoteLine(of text: [UInt8]) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError.Code {
-    /// Every failure status of `connector/error.h` that a plugin may answer with, with its code.
+    /// Maps every failure status of `connector/error.h` that a plugin may return to its code.
     ///
     /// The numbers are part of the ABI; a test compares them with the header, which this module does not import.
     private static let statuses: [(status: Int32, code: Self)] = [

@@ -21,7 +21,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.message = newValue }
     }
 
-    /// One line on the remedy, if the message does not already name it.
+    /// One line that says how to fix it, if the message does not.
     public var fix: String? {
         get { fields.fix }
         set { fields.fix = newValue }
@@ -53,10 +53,10 @@ public struct ConnectorError: Error, Sendable {
 
     /// Whether the caller's own task was cancelled, for which other APIs throw a `CancellationError`.
     ///
-    /// A plugin or vendor that abandons a call by itself yields ``Code/aborted`` instead.
+    /// A call that the plugin or vendor abandons yields ``Code/aborted`` instead.
     public var isCancellation: Bool { code == .cancelled }
 
-    /// The wait before the next attempt, if the other side gave one.
+    /// How long to wait before the next attempt, if the plugin or vendor said so.
     public var retryAfter: Duration? {
         get { fields.retryAfter }
         set { fields.retryAfter = newValue }
@@ -76,7 +76,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.location = newValue }
     }
 
-    /// Makes an error; the location is that of the caller.
+    /// Creates an error; its location is the caller's.
     public init(
         _ code: Code,
         _ message: String,

@@ -5,9 +5,9 @@
 public struct FilePosition: Sendable, Hashable, CustomStringConvertible {
     /// The file's path as the user gave it; empty if the text came from no file.
     public var file: String
-    /// Counted from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// Counted from 1 in Unicode scalars.
+    /// The column, counted from 1 in Unicode scalars.
     public var column: Int
 
     /// Makes a position.

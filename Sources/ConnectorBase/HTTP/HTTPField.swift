@@ -14,7 +14,7 @@ public struct HTTPField: Sendable, Hashable {
         self.value = value
     }
 
-    /// Whether the name is this one when ASCII letters are folded.
+    /// Whether the name equals another, ignoring ASCII case.
     public func isNamed(_ other: String) -> Bool {
         name.utf8.count == other.utf8.count
             && zip(name.utf8, other.utf8).allSatisfy { $0.lowercased == $1.lowercased }

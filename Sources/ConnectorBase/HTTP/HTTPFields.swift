@@ -3,8 +3,8 @@
 
 /// The header fields of a request or response in their order; a name may occur more than once.
 ///
-/// Plugins, the host and the simulators share this type, so a field is copied only where it crosses the C line or the
-/// wire.
+/// Plugins, the host and the simulators share this type, so a field is copied only where it crosses the ABI or the
+/// network.
 public struct HTTPFields: Sendable, Hashable {
     /// The fields in their order.
     public var fields: [HTTPField]

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percent-encoding, as URLs and HTML forms have it (RFC 3986, section 2.1).
+/// Percent-encoding, as URLs and HTML forms use it (RFC 3986, section 2.1).
 package enum PercentCoding {
     /// Encodes every byte that is not unreserved, so the result is safe anywhere in a URL.
     package static func encode(_ text: some StringProtocol) -> String {
@@ -11,14 +11,14 @@ package enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The text behind an encoding; nil if a `%` is not followed by two digits, or the bytes are not UTF-8.
+    /// Decodes a text strictly; nil if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8.
     ///
     /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func text(_ encoded: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         bytes(encoded, plusIsSpace: plusIsSpace, keepsStrays: false).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The text behind an encoding; a stray `%` stays as it is, and invalid UTF-8 is repaired.
+    /// Decodes a text leniently: keeps a stray `%`, and repairs invalid UTF-8.
     ///
     /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {

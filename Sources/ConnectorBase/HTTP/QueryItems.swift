@@ -3,11 +3,11 @@
 
 /// The items of a URL's query, or of a form posted as `application/x-www-form-urlencoded`, in order.
 package struct QueryItems: Sendable, Equatable {
-    /// One item, `name=value`; a name alone has the empty value.
+    /// One item, `name=value`; a name without `=` has an empty value.
     package struct Item: Sendable, Equatable {
-        /// Left of the first `=`.
+        /// The text before the first `=`, decoded.
         package var name: String
-        /// Right of the first `=`.
+        /// The text after the first `=`, decoded.
         package var value: String
 
         /// Creates an item from decoded texts.
@@ -17,20 +17,20 @@ package struct QueryItems: Sendable, Equatable {
         }
     }
 
-    /// What becomes of an item that is not UTF-8 in percent-encoding.
+    /// How to treat an item that is not valid percent-encoded UTF-8.
     package enum Malformed: Sendable {
-        /// It is read as well as it goes: see ``PercentCoding/decode(_:plusIsSpace:)``.
+        /// Decode it leniently: see ``PercentCoding/decode(_:plusIsSpace:)``.
         case repaired
-        /// It is left out.
+        /// Skip it.
         case omitted
     }
 
     /// Every item, repeated names included.
     package var items: [Item]
 
-    /// Reads a text: of a URL, the part after `?`.
+    /// Parses a query: the part of a URL after `?`, or the body of a form.
     ///
-    /// - Parameter limit: The most items that are read; what follows them is ignored.
+    /// - Parameter limit: The most items to read; the rest is ignored.
     package init(parsing text: some StringProtocol, malformed: Malformed = .repaired, limit: Int = .max) {
         items = Self.encoded(text).prefix(limit).compactMap { item in
             let value = item.value ?? ""
@@ -62,7 +62,7 @@ package struct QueryItems: Sendable, Equatable {
         items.first { $0.name == name }?.value
     }
 
-    /// Written back as a query, without the leading `?`.
+    /// The query that encodes the items, without a leading `?`.
     package var encoded: String {
         items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
     }

@@ -3,7 +3,7 @@
 
 extension Timestamp {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    /// From the weekday of 1970-01-01.
+    /// Starts with Thursday, the weekday of 1970-01-01.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     /// Reads the date of an HTTP header (RFC 9110, section 5.6.7, preferred form): `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -5,7 +5,7 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text of bytes.
+    /// Encodes bytes, with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -21,7 +21,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil if it is anything else than padded Base64.
+    /// Decodes a text; nil unless it is padded Base64.
     package static func decode(_ text: String) -> [UInt8]? {
         let letters = Array(text.utf8)
         guard letters.count.isMultiple(of: 4) else { return nil }
@@ -42,7 +42,7 @@ package enum Base64 {
         return bytes
     }
 
-    /// Six bits of one letter; nil for any other byte, padding included.
+    /// The six bits that a letter encodes; nil for any other byte, padding included.
     @inlinable
     package static func value(of letter: UInt8) -> UInt8? {
         switch letter {

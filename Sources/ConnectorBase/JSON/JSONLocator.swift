@@ -3,24 +3,24 @@
 
 /// Finds the positions of values in a JSON text by reading the text a second time, once for all of them.
 ///
-/// Only errors need positions, so parsing does not pay for them. A text with many errors pays for one more pass, not for
-/// one per error. A text that does not parse has positions too, as far as its structure can be guessed.
+/// Only errors need positions, so parsing does not record them. Locating any number of errors costs one more pass. A
+/// text that does not parse has positions too, as far as its structure can be guessed.
 package struct JSONLocator: Sendable {
     /// The part of a member to locate.
     package enum Part: Sendable {
-        /// Its name, for an unknown or duplicate member.
+        /// The member's name, for an unknown or duplicate member.
         case name
-        /// Its value.
+        /// The member's value.
         case value
     }
 
-    /// A value, in the order of the text: each container stands before what it contains.
+    /// A value; nodes are in text order, so a container precedes its contents.
     private struct Node {
         /// The offset of the value.
         var value: UInt32
         /// The offset of the member's name; that of the value if it has no name.
         var name: UInt32
-        /// The number of the first node after this one and everything in it.
+        /// The index of the first node after this one and its contents.
         var end: Int32 = 0
     }
 
@@ -33,9 +33,9 @@ package struct JSONLocator: Sendable {
     private let text: [UInt8]
     private let lines: LineTable
     private var nodes: [Node] = []
-    /// The containers that a path has led through, each read once.
+    /// The containers that look-ups have visited, each read once.
     private var children: [Int: Children] = [:]
-    /// How many bytes and values were examined so far: grows with the text, not with the number of positions.
+    /// How many bytes and values were examined so far; grows with the text, not with the number of positions.
     package private(set) var steps = 0
 
     /// Reads a text.
@@ -149,7 +149,7 @@ package struct JSONLocator: Sendable {
             return nodes
         }
 
-        /// Moves past a string, or to the end of a text in which it does not end.
+        /// Moves past a string; to the end of the text if the string is unterminated.
         mutating func skipString() {
             index += 1
             while index < text.count, text[index] != UInt8(ascii: "\"") {

@@ -3,16 +3,16 @@
 
 /// The members of a JSON object, in the order they were written.
 ///
-/// Look-up is linear: objects in manifests, configurations and events have few members, which stay in cache.
+/// Look-up is linear, because objects in manifests, configurations and events have few members.
 public struct JSONObject: Sendable {
     /// One member.
     public struct Member: Sendable, Hashable {
-        /// Unique within the object.
+        /// The member's name, unique within the object.
         public var name: String
         /// The member's value.
         public var value: JSONValue
 
-        /// Makes a member.
+        /// Creates a member.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value

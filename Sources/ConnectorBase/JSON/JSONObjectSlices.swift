@@ -3,22 +3,23 @@
 
 /// The ranges of the objects in a JSON array's text, and of their members, found without creating values.
 ///
-/// It is for texts that are mostly passed on. It accepts only what a ``JSONParser`` accepts, and checks UTF-8 and
-/// duplicate names. It gives up on any text that is not in the plain form that programs write; then the parser decides.
+/// Used for texts that are mostly passed on. It accepts only texts that ``JSONParser`` accepts, and checks UTF-8 and
+/// duplicate names. It gives up on rare forms, such as an escaped name or an exponent; the caller then falls back to
+/// the parser.
 package struct JSONObjectSlices: Sendable {
     /// One member of an object.
     package struct Member: Sendable {
-        /// The name, without quotes; it holds no escape.
+        /// The name, without quotes; it contains no escapes.
         package var name: Range<Int>
-        /// The value.
+        /// The value's bytes.
         package var value: Range<Int>
     }
 
     /// One object.
     package struct Object: Sendable {
-        /// The object, with its braces.
+        /// The object, braces included.
         package var range: Range<Int>
-        /// Its members, in ``JSONObjectSlices/members``.
+        /// The object's members, as indices of ``JSONObjectSlices/members``.
         package var members: Range<Int>
     }
 
@@ -49,20 +50,20 @@ package struct JSONObjectSlices: Sendable {
         members = scan.members
     }
 
-    /// Finds the members of an object at a range that was found before; none if it is not an object.
+    /// Finds the members of the object at a range from an earlier scan; empty if it is not an object.
     package static func members(of text: Span<UInt8>, at place: Range<Int>) -> [Member] {
         var scan = JSONScan(index: place.lowerBound)
         return scan.object(text, depth: 1) ? scan.members : []
     }
 }
 
-/// Scans a JSON text in plain form. When a function returns false, it has found another form and its index is meaningless.
+/// Scans a JSON text in plain form. A function that returns false has met another form, and leaves the index undefined.
 private struct JSONScan {
-    /// The deepest nesting; beyond, the parser decides.
+    /// The deepest nesting to scan; anything deeper is left to the parser.
     private static let depthLimit = 64
-    /// The most members of an object, whose names are compared pairwise; beyond, the parser decides.
+    /// The most members of an object, because names are compared pairwise; larger objects are left to the parser.
     private static let memberLimit = 64
-    /// The longest number that is certain to be finite; beyond, the parser decides.
+    /// The most characters of a number, so that it is certain to be finite; longer ones are left to the parser.
     private static let numberLimit = 100
 
     var index = 0
@@ -97,7 +98,7 @@ private struct JSONScan {
         return consume(UInt8(ascii: "}"), text)
     }
 
-    /// Whether none of the members from an index on has a name.
+    /// Whether no member from an index on has the given name.
     private func isNew(_ name: Range<Int>, since first: Int, _ text: Span<UInt8>) -> Bool {
         for place in first..<members.count where members[place].name.count == name.count {
             let member = members[place]
@@ -136,7 +137,7 @@ private struct JSONScan {
         return consume(UInt8(ascii: "]"), text)
     }
 
-    /// Scans a string. Escapes of surrogates are not plain.
+    /// Scans a string. Escaped surrogates are not plain form.
     private mutating func string(_ text: Span<UInt8>, mayEscape: Bool) -> Bool {
         guard consume(UInt8(ascii: "\""), text) else { return false }
         while true {
@@ -148,7 +149,7 @@ private struct JSONScan {
         }
     }
 
-    /// Scans what follows a backslash.
+    /// Scans the rest of an escape, after the backslash.
     private mutating func escape(_ text: Span<UInt8>) -> Bool {
         guard index < text.count else { return false }
         defer { index += 1 }
@@ -171,7 +172,7 @@ private struct JSONScan {
         _ = consume(UInt8(ascii: "-"), text)
         if !consume(UInt8(ascii: "0"), text) { guard digits(text) else { return false } }
         if consume(UInt8(ascii: "."), text) { guard digits(text) else { return false } }
-        // An exponent may lead out of range.
+        // An exponent may exceed the range of Double.
         let isEnd = index == text.count || text[index] | 0x20 != UInt8(ascii: "e")
         return isEnd && index - start <= Self.numberLimit
     }
@@ -203,7 +204,7 @@ private struct JSONScan {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the bytes of a text.
+    /// Whether the bytes equal those of a text.
     package func isEqual(to text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         let expected = unsafe UnsafeBufferPointer(start: text.utf8Start, count: count)

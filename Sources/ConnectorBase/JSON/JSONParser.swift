@@ -190,7 +190,7 @@ public struct JSONParser {
         return value
     }
 
-    /// Uses a span: the generic `String(validating:)` takes four times as long.
+    /// Validates through a span: the generic `String(validating:)` takes four times as long.
     private func utf8(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(ConnectorError) -> String {
         guard let characters = try? UTF8Span(validating: bytes.span) else {
             throw error("the string is not UTF-8", at: offset)
@@ -205,7 +205,7 @@ public struct JSONParser {
     private var found: String {
         guard let byte = peek else { return "the end" }
         if byte > 0x20 && byte < 0x7F { return "'\(Character(Unicode.Scalar(byte)))'" }
-        // Otherwise the character that starts here, if it is one that can be seen.
+        // Beyond ASCII, name the whole character if it is valid UTF-8.
         let rest = text[index...].prefix(4)
         for length in 2...4 where byte >= 0x80 && length <= rest.count {
             guard let text = String(validating: rest.prefix(length), as: UTF8.self),
@@ -217,13 +217,13 @@ public struct JSONParser {
             ? "the control character \(Self.name(of: Unicode.Scalar(byte)))" : "byte \(byte), which is no UTF-8"
     }
 
-    /// Such as `U+FEFF`.
+    /// The scalar's name in Unicode notation, such as `U+FEFF`.
     private static func name(of scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Refuses what editors put in front of a text, or write in place of UTF-8.
+    /// Rejects a byte order mark and UTF-16, which some editors write.
     private func checkEncoding() throws(ConnectorError) {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw error("the text begins with a byte order mark; save it as UTF-8 without one")

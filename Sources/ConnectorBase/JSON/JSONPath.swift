@@ -3,7 +3,7 @@
 
 /// The path from the root of a JSON text to a value in it.
 public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
-    /// One step down.
+    /// One step from a container to a child.
     package enum Step: Sendable, Hashable {
         case name(String)
         case index(Int)

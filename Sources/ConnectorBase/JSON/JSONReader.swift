@@ -10,14 +10,14 @@ package struct JSONReader: Sendable {
     package private(set) var texts: [JSONText]
     /// The problems found so far, in the order of the text's structure.
     package var problems: [ConnectorError] = []
-    /// The connector that the next problems belong to.
+    /// The path of the connector that the problems reported next belong to.
     package var connector: String?
-    /// The start of the paths in messages: the object of ``connector``, or the root.
+    /// The path that messages are relative to: the object of ``connector``, or the root.
     package var origin = JSONPath()
 
     /// How many further problems were found beyond the limit.
     package private(set) var omitted = 0
-    /// Where the values of each text are, by index; read when the text's first problem needs it.
+    /// Created when the first problem needs a position.
     private var locators: [Int: JSONLocator] = [:]
 
     /// The most problems to report. The first ones often cause the others.
@@ -55,16 +55,16 @@ package struct JSONReader: Sendable {
         return locator.position(of: path, part, file: text.file)
     }
 
-    /// Whether there is room for another problem; if not, counts one that is found and not reported.
+    /// Whether another problem can be reported; if not, counts it as omitted.
     ///
-    /// A loop over many faulty values asks before it describes each.
+    /// A loop over many faulty values calls this before it builds each message.
     package mutating func hasRoom() -> Bool {
         guard problems.count >= Self.problemLimit else { return true }
         omitted += 1
         return false
     }
 
-    /// How many bytes and values were looked at to locate problems.
+    /// How many bytes and values were examined to locate problems.
     package var steps: Int { locators.values.reduce(0) { $0 + $1.steps } }
 
     /// Adds a problem at a path.
@@ -86,7 +86,7 @@ package struct JSONReader: Sendable {
     ) {
         guard hasRoom() else { return }
         var error = error
-        // The values quoted in a message are cut where it is written; this bounds several of them together.
+        // Callers cut each value that they quote; this bounds the message as a whole.
         error.message = error.message.excerpt(of: Self.lengthLimit)
         error.fix = error.fix?.excerpt(of: Self.lengthLimit)
         error.connector = connector
@@ -189,7 +189,7 @@ package struct JSONReader: Sendable {
         value(name, in: object, at: path, kind: "an object") { $0.object }
     }
 
-    /// Reads a member of any type; reports a wrong type, and a required member that is absent.
+    /// Reads a member of any type; reports a wrong type, or a required member that is absent.
     package mutating func value<Value>(
         _ name: String,
         in object: JSONObject,

@@ -89,7 +89,8 @@ package struct JSONSerializer {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes `\u009b`: a reader gets the same character, but a terminal that shows the text does not act on it.
+    /// Writes an escape such as `\u009b`: parsers read the same character, but a terminal that shows the text does not
+    /// act on it.
     private mutating func escape(_ scalar: Unicode.Scalar) {
         let digits = String(scalar.value, radix: 16)
         append("\\u")
@@ -102,7 +103,7 @@ package struct JSONSerializer {
     }
 
     private mutating func append(text: String) {
-        // Native Swift strings are contiguous; others are copied.
+        // Native Swift strings are contiguous and appended at once; others are copied byte by byte.
         let isCopied: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bytes.append(contentsOf: $0) }
         if isCopied == nil { bytes.append(contentsOf: text.utf8) }
     }
@@ -119,7 +120,7 @@ extension JSONValue: CustomStringConvertible {
         String(decoding: utf8(pretty: isPretty), as: UTF8.self)
     }
 
-    /// JSON text as the bytes that cross the plugin line.
+    /// JSON text as UTF-8, the form that crosses the plugin ABI.
     public func utf8(pretty isPretty: Bool = false) -> [UInt8] {
         var serializer = JSONSerializer(isPretty: isPretty)
         serializer.write(self)

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value (RFC 8259), the form in which structured data crosses the plugin line.
+/// A JSON value (RFC 8259), the form in which structured data crosses the plugin ABI.
 ///
-/// Objects keep the order of their members, and integers stay exact. Foundation, which costs a process 4 ms and 13 MB
-/// at launch, is not needed.
+/// Objects keep the order of their members, and integers stay exact. Needs no Foundation, which would cost a process 4
+/// ms and 13 MB at launch.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The offsets at which the lines of a text begin, so that each of many positions costs no second pass over the text.
+/// The offsets at which the lines of a text begin, so that many positions cost one pass over the text.
 struct LineTable: Sendable {
     /// The offset of each line's first byte.
     private var starts: [UInt32] = [0]
-    /// How many bytes before each block continue a character of UTF-8 instead of beginning one.
+    /// How many UTF-8 continuation bytes precede each block.
     private var continuations: [UInt32] = []
 
-    /// The bytes in a block; at most this many are counted for one column.
+    /// The bytes in a block, which bounds the bytes counted for one column.
     private static let block = 1024
 
     /// Reads the text once.

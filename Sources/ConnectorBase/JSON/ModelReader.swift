@@ -8,7 +8,7 @@ package struct ModelReader {
     /// The path of the object in messages: `event`, `report.exceptions[0]`.
     package let path: String
 
-    /// Starts with a value that must be an object.
+    /// Creates a reader of an object.
     package init(_ value: JSONValue, _ path: String) throws(ConnectorError) {
         guard case .object(let object) = value else {
             throw ConnectorError(.invalid, "\(path) must be an object, not \(value.kind)")
@@ -17,7 +17,7 @@ package struct ModelReader {
         self.path = path
     }
 
-    /// Throws for an unknown member: in a request, an overlooked member would change the result.
+    /// Throws for an unknown member, because ignoring a misspelled member of a request would change its meaning.
     package func checkNames(_ known: [String]) throws(ConnectorError) {
         for name in object.names where !known.contains(name) {
             let fix = suggestion(for: name, among: known)

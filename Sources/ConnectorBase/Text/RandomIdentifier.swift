@@ -24,13 +24,13 @@ package enum RandomIdentifier {
 
     private static let pool = Mutex(Pool())
 
-    /// Random numbers fetched together.
+    /// Random numbers fetched in one system call.
     private struct Pool: Sendable {
         private var numbers: [UInt64] = []
 
         mutating func next() -> (UInt64, UInt64) {
             if numbers.count < 2 {
-                // The most bytes that one call returns.
+                // 256 bytes is the most that one call returns.
                 numbers = unsafe Array(unsafeUninitializedCapacity: 32) { target, count in
                     guard unsafe getentropy(target.baseAddress, 256) == 0 else { return }
                     count = 32

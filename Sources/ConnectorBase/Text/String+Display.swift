@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text without the characters that would steer a display, or that it cannot show.
+    /// The text with control characters escaped, and characters that the display cannot show replaced.
     ///
-    /// Every text from a file, a plugin or a server passes here on its way to a terminal.
+    /// Every text from a file, a plugin or a server goes through this before it reaches a terminal.
     ///
     /// - Parameter isUnicode: Whether the display shows characters beyond ASCII.
     package func displayed(isUnicode: Bool) -> String {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StringProtocol {
-    /// The text for a message: whole if it is short, otherwise its beginning and its end.
+    /// The text shortened for a message: whole if it is short, otherwise its beginning and its end.
     ///
-    /// Texts from files may have megabytes, which do not belong in a message.
+    /// Values in files may be megabytes long, too long for a message.
     package var excerpt: String { excerpt(of: 100) }
 
-    /// The text, cut in its middle to about so many characters.
+    /// The text, cut in the middle to about `length` Unicode scalars.
     package func excerpt(of length: Int) -> String {
         // Scalars, because a single character can be as long as the text.
         guard utf8.count > length, unicodeScalars.count > length else { return String(self) }

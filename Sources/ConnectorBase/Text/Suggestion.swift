@@ -10,7 +10,7 @@ package func suggestion(for name: String, among known: some Sequence<String>) ->
     var closest: (name: String, distance: Int)?
     var comparisons = 0
     for candidate in known.prefix(20 * comparisonLimit) {
-        // Two children of a composite may offer the same name.
+        // Two children of a composite may provide the same name.
         if let listed = few, !listed.contains(candidate) { few = listed.count < 12 ? listed + [candidate] : nil }
         guard isComparable(candidate, name), comparisons < comparisonLimit else { continue }
         comparisons += 1
@@ -27,15 +27,15 @@ package func isMisspelling(_ name: String, of known: String) -> Bool {
     isComparable(known, name) && editDistance(known, name) <= max(1, min(3, name.count / 2))
 }
 
-/// Whether two names are short enough to compare, and of such lengths that one can be a misspelling of the other.
+/// Whether two names are short enough to compare, and close enough in length for one to be a misspelling of the other.
 private func isComparable(_ first: String, _ second: String) -> Bool {
     let (first, second) = (first.utf8.count, second.utf8.count)
-    // A letter of another script has up to four bytes.
+    // Allows for letters beyond ASCII, which take up to four bytes.
     return first <= 64 && second <= 64 && abs(first - second) <= 12
 }
 
-/// How many letters to insert, delete, replace or swap with their neighbour to make one text from the other, in lower
-/// case (optimal string alignment distance); long texts count as unlike.
+/// The optimal string alignment distance in bytes, ignoring case: how many insertions, deletions, replacements and
+/// swaps of neighbours turn one text into the other; `Int.max` if either is longer than 64 bytes.
 func editDistance(_ first: String, _ second: String) -> Int {
     let first = Array(first.lowercased().utf8)
     let second = Array(second.lowercased().utf8)

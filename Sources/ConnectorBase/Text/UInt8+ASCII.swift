@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The classes of ASCII characters. A byte of 128 and more is in none of them.
+/// The character classes of ASCII. Bytes of 128 and above belong to none.
 extension UInt8 {
     /// Whether this is a digit, `0` to `9`.
     @inlinable
@@ -46,7 +46,7 @@ extension UInt8 {
         }
     }
 
-    /// A letter in lower case, and any other byte as it is.
+    /// The lower-case letter; any other byte unchanged.
     @inlinable
     package var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
 }

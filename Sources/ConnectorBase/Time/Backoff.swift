@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The waits between attempts that fail: each a multiple of the one before, up to a limit.
+/// Exponential backoff: each wait between attempts is a multiple of the one before, up to a limit.
 package struct Backoff: Sendable, Hashable {
-    /// The wait after the first failure; zero or less for no waits at all.
+    /// The wait after the first failure; zero or less means no waits.
     package var initial: Duration
     /// The longest wait.
     package var maximum: Duration
-    /// The ratio of each wait to the one before. Any number will do: what is not one, or too large, leads to the maximum.
+    /// The ratio of each wait to the one before. Any value is safe: NaN or a value that overflows yields the maximum.
     package var factor: Double
 
     /// Doubles the wait each time by default.
@@ -17,7 +17,8 @@ package struct Backoff: Sendable, Hashable {
         self.factor = factor
     }
 
-    /// The wait after some failures in a row, one or more. A caller with jitter draws its wait from zero to this.
+    /// The wait after a number of consecutive failures, at least one. A caller that wants jitter draws from zero to
+    /// this.
     package func bound(after failures: Int) -> Duration {
         guard initial > .zero else { return .zero }
         let steps = max(failures, 1) - 1
@@ -27,13 +28,13 @@ package struct Backoff: Sendable, Hashable {
             let seconds = (initial / .seconds(1)) * power(steps)
             return seconds < maximum / .seconds(1) ? .seconds(max(seconds, 0)) : maximum
         }
-        // Doubling is exact. It ends at the maximum, long before it overflows.
+        // Doubling is exact, and stops at the maximum long before it overflows.
         var bound = initial
         for _ in 0..<min(steps, 128) where bound < maximum { bound += bound }
         return min(bound, maximum)
     }
 
-    /// Raises the factor to an exponent, in as many steps as the exponent has bits.
+    /// Raises the factor to an exponent by repeated squaring.
     private func power(_ exponent: Int) -> Double {
         var (result, square, rest) = (1.0, factor, exponent)
         while rest > 0 {

@@ -21,16 +21,16 @@ package struct CalendarTime {
         self.day = day
     }
 
-    /// The moment some nanoseconds after 1970-01-01T00:00:00Z, or before it.
+    /// The moment at an offset in nanoseconds from 1970-01-01T00:00:00Z; negative before it.
     package init(nanoseconds: Int64) {
         let (seconds, nanosecond) = Int(nanoseconds).dividedDown(by: 1_000_000_000)
         self.init(seconds: seconds, nanosecond: nanosecond)
     }
 
-    /// The moment some seconds after 1970-01-01T00:00:00Z, or before it.
+    /// The moment at an offset in seconds from 1970-01-01T00:00:00Z; negative before it.
     package init(seconds: Int, nanosecond: Int) {
         let (days, second) = seconds.dividedDown(by: 86_400)
-        // A year is counted from March, so that the leap day is its last one; an era has 400 years.
+        // Years start in March, so that the leap day is the last day; an era has 400 years.
         let (era, dayOfEra) = (days + 719_468).dividedDown(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -44,7 +44,7 @@ package struct CalendarTime {
         self.nanosecond = nanosecond
     }
 
-    /// Whether each field is in its range. The month may be shorter than its day.
+    /// Whether each field is in its range; the day is not checked against the length of the month.
     package var isPlausible: Bool {
         (1...12).contains(month) && (1...31).contains(day) && hour < 24 && minute < 60 && second <= 60
     }

@@ -24,7 +24,7 @@ extension Duration {
         return overflow || carry ? .max : sum
     }
 
-    /// A short form for readers: `850 µs`, `12 ms`, `1.5 s`.
+    /// A short form for people: `850 µs`, `12 ms`, `1.5 s`.
     package var brief: String {
         let microseconds = nanoseconds / 1000
         switch microseconds {

@@ -3,7 +3,8 @@
 
 #if canImport(Glibc)
     internal import Glibc
-    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // first.
     internal import SwiftOverlayShims
 #elseif canImport(Musl)
     internal import Musl
@@ -14,7 +15,8 @@
 extension Timestamp {
     /// The system's time of day, which may jump.
     ///
-    /// Code that tests control asks its clock instead: `HostClock.wallTime()` in a host, `ClockService.now` in a plugin.
+    /// Code that tests control uses its clock instead: `HostClock.wallTime()` in a host, `ClockService.now` in a
+    /// plugin.
     public static var now: Timestamp {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(nanoseconds: 0) }

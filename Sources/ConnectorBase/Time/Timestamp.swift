@@ -6,7 +6,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
     public var nanoseconds: UInt64
 
-    /// Creates a moment from its distance from 1970.
+    /// Creates a moment from nanoseconds since 1970-01-01T00:00:00Z.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }

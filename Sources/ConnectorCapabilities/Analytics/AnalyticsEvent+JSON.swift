@@ -10,9 +10,9 @@ extension AnalyticsEvent {
     /// Reads an event and checks the members that its type needs. Members outside the specification are dropped.
     ///
     /// - Parameters:
-    ///   - json: An object.
+    ///   - json: The event, which must be an object.
     ///   - type: The type that the operation implies; nil if the event names it in `type`.
-    ///   - path: Names the event in errors.
+    ///   - path: The name of the event in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as type: Kind? = nil, path: String = "event") throws(ConnectorError) {
         let reader = try ModelReader(json, path)

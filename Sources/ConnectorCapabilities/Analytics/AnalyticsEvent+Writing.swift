@@ -31,7 +31,7 @@ extension AnalyticsEvent {
         return members.serializer.bytes
     }
 
-    /// Most events need no more bytes than these.
+    /// The initial capacity, in bytes, which suffices for most events.
     private static let usualSize = 512
 
     /// Writes every member that the event has, in the order of the specification.

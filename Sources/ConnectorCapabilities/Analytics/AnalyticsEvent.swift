@@ -5,11 +5,11 @@ public import ConnectorBase
 
 /// A user's action or identity, in the terms of the Segment specification (segment.com/docs/connections/spec).
 public struct AnalyticsEvent: Sendable, Hashable {
-    /// The call of the specification.
+    /// The event's type: one of the specification's calls.
     public var type: Kind
     /// The vendor's key to recognise duplicates; it stays the same in every delivery attempt, so the event counts once.
     public var messageId: String
-    /// The time of the event; nil means the time of delivery.
+    /// When the event happened; nil means the time of delivery.
     public var timestamp: Timestamp?
     /// The user's id in the application's database. Required unless ``anonymousId`` is given.
     public var userId: String?
@@ -48,7 +48,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
         case alias
     }
 
-    /// Makes an event with an identifier of its own.
+    /// Creates an event with a new ``messageId``.
     public init(_ type: Kind, userId: String? = nil, anonymousId: String? = nil) {
         self.type = type
         messageId = RandomIdentifier.uuid()
@@ -59,7 +59,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
         context = JSONObject()
     }
 
-    /// A `track` of something that a user did.
+    /// Creates a `track` of an action of a user.
     public static func track(
         _ event: String,
         _ properties: JSONObject = JSONObject(),
@@ -72,6 +72,6 @@ public struct AnalyticsEvent: Sendable, Hashable {
         return made
     }
 
-    /// The user's id for vendors that know only one kind: ``userId``, or else ``anonymousId``.
+    /// The user's id for vendors that support only one kind: ``userId``, or else ``anonymousId``.
     public var distinctId: String { userId ?? anonymousId ?? "" }
 }

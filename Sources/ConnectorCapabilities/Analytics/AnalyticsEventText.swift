@@ -3,7 +3,8 @@
 
 internal import ConnectorBase
 
-/// An event as the JSON text it arrived in, checked like an ``AnalyticsEvent``, for vendors that take the text itself.
+/// An event as the JSON text in which it arrived, checked like an ``AnalyticsEvent``, for vendors that take the text
+/// unchanged.
 ///
 /// The text names its type, its `messageId` and its time, and has no member outside the specification.
 public struct AnalyticsEventText: Sendable {
@@ -15,8 +16,8 @@ public struct AnalyticsEventText: Sendable {
 
     /// Finds the events of a batch.
     ///
-    /// - Returns: Nil unless the text is an array of complete events in the plain form that programs write. Any other text
-    ///   may still be valid: parse it, and read each element by ``AnalyticsEvent/init(json:as:path:)``.
+    /// - Returns: Nil unless the text is an array of complete events in plain form. Any other text may still be valid:
+    ///   parse it, and read each element with ``AnalyticsEvent/init(json:as:path:)``.
     public static func events(of batch: [UInt8]) -> [AnalyticsEventText]? {
         guard let slices = JSONObjectSlices(array: batch.span) else { return nil }
         var events: [AnalyticsEventText] = []
@@ -34,7 +35,7 @@ public struct AnalyticsEventText: Sendable {
 
     /// The event's text, with a member of its context filled in if the event has none of that name.
     ///
-    /// - Parameter value: JSON.
+    /// - Parameter value: The JSON text of the value.
     public func utf8(filling name: StaticString, with value: StaticString) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(range.count + name.utf8CodeUnitCount + value.utf8CodeUnitCount + 17)
@@ -88,7 +89,7 @@ public struct AnalyticsEventText: Sendable {
             ("groupId", .text(.groupId)), ("previousId", .text(.previousId)),
         ]
 
-        /// Records a member; returns false for an unknown member and for a value of the wrong type.
+        /// Records a member; returns false for an unknown member or a value of the wrong type.
         mutating func take(_ member: JSONObjectSlices.Member, of batch: Span<UInt8>) -> Bool {
             let (name, value) = (batch.extracting(member.name), batch.extracting(member.value))
             for (known, check) in Self.checks where name.isEqual(to: known) {
@@ -108,7 +109,7 @@ public struct AnalyticsEventText: Sendable {
                 return note(.messageId, value) && (1...AnalyticsEvent.messageIdLimit).contains(value.count - 2)
                     && !value.indices.contains { value[$0] == UInt8(ascii: "\\") }
             case .timestamp:
-                // In the form that this package writes: others are rewritten.
+                // Accept only the form that this package writes; the caller parses and rewrites others.
                 return note(.timestamp, value) && Timestamp.isWritten(value.extracting(1..<(value.count - 1)))
             case .type:
                 guard value[0] == UInt8(ascii: "\"") else { return false }

@@ -16,7 +16,7 @@ public struct Breadcrumb: Sendable, Hashable {
     /// Further facts.
     public var data: JSONObject
 
-    /// Makes a breadcrumb.
+    /// Creates a breadcrumb.
     public init(
         _ message: String,
         category: String? = nil,

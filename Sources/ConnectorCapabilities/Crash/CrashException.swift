@@ -7,12 +7,12 @@ public import ConnectorBase
 public struct CrashException: Sendable, Hashable {
     /// The kind of exception, such as the name of its type.
     public var type: String
-    /// The exception's own message.
+    /// The exception's message.
     public var message: String?
     /// The stack: first the function that threw, last the outermost caller.
     public var frames: [CrashFrame]
 
-    /// Makes an exception.
+    /// Creates an exception.
     public init(type: String, message: String? = nil, frames: [CrashFrame] = []) {
         self.type = type
         self.message = message

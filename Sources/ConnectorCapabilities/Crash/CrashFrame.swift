@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct CrashFrame: Sendable, Hashable {
     /// The function's name.
     public var function: String?
-    /// The module or package that it belongs to.
+    /// The module or package of the function.
     public var module: String?
     /// The source file.
     public var file: String?
@@ -20,7 +20,7 @@ public struct CrashFrame: Sendable, Hashable {
     /// Whether the function belongs to the application.
     public var isInApplication: Bool
 
-    /// Makes a frame.
+    /// Creates a frame.
     public init(
         function: String? = nil,
         module: String? = nil,

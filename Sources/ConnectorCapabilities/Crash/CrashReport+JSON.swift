@@ -17,9 +17,9 @@ extension CrashReport {
     /// Reads a report and checks the members that the operation needs. Members outside the model are dropped.
     ///
     /// - Parameters:
-    ///   - json: An object.
+    ///   - json: The report, which must be an object.
     ///   - kind: The content that the operation requires.
-    ///   - path: Names the report in errors.
+    ///   - path: The name of the report in errors.
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as kind: Kind = .any, path: String = "report") throws(ConnectorError) {
         let reader = try ModelReader(json, path)

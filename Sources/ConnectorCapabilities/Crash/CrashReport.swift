@@ -46,7 +46,7 @@ public struct CrashReport: Sendable, Hashable {
         case debug
     }
 
-    /// Makes a report with an identifier of its own.
+    /// Creates a report with a new ``id``.
     public init(level: Level, message: String? = nil, exceptions: [CrashException] = []) {
         id = RandomIdentifier.uuid().filter { $0 != "-" }
         self.level = level
@@ -59,10 +59,10 @@ public struct CrashReport: Sendable, Hashable {
         context = JSONObject()
     }
 
-    /// Makes a report of an error that the application survived.
+    /// Creates a report of an error that the application survived.
     ///
     /// - Parameters:
-    ///   - error: Its type and description become the exception; Swift errors carry no stack.
+    ///   - error: The error, whose type and description become the exception. Swift errors carry no stack.
     ///   - tags: Short, searchable values by name.
     public init(of error: any Error, tags: [String: String] = [:]) {
         self.init(level: .error, exceptions: [CrashException(type: "\(type(of: error))", message: "\(error)")])

@@ -12,7 +12,7 @@ public struct CrashUser: Sendable, Hashable {
     /// The user's name.
     public var name: String?
 
-    /// Makes a user.
+    /// Creates a user.
     public init(id: String? = nil, email: String? = nil, name: String? = nil) {
         self.id = id
         self.email = email

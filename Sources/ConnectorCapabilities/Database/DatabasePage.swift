@@ -10,7 +10,7 @@ public struct DatabasePage: Sendable, Hashable {
     /// An opaque reference to the next page; nil on the last page.
     public var cursor: String?
 
-    /// Makes a page.
+    /// Creates a page.
     public init(records: [DatabaseRecord], cursor: String? = nil) {
         self.records = records
         self.cursor = cursor

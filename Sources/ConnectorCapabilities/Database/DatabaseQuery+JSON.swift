@@ -6,8 +6,8 @@ public import ConnectorBase
 extension DatabaseQuery {
     /// Reads a query.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member: an overlooked filter would change the
-    ///   result.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for any unknown member, because ignoring a filter would change
+    ///   the result.
     public init(json: JSONValue, path: String = "query") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         try reader.checkNames(Self.members.map(\.name))

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DatabaseQuery {
-    /// The members of a query, those that people fill in first.
+    /// The members of a query, most commonly used first.
     static let members = [
         ModelMember("where", "the conditions on the records", .json, example: #"{"city": "Bern", "age": {"ge": 18}}"#),
         ModelMember("sort", "the order, most significant first", .json, example: #"["name", "-age"]"#),

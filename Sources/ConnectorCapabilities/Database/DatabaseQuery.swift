@@ -9,7 +9,7 @@ public import ConnectorBase
 /// {"where": {"city": "Bern", "age": {"ge": 18, "lt": 65}}, "sort": ["name", "-age"], "limit": 20}
 /// ```
 public struct DatabaseQuery: Sendable, Hashable {
-    /// The conditions that a record must meet, all of them.
+    /// The conditions, all of which a record must meet.
     public var filters: [Filter]
     /// The sort order, most significant member first; empty lets the vendor choose.
     public var sort: [Order]
@@ -30,7 +30,7 @@ public struct DatabaseQuery: Sendable, Hashable {
         /// The value to compare with: a number, string, boolean or null; an array for ``Comparison/within``.
         public var value: JSONValue
 
-        /// Makes a filter.
+        /// Creates a filter.
         public init(_ field: String, _ comparison: Comparison, _ value: JSONValue) {
             self.field = field
             self.comparison = comparison
@@ -42,15 +42,15 @@ public struct DatabaseQuery: Sendable, Hashable {
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
         /// The same value.
         case equal = "eq"
-        /// Another value.
+        /// A different value.
         case notEqual = "ne"
         /// Before the value.
         case less = "lt"
-        /// Before the value, or the same.
+        /// Before the value, or equal.
         case lessOrEqual = "le"
         /// After the value.
         case greater = "gt"
-        /// After the value, or the same.
+        /// After the value, or equal.
         case greaterOrEqual = "ge"
         /// One of an array's elements.
         case within = "in"
@@ -63,14 +63,14 @@ public struct DatabaseQuery: Sendable, Hashable {
         /// Whether the greatest value comes first.
         public var isDescending: Bool
 
-        /// Makes an order.
+        /// Creates an order.
         public init(_ field: String, descending isDescending: Bool = false) {
             self.field = field
             self.isDescending = isDescending
         }
     }
 
-    /// Makes a query.
+    /// Creates a query.
     public init(_ filters: [Filter] = [], sort: [Order] = [], limit: Int = 100, cursor: String? = nil) {
         self.filters = filters
         self.sort = sort

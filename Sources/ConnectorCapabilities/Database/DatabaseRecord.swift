@@ -5,15 +5,15 @@ public import ConnectorBase
 
 /// A record of a database.
 public struct DatabaseRecord: Sendable, Hashable {
-    /// The record's permanent name within its collection.
+    /// The record's permanent id within its collection.
     public var id: String
-    /// Changes with every change of the record; nil if the vendor has no versions. Pass it to `replace`, `update` or
-    /// `delete` to act only on the version that was read.
+    /// The version, which changes with every change of the record; nil if the vendor has no versions. Pass it to
+    /// `replace`, `update` or `delete` to act only on the version that was read.
     public var version: String?
-    /// The application's own members, without the vendor's.
+    /// The application's members, without the vendor's.
     public var data: JSONObject
 
-    /// Makes a record.
+    /// Creates a record.
     public init(id: String, version: String? = nil, data: JSONObject) {
         self.id = id
         self.version = version

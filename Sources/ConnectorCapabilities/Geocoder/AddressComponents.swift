@@ -3,13 +3,13 @@
 
 public import ConnectorBase
 
-/// The parts of a place's address, as far as the geocoder knows them.
+/// The parts of a place's address that the geocoder knows.
 public struct AddressComponents: Sendable, Hashable {
     /// The house number.
     public var houseNumber: String?
     /// The street.
     public var street: String?
-    /// The part of the city.
+    /// The district of the city.
     public var district: String?
     /// City, town or village.
     public var city: String?
@@ -24,7 +24,7 @@ public struct AddressComponents: Sendable, Hashable {
     /// The country as two letters of ISO 3166-1, in upper case.
     public var countryCode: String?
 
-    /// Makes an address without parts.
+    /// Creates an address without parts.
     public init() {}
 
     /// Reads the parts.

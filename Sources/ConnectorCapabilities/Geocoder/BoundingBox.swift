@@ -14,7 +14,7 @@ public struct BoundingBox: Sendable, Hashable {
     /// The longitude of the eastern edge.
     public var east: Double
 
-    /// Makes an area; nil if a number is no latitude or longitude, or if `south` exceeds `north`.
+    /// Creates an area; nil if a latitude or longitude is out of range, or if `south` exceeds `north`.
     public init?(south: Double, west: Double, north: Double, east: Double) {
         guard (-90...90).contains(south), (-90...90).contains(north), south <= north,
             (-180...180).contains(west), (-180...180).contains(east)

@@ -5,12 +5,12 @@ package import ConnectorBase
 
 /// A point on the earth, in degrees of WGS 84.
 public struct Coordinate: Sendable, Hashable {
-    /// North of the equator, -90 to 90.
+    /// Degrees north of the equator, -90 to 90.
     public var latitude: Double
-    /// East of Greenwich, -180 to 180.
+    /// Degrees east of Greenwich, -180 to 180.
     public var longitude: Double
 
-    /// Makes a point; nil if a number is out of range.
+    /// Creates a point; nil if a number is out of range.
     public init?(latitude: Double, longitude: Double) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         self.latitude = latitude

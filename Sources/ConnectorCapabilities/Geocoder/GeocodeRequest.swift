@@ -25,7 +25,7 @@ public struct GeocodeRequest: Sendable, Hashable {
         case address(Address)
     }
 
-    /// The parts of an address; at least one is given.
+    /// The parts of an address; at least one must be set.
     public struct Address: Sendable, Hashable {
         /// House number and street, in the country's order.
         public var street: String?
@@ -40,7 +40,7 @@ public struct GeocodeRequest: Sendable, Hashable {
         /// The country's name.
         public var country: String?
 
-        /// Makes an address.
+        /// Creates an address.
         public init(
             street: String? = nil,
             city: String? = nil,
@@ -66,7 +66,7 @@ public struct GeocodeRequest: Sendable, Hashable {
         }
     }
 
-    /// Makes a request.
+    /// Creates a request.
     public init(_ subject: Subject, limit: Int = 10, language: String? = nil, countries: [String] = []) {
         self.subject = subject
         self.limit = limit

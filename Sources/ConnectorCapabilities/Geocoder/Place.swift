@@ -3,11 +3,11 @@
 
 public import ConnectorBase
 
-/// A place, described alike for every geocoder.
+/// A place, in the form that all geocoders share.
 public struct Place: Sendable, Hashable {
     /// The location.
     public var coordinate: Coordinate
-    /// The place's own name, if it has one.
+    /// The place's name, if it has one.
     public var name: String?
     /// The address in one line, as the vendor formats it.
     public var formattedAddress: String?
@@ -22,7 +22,7 @@ public struct Place: Sendable, Hashable {
     /// The vendor's id for the place.
     public var id: String?
 
-    /// Makes a place.
+    /// Creates a place.
     public init(
         _ coordinate: Coordinate,
         name: String? = nil,

@@ -16,7 +16,7 @@ public struct ReverseRequest: Sendable, Hashable {
     /// The language of the answer as a BCP 47 tag; nil lets the vendor choose.
     public var language: String?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(_ coordinate: Coordinate, limit: Int = 1, language: String? = nil) {
         self.coordinate = coordinate
         self.limit = limit

@@ -3,20 +3,20 @@
 
 internal import ConnectorBase
 
-/// A member of a capability's model, for people who fill it in, in a form or on the command line.
+/// A member of a capability's model, described for people who fill in a form or write a command line.
 package struct ModelMember: Sendable, Hashable {
     /// The name in JSON.
     package let name: String
-    /// What it holds.
+    /// The type of its value.
     package let kind: Kind
     /// Whether the model always needs it.
     package let isRequired: Bool
-    /// Its meaning, in a few words.
+    /// The meaning of the member, in a few words.
     package let help: String
-    /// An example value; empty where the kind says enough.
+    /// An example value; empty if the kind is example enough.
     package let example: String
 
-    /// What a member holds.
+    /// The type of a member's value.
     package enum Kind: Sendable, Hashable {
         case text
         case number
@@ -26,7 +26,7 @@ package struct ModelMember: Sendable, Hashable {
         /// One of several words.
         case choice([String])
 
-        /// Whether it is a text, which needs no quotes.
+        /// Whether the value is text, which needs no quotes.
         package var isText: Bool {
             switch self {
             case .text, .choice: true

@@ -11,9 +11,9 @@ public import ConnectorBase
 public struct SensorRange: Sendable, Hashable {
     /// The sensor's name.
     public var sensor: String
-    /// The first moment; nil for the oldest reading there is.
+    /// The start of the range, included; nil for the oldest reading.
     public var from: Timestamp?
-    /// The last moment, included; nil for now.
+    /// The end of the range, included; nil for now.
     public var to: Timestamp?
     /// The most readings, 1 to 10,000; the newest of the range are kept.
     public var limit: Int
@@ -21,7 +21,7 @@ public struct SensorRange: Sendable, Hashable {
     /// The allowed limits.
     public static let limitRange = 1...10_000
 
-    /// Makes a request.
+    /// Creates a request.
     public init(_ sensor: String, from: Timestamp? = nil, to: Timestamp? = nil, limit: Int = 1000) {
         self.sensor = sensor
         self.from = from

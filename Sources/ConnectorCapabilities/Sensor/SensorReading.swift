@@ -9,7 +9,7 @@ public import ConnectorBase
 /// {"sensor": "memory.available", "value": 20589264896, "unit": "By", "time": "2026-01-31T09:30:00.000Z", "quality": "good"}
 /// ```
 public struct SensorReading: Sendable, Hashable {
-    /// The sensor's permanent name within its connector, 1 to 128 bytes.
+    /// The sensor's permanent name, unique within its connector, 1 to 128 bytes.
     public var sensor: String
     /// The measured number; nil if the sensor could not be read, which is of ``Quality/bad`` quality.
     public var value: Double?
@@ -22,7 +22,7 @@ public struct SensorReading: Sendable, Hashable {
 
     /// How far to trust a value; the raw value is the word in JSON.
     public enum Quality: String, Sendable, Hashable, CaseIterable {
-        /// Measured, and possible.
+        /// Measured and plausible.
         case good
         /// Measured, but doubtful: outside what the sensor can measure, or older than it should be.
         case uncertain
@@ -33,7 +33,7 @@ public struct SensorReading: Sendable, Hashable {
     /// The name of the event with new readings; its payload is their array.
     public static let event = "sensor-readings"
 
-    /// Makes a reading.
+    /// Creates a reading.
     ///
     /// - Parameters:
     ///   - sensor: 1 to 128 bytes.
@@ -41,8 +41,8 @@ public struct SensorReading: Sendable, Hashable {
     ///   - unit: A code of UCUM.
     ///   - time: When it was measured.
     ///   - quality: How far to trust the value.
-    /// - Throws: A ``ConnectorError`` of code `invalid` for a reading without a unit, with a name that is none, or whose
-    ///   value and quality contradict each other.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for a reading without a unit, with an invalid sensor name, or
+    ///   whose value and quality contradict each other.
     public init(
         _ sensor: String,
         _ value: Double?,
@@ -51,7 +51,11 @@ public struct SensorReading: Sendable, Hashable {
         quality: Quality = .good
     ) throws(ConnectorError) {
         guard (1...128).contains(sensor.utf8.count) else {
-            throw ConnectorError(.invalid, "\"\(sensor.prefix(40))\" is no name of a sensor", fix: "use 1 to 128 bytes")
+            throw ConnectorError(
+                .invalid,
+                "\"\(sensor.prefix(40))\" is not a valid sensor name",
+                fix: "use 1 to 128 bytes"
+            )
         }
         guard !unit.isEmpty else {
             throw ConnectorError(

@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// New values of several settings: all of them take effect at once, or none.
+/// New values of several settings, which take effect atomically: all or none.
 ///
 /// ```json
 /// {"theme": "dark", "window.width": 1280, "nickname": null}
@@ -11,26 +11,26 @@ public import ConnectorBase
 ///
 /// The argument of `change`, and the payload of the event ``event`` that a plugin of `settings/1` emits.
 public struct SettingsChange: Sendable, Hashable {
-    /// The new values by key. In a request, null removes the setting; in an event, it says that the setting has no value
-    /// any more, not even a default.
+    /// The new values by key. In a request, null removes the setting; in an event, it means that the setting no longer
+    /// has a value, not even a default.
     public private(set) var values: JSONObject
 
-    /// The name of the event that tells of a change.
+    /// The name of the event that announces a change.
     public static let event = "settings-changed"
     /// The longest key, in bytes.
     public static let keyLimit = 128
-    /// The most settings that one change, or one plugin, has.
+    /// The most settings in one change, and in one plugin.
     public static let countLimit = 1000
 
-    /// Makes a change of nothing.
+    /// Creates an empty change.
     public init() {
         values = JSONObject()
     }
 
     /// Reads a change.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` unless it is an object whose names are keys, at most
-    ///   ``countLimit`` of them.
+    /// - Throws: A ``ConnectorError`` of code `invalid` unless it is an object with at most ``countLimit`` members
+    ///   whose names are valid keys.
     public init(json: JSONValue, path: String = "changes") throws(ConnectorError) {
         let object = try ModelReader(json, path).object
         guard object.members.count <= Self.countLimit else {
@@ -45,7 +45,7 @@ public struct SettingsChange: Sendable, Hashable {
 
     /// Changes a setting; null removes it.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` if the text is no key: see ``checkKey(_:)``.
+    /// - Throws: A ``ConnectorError`` of code `invalid` if the key is invalid: see ``checkKey(_:)``.
     public mutating func set(_ key: String, to value: JSONValue) throws(ConnectorError) {
         try Self.checkKey(key)
         values[key] = value
@@ -64,7 +64,7 @@ public struct SettingsChange: Sendable, Hashable {
         guard isKey, (1...keyLimit).contains(key.utf8.count) else {
             throw ConnectorError(
                 .invalid,
-                "\"\(key.prefix(40))\" is no key of a setting",
+                "\"\(key.prefix(40))\" is not a valid settings key",
                 fix: "use 1 to \(keyLimit) letters, digits, '.', '_' and '-'"
             )
         }

@@ -22,7 +22,7 @@ final class ConformanceBench: Sendable {
     private let services: HostServices
     private let found = Mutex<[PluginConformance.Finding]>([])
 
-    /// Starts nothing.
+    /// Creates a bench without running any check.
     init(
         _ table: PluginTable,
         manifest: Manifest,
@@ -54,12 +54,12 @@ final class ConformanceBench: Sendable {
 
     // MARK: Checks
 
-    /// Checks that `create` survives or refuses texts that are not a JSON object.
+    /// Checks that `create` does not crash on texts that are not a JSON object.
     func checkWrongConfigurations() async {
         for text in ConformanceConfiguration.wrong {
             guard let creation = await create(Array(text.utf8), isWrong: true) else { return }
             if creation.leftInstance {
-                report(.init(.creation, "create failed, but left an instance that nobody will destroy"))
+                report(.init(.creation, "create failed, but left an instance that is never destroyed"))
             }
             if creation.status == Int32(CONNECTOR_OK) { await destroy(creation.instance) }
         }
@@ -67,7 +67,8 @@ final class ConformanceBench: Sendable {
 
     /// Finds a configuration that the plugin accepts.
     ///
-    /// - Returns: Whether there is one. The first is used if a plugin refuses them all for another reason than their values.
+    /// - Returns: Whether there is one. If a plugin refuses all of them for a reason other than their values, the first
+    ///   is used.
     func chooseConfiguration() async -> Bool {
         var refusal: ConformanceInstance.Creation?
         for index in configurations.indices where configurations[index].isMade {
@@ -83,18 +84,18 @@ final class ConformanceBench: Sendable {
         report(
             .init(
                 .configuration,
-                "create refused the configuration that the suite made of the manifest's fields (status "
-                    + "\(refusal.status): \(refusal.message)); give it one: PluginConformance.Options(config:)"
+                "create refused the configuration that the suite generated from the manifest's fields (status "
+                    + "\(refusal.status): \(refusal.message)); pass one: PluginConformance.Options(config:)"
             )
         )
         return false
     }
 
-    /// Takes one instance through create → open → probe → close → destroy.
+    /// Runs one instance through create → open → probe → close → destroy.
     ///
-    /// - Returns: Whether `create` made an instance and its opening completed.
+    /// - Returns: Whether `create` succeeded and `open` completed.
     @discardableResult
-    func checkLife() async -> Bool {
+    func checkLifeCycle() async -> Bool {
         guard let instance = await make() else { return false }
         let opening = await run(.open, on: instance)
         if opening == .held { return false }
@@ -107,8 +108,8 @@ final class ConformanceBench: Sendable {
         return opening != .pending
     }
 
-    /// Runs two instances of one image side by side.
-    func checkNeighbours() async {
+    /// Runs two instances of one image concurrently.
+    func checkConcurrentInstances() async {
         guard let first = await make(), let second = await make() else { return }
         _ = await run(.open, on: first)
         _ = await run(.open, on: second)
@@ -119,7 +120,7 @@ final class ConformanceBench: Sendable {
         await destroy(second)
     }
 
-    /// Opens an instance, cancels the opening at once, and destroys the instance whatever its state.
+    /// Opens an instance, cancels the opening immediately, and destroys the instance in whatever state it is.
     func checkCancelledOpen() async {
         guard let instance = await make() else { return }
         let (operation, answer) = instance.host.begin("open")
@@ -139,8 +140,8 @@ final class ConformanceBench: Sendable {
         await destroy(instance)
     }
 
-    /// Waits for calls that must not come any more.
-    func listen() async {
+    /// Waits for a while, to detect late calls.
+    func awaitLateCalls() async {
         _ = await OneShot<Void>().wait(for: options.patience, on: services.clock)
     }
 
@@ -173,7 +174,7 @@ final class ConformanceBench: Sendable {
         return creation.instance
     }
 
-    /// - Parameter isWrong: Whether the plugin may answer that the text is no configuration.
+    /// - Parameter isWrong: Whether the plugin may reject the text as malformed.
     private func create(_ text: [UInt8], isWrong: Bool = false) async -> ConformanceInstance.Creation? {
         let services = GateServices(
             host: services,
@@ -202,7 +203,7 @@ final class ConformanceBench: Sendable {
         case held
     }
 
-    /// Runs a step to its end.
+    /// Runs a step and awaits its completion.
     private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Outcome {
         guard instance.has(step) else { return .succeeded }
         let (operation, answer) = instance.host.begin(step.rawValue)
@@ -234,7 +235,7 @@ final class ConformanceBench: Sendable {
         _ = await onThread("destroy") { instance.destroy() }
     }
 
-    /// Runs a plugin's function on a thread of its own; nil if the function does not return in time.
+    /// Runs a plugin's function on a worker thread; nil if the function does not return in time.
     private func onThread<Value: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () -> Value

@@ -5,17 +5,17 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// The configuration that `create` receives, checked against the manifest as the host checks it.
+/// The configuration that `create` receives, checked against the manifest like by the host.
 struct ConformanceConfiguration: Sendable {
     /// The configuration as a JSON object.
     let text: [UInt8]
     /// The values of `{{secret:FIELD}}`.
     let secrets: [String: Secret]
 
-    /// Whether the suite made values for fields that are required and were not given.
+    /// Whether the suite generated values for required fields that were not given.
     let isMade: Bool
 
-    /// The configurations to try, in order: they differ where the suite makes the values itself.
+    /// The configurations to try, in order; they differ in the values that the suite generates.
     static func all(
         _ options: PluginConformance.Options,
         manifest: Manifest
@@ -28,13 +28,13 @@ struct ConformanceConfiguration: Sendable {
         return all
     }
 
-    /// Texts, plain and with an address to write to; and URLs on this machine, where no server answers, plain and with a key
-    /// and a project.
+    /// Example strings, with and without an e-mail address; and URLs of this machine, where no server answers, with and
+    /// without a key and a project.
     private static let examples = ["example", "example/1.0 (example@example.com)"].flatMap { string in
         ["http://127.0.0.1:1/", "http://key@127.0.0.1:1/1"].map { (string, $0) }
     }
 
-    /// Completes a `config` by the manifest's fields, and runs it through the host's own checks.
+    /// Completes a `config` with the manifest's fields, and runs the host's checks on it.
     private init(
         _ options: PluginConformance.Options,
         manifest: Manifest,
@@ -65,7 +65,7 @@ struct ConformanceConfiguration: Sendable {
         secrets = plan?.secrets ?? [:]
     }
 
-    /// A value that a field accepts, as far as its manifest tells.
+    /// A value that a field accepts according to its manifest.
     private static func example(of field: ConfigurationField, string: String, url: String) -> JSONValue {
         if let value = field.allowedValues.first { return value }
         let number = max(field.minimum ?? 1, min(1, field.maximum ?? 1))
@@ -80,6 +80,6 @@ struct ConformanceConfiguration: Sendable {
         }
     }
 
-    /// Texts that no host passes on, and that must not crash a plugin.
+    /// Texts that no host passes to `create`, but that must not crash a plugin.
     static let wrong = ["", "{", "[]", "null", "{\"\u{0}\":", "{\"a\":1,}", "\"text\"", "\u{FEFF}{}"]
 }

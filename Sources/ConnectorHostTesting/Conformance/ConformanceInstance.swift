@@ -21,15 +21,16 @@ struct ConformanceInstance: Sendable {
     /// The result of `create`.
     struct Creation: Sendable {
         let status: Int32
-        /// The plugin's words for a failure.
+        /// The plugin's message for a failure.
         let message: String
         let leftInstance: Bool
         let instance: ConformanceInstance
     }
 
-    /// Runs `create` on this thread.
+    /// Runs `create` on the current thread.
     ///
-    /// - Parameter isWrong: Whether the configuration breaks the rules of the ABI, so that the plugin may say so.
+    /// - Parameter isWrong: Whether the configuration breaks the rules of the ABI, so that the plugin may fail with
+    ///   `CONNECTOR_MISUSE`.
     static func create(
         _ table: PluginTable,
         _ configuration: [UInt8],
@@ -40,7 +41,7 @@ struct ConformanceInstance: Sendable {
     ) -> Creation {
         var pointer: UnsafeMutableRawPointer?
         var error = ErrorObjectCheck.blank
-        // One extra byte, so that even an empty text has an address.
+        // Add one byte, so that an empty text has an address too.
         let status = unsafe (configuration + [0]).withUnsafeBufferPointer { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return Int32(CONNECTOR_FAILED) }
@@ -58,7 +59,7 @@ struct ConformanceInstance: Sendable {
         )
     }
 
-    /// A step of an instance's life that completes asynchronously.
+    /// A step of the life cycle that completes asynchronously.
     enum Step: String, Sendable {
         case open
         case probe
@@ -74,7 +75,7 @@ struct ConformanceInstance: Sendable {
         }
     }
 
-    /// Starts a step on this thread.
+    /// Starts a step on the current thread.
     ///
     /// - Returns: Whether the plugin accepted the step.
     func start(
@@ -99,12 +100,12 @@ struct ConformanceInstance: Sendable {
         return false
     }
 
-    /// Runs `cancel` on this thread.
+    /// Runs `cancel` on the current thread.
     func cancel(_ operation: UInt64) {
         unsafe table.cancel?(pointer, operation)
     }
 
-    /// Runs `destroy` on this thread.
+    /// Runs `destroy` on the current thread.
     func destroy() {
         unsafe table.destroy(pointer)
         host.destroyed()

@@ -16,7 +16,7 @@ enum ErrorObjectCheck {
 
     /// Checks an error object and the status that came with it.
     ///
-    /// - Parameter isMisuse: Whether the plugin may answer that an argument breaks the rules of the ABI.
+    /// - Parameter isMisuse: Whether the plugin may fail with `CONNECTOR_MISUSE`.
     static func check(
         _ error: connector_error,
         status: Int32,
@@ -37,7 +37,7 @@ enum ErrorObjectCheck {
         if error.retryable > 1 { report(.init(.errors, "\(what): retryable is \(error.retryable), not 0 or 1")) }
     }
 
-    /// The message, as far as it can be read.
+    /// The message; invalid UTF-8 is repaired.
     static func message(of error: connector_error) -> String {
         unsafe withUnsafeBytes(of: error.message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

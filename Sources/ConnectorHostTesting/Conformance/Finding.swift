@@ -6,7 +6,7 @@ extension PluginConformance {
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// The rule.
         public var rule: Rule
-        /// What the plugin did, and what the rule demands.
+        /// What the plugin did, and what the rule requires.
         public var message: String
 
         init(_ rule: Rule, _ message: String) {
@@ -25,7 +25,7 @@ extension PluginConformance {
         /// The stable name, in kebab case.
         public var rawValue: String
 
-        /// Any text names a rule; the known ones are static members.
+        /// Accepts any text; the known rules are static members.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -41,15 +41,15 @@ extension PluginConformance.Rule {
     public static let loading = Self(rawValue: "loading")
     /// The image exports every function that the manifest names.
     public static let symbols = Self(rawValue: "symbols")
-    /// `create` makes an instance, or fails and leaves none.
+    /// `create` returns an instance, or fails and leaves none.
     public static let creation = Self(rawValue: "creation")
     /// A failure has a status of `connector/error.h`, the same status in the error object, and a message in UTF-8.
     public static let errors = Self(rawValue: "errors")
     /// `open` and `probe` complete with evidence.
     public static let evidence = Self(rawValue: "evidence")
-    /// Every accepted call completes exactly once, and a refused one never.
+    /// Every accepted call completes exactly once, and a refused call never completes.
     public static let completion = Self(rawValue: "completion")
-    /// Functions return promptly and never hold the thread.
+    /// Functions return promptly and never block the thread.
     public static let blocking = Self(rawValue: "blocking")
     /// `cancel` can be called at any time, any number of times.
     public static let cancellation = Self(rawValue: "cancellation")
@@ -57,6 +57,6 @@ extension PluginConformance.Rule {
     public static let destruction = Self(rawValue: "destruction")
     /// The plugin writes nothing to standard output, which belongs to the application.
     public static let standardOutput = Self(rawValue: "standard-output")
-    /// The operations do what their standard capability says.
+    /// The operations follow the contract of their standard capability.
     public static let capability = Self(rawValue: "capability")
 }

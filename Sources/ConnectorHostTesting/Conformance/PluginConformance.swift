@@ -5,7 +5,7 @@ public import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
 
-/// Checks in the author's own tests whether a plugin keeps the rules of the ABI.
+/// Checks, in a plugin author's tests, whether a plugin follows the rules of the ABI.
 ///
 /// ```swift
 /// @Test func `the plugin conforms`() async {
@@ -13,31 +13,31 @@ internal import ConnectorLoading
 /// }
 /// ```
 ///
-/// The configuration consists of the fields that the manifest requires, with values of their types; give
-/// ``Options/config`` where the plugin demands more of them.
+/// The suite generates values for the fields that the manifest requires; set ``Options/config`` if the plugin needs
+/// particular values.
 ///
-/// The suite loads the image; makes, opens, probes, cancels, closes and destroys instances, one at a time and side by
-/// side; and watches the calls that the plugin makes to the host. Whether a gate opens depends on its vendor: the suite
-/// only demands that opening completes once, with evidence or an error. It calls no operations, since only the author
-/// knows their effects.
+/// The suite loads the image; creates, opens, probes, cancels, closes and destroys instances, one at a time and
+/// concurrently; and records the plugin's calls of the host. Whether a gate opens depends on its vendor, so the suite
+/// only requires that opening completes once, with evidence or an error. It calls no operations, because only the
+/// author knows their effects.
 ///
-/// A plugin runs in the test's process: a plugin that crashes takes the test with it. Nothing else may write to
-/// standard output meanwhile, since the suite cannot tell the writers apart.
+/// The plugin runs in the test's process, so its crash ends the test. Nothing else may write to standard output
+/// meanwhile, because the suite cannot distinguish the writers.
 public enum PluginConformance {
     /// The settings of a check.
     public struct Options: Sendable {
-        /// The connector's `config`. For fields that the manifest requires and this lacks, the suite makes values of their types.
+        /// The connector's `config`. The suite generates values for required fields that it lacks.
         public var config: JSONObject
         /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
-        /// The longest that a step may take.
+        /// The longest time that a step may take.
         public var timeout: Duration
-        /// How long the suite listens for calls that must not come.
+        /// How long the suite waits for calls that must not happen.
         public var patience: Duration
-        /// How many times to make, open, close and destroy an instance.
+        /// How many times to create, open, close and destroy an instance.
         public var cycles: Int
 
-        /// No fields, servers on this machine only, five seconds for each step.
+        /// Creates options; by default, no fields, only servers on this machine, five seconds for each step.
         public init(
             config: JSONObject = [:],
             allowedHosts: [String] = ["127.0.0.1", "localhost", "[::1]"],
@@ -93,13 +93,13 @@ public enum PluginConformance {
         guard let table = plugin.table else { return findings }
         let bench = ConformanceBench(table, manifest: plugin.manifest, configurations, options)
         await bench.checkWrongConfigurations()
-        if await bench.chooseConfiguration(), await bench.checkLife() {
-            for _ in 1..<max(1, options.cycles) { await bench.checkLife() }
-            await bench.checkNeighbours()
+        if await bench.chooseConfiguration(), await bench.checkLifeCycle() {
+            for _ in 1..<max(1, options.cycles) { await bench.checkLifeCycle() }
+            await bench.checkConcurrentInstances()
             await bench.checkCancelledOpen()
             await bench.checkUnopened()
         }
-        await bench.listen()
+        await bench.awaitLateCalls()
         await bench.stop()
         findings += bench.findings
         return findings

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// The `connector_host` of one instance under test, which records the plugin's calls.
 ///
-/// It is never freed, so that a call after `destroy` is a finding rather than a crash of the suite.
+/// Never freed, so that a call after `destroy` becomes a finding and does not crash the suite.
 @safe
 final class RecordingHost: Sendable {
     /// How a call was completed.
@@ -19,7 +19,7 @@ final class RecordingHost: Sendable {
         let result: [UInt8]
     }
 
-    /// The table that the plugin receives, written in `init` before it is shared, and never again.
+    /// The table that the plugin receives. Written only in `init`, before it is shared.
     nonisolated(unsafe) let table: UnsafeMutablePointer<connector_host>
 
     private let services: GateServices
@@ -37,10 +37,10 @@ final class RecordingHost: Sendable {
         var isDestroyed = false
     }
 
-    /// The last operation given out; no two hosts share an id.
+    /// The last operation id issued; ids are unique across hosts.
     private static let lastOperation = Atomic<UInt64>(0x5EED_0000)
 
-    /// Makes a table that is never freed.
+    /// Allocates the table, which is never freed.
     init(_ services: GateServices, report: @escaping @Sendable (PluginConformance.Finding) -> Void) {
         self.services = services
         self.report = report
@@ -64,7 +64,7 @@ final class RecordingHost: Sendable {
 
     // MARK: The suite's side
 
-    /// Gives out an operation id.
+    /// Issues an operation id.
     func begin(_ name: String) -> (operation: UInt64, answer: OneShot<Completion>) {
         let operation = Self.lastOperation.add(1, ordering: .relaxed).newValue
         let answer = OneShot<Completion>()
@@ -104,7 +104,7 @@ final class RecordingHost: Sendable {
         let (violation, name, answer) = state.withLock {
             state -> (PluginConformance.Finding?, String, OneShot<Completion>?) in
             guard let call = state.calls[operation] else {
-                return (.init(.completion, "completed the operation \(operation), which it was never given"), "", nil)
+                return (.init(.completion, "completed the operation \(operation), never issued to it"), "", nil)
             }
             if state.isDestroyed {
                 return (.init(.destruction, "completed \(call.name) after destroy had returned"), call.name, nil)
@@ -131,7 +131,7 @@ final class RecordingHost: Sendable {
     private func copy(_ result: UnsafePointer<UInt8>?, _ length: UInt64, of name: String) -> [UInt8] {
         guard length > 0 else { return [] }
         guard unsafe result != nil, length <= 64 << 20 else {
-            report(.init(.completion, "completed \(name) with \(length) bytes, which are not there or too many"))
+            report(.init(.completion, "completed \(name) with \(length) bytes: null, or beyond the limit"))
             return []
         }
         return unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length)))

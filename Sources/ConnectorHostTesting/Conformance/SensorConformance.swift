@@ -3,17 +3,17 @@
 
 public import ConnectorHost
 
-/// Checks in the author's own tests whether an open gate keeps the contract of `sensor/1`.
+/// Checks, in a plugin author's tests, whether an open gate follows the contract of `sensor/1`.
 ///
 /// ```swift
 /// #expect(await SensorConformance.check(host.sensor("system")).isEmpty)
 /// ```
 ///
-/// The models refuse a reading without a unit, time or quality, so the suite finds such a reading, too.
+/// The models reject a reading without a unit, time or quality, so the suite reports such a reading, too.
 public enum SensorConformance {
     /// Checks a gate that has measured at least once.
     ///
-    /// - Parameter sensors: A client of one leaf, whose gate is open.
+    /// - Parameter sensors: A client of one leaf with an open gate.
     /// - Returns: Every broken rule; empty if the plugin conforms.
     public static func check(_ sensors: SensorClient) async -> [PluginConformance.Finding] {
         var findings: [String] = []

@@ -4,19 +4,19 @@
 public import ConnectorHost
 internal import ConnectorServices
 
-/// Checks in the author's own tests whether an open gate keeps the contract of `settings/1`.
+/// Checks, in a plugin author's tests, whether an open gate follows the contract of `settings/1`.
 ///
 /// ```swift
 /// #expect(await SettingsConformance.check(host.settings("settings")).isEmpty)
 /// ```
 ///
-/// The suite changes settings whose keys start with `conformance.`, and removes them in the end.
+/// The suite changes settings whose keys start with `conformance.`, and removes them at the end.
 public enum SettingsConformance {
     /// Checks a gate.
     ///
     /// - Parameters:
-    ///   - settings: A client of one leaf, whose gate is open.
-    ///   - timeout: The longest wait for the event of a change.
+    ///   - settings: A client of one leaf with an open gate.
+    ///   - timeout: The longest time to wait for the event of a change.
     /// - Returns: Every broken rule; empty if the plugin conforms.
     public static func check(
         _ settings: SettingsClient,
@@ -57,7 +57,7 @@ public enum SettingsConformance {
             for key in try await settings.list(startingWith: "conformance.").names { try await settings.remove(key) }
         }
 
-        /// Values come back as they went in; removing is final, and may be repeated.
+        /// Checks that values are returned unchanged, and that removing is permanent and idempotent.
         private mutating func checkValues() async throws(ConnectorError) {
             let values: [JSONValue] = ["text", 7, 0.5, true, [1, "a", nil], ["a": ["b": false]], ""]
             for value in values {
@@ -70,7 +70,7 @@ public enum SettingsConformance {
             expect(gone == nil, "a removed setting still has the value \(gone ?? .null)")
         }
 
-        /// A change of several settings is told as one, and found in the list.
+        /// Checks that a change of several settings emits one event, and appears in the list.
         private mutating func checkChanges() async throws(ConnectorError) {
             try await settings.set(1, for: "conformance.c")
             let changes = settings.changes()
@@ -81,10 +81,10 @@ public enum SettingsConformance {
             expect(list == ["conformance.a": "x", "conformance.b": 2], "after \(expected) the list is \(list)")
             expect(list.names == list.names.sorted(), "the list is not in the order of the keys: \(list.names)")
             let told = await first(of: changes)
-            expect(told?.change == change, "the change \(expected) was told as \(told?.change.json ?? "nothing")")
+            expect(told?.change == change, "the change \(expected) was reported as \(told?.change.json ?? "nothing")")
         }
 
-        /// Changes that come at once all take effect.
+        /// Checks that concurrent changes all take effect.
         private mutating func checkConcurrency() async throws(ConnectorError) {
             let keys = (0..<20).map { "conformance.at-once.\($0)" }
             let failures = await withTaskGroup(of: ConnectorError?.self) { [settings] group in
@@ -96,12 +96,12 @@ public enum SettingsConformance {
                 }
                 return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
             }
-            for failure in failures { find("one of 20 changes at once failed: \(failure)") }
+            for failure in failures { find("one of 20 concurrent changes failed: \(failure)") }
             let kept = try await settings.list(startingWith: "conformance.at-once.").members.count
-            expect(kept == keys.count, "\(kept) of 20 changes at once took effect")
+            expect(kept == keys.count, "\(kept) of 20 concurrent changes took effect")
         }
 
-        /// What is no key or no value is `invalid`.
+        /// Checks that an invalid key or value is rejected as `invalid`.
         private mutating func checkRefusals() async {
             await expectInvalid("the key \"a/b\"") { settings throws(ConnectorError) in
                 try await settings.set(1, for: "a/b")

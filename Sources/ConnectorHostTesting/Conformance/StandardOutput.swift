@@ -11,13 +11,13 @@ internal import Synchronization
 
 /// Detects writes to this process's standard output.
 enum StandardOutput {
-    /// Limits the process to one watch at a time, since it has one standard output.
-    private static let turn = AsyncLock()
+    /// Serializes watches, because the process has one standard output.
+    private static let mutex = AsyncLock()
 
-    /// Runs checks, and adds a finding if they wrote to standard output. The text is written out afterwards.
+    /// Runs checks, and adds a finding if they wrote to standard output. The text is forwarded afterwards.
     static func watched(_ body: () async -> [PluginConformance.Finding]) async -> [PluginConformance.Finding] {
-        await turn.lock()
-        defer { turn.unlock() }
+        await mutex.lock()
+        defer { mutex.unlock() }
         guard let file = unsafe tmpfile() else { return await body() }
         defer { unsafe fclose(file) }
         let watched = unsafe fileno(file)

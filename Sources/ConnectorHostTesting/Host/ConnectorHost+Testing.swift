@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 public import Logging
 
 extension ConnectorHost {
-    /// Makes a host that reads no files but the plugins' own, with a clock that the test moves.
+    /// Creates a host that reads no files except the plugins', with a clock that the test moves.
     ///
     /// ```swift
     /// let clock = ManualHostClock()
@@ -26,11 +26,11 @@ extension ConnectorHost {
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
     ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
-    ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. By default
-    ///     it draws the longest, so that the wait is predictable.
-    ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses it passes a directory of its own.
-    ///   - logger: Where the host and the plugins write; nowhere by default.
-    /// - Throws: Every fault in the text.
+    ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
+    ///     returns the argument, so that waits are predictable.
+    ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses storage must pass a directory.
+    ///   - logger: The logger of the host and the plugins; by default, logs nothing.
+    /// - Throws: A `ConfigurationErrors` with every fault in the text.
     public static func testing(
         _ connectors: String,
         plugins: [String] = [],
@@ -63,8 +63,8 @@ extension ConnectorHost {
 
     /// The first report that satisfies a condition, starting with the current one.
     ///
-    /// Use it to await what the host does by itself, such as healing a gate. Cancelling the task returns the current
-    /// report.
+    /// Use it to await actions that the host takes automatically, such as reopening a gate. Cancelling the task returns
+    /// the current report.
     public func report(where isWanted: @Sendable (Report) -> Bool) async -> Report {
         for await report in reports where isWanted(report) { return report }
         return report

@@ -4,9 +4,11 @@
 internal import ConnectorBase
 public import ConnectorCapabilities
 
-/// A plugin of `analytics/1` whose vendor takes events in the form they come in, so that nothing parses them on the way.
+/// A plugin of `analytics/1` whose vendor takes events as the host sends them, so that the adapter passes them on
+/// unparsed.
 ///
-/// A batch whose events are all complete and in plain form arrives as texts; any other batch as ``AnalyticsEvent``s.
+/// A batch whose events are all complete and in plain form arrives as text; any other batch arrives as
+/// ``AnalyticsEvent``s.
 public protocol AnalyticsTextPlugin: AnalyticsPlugin {
     /// Delivers events, and returns an answer for each, in their order.
     ///

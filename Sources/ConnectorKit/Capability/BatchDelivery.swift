@@ -6,12 +6,12 @@ public import ConnectorCapabilities
 /// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
 /// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It
-/// rejects that item and delivers the others. A transient failure ends the delivery, and the remaining items are to be
-/// retried.
+/// rejects that item and delivers the others. A transient failure ends the delivery; the answers ask the host to retry
+/// the remaining items.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
-    /// The greatest size of the items of one request, in bytes, each with one byte of separator.
+    /// The greatest total size of the items of one request, in bytes, counting one separator byte per item.
     public var batchBytes: Int
     /// The most items in one request.
     public var batchCount: Int
@@ -38,7 +38,7 @@ public struct BatchDelivery: Sendable {
         encode: (Item) throws -> [UInt8],
         send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
-        // The loops are compiled once, for no type of item: unspecialised, they take most of an adapter's time.
+        // The loops are not generic over the item: unspecialised, they would take most of an adapter's time.
         try await deliver(items.count) { index in
             try encode(items[index])
         } send: { batch, encoded in
@@ -91,7 +91,7 @@ public struct BatchDelivery: Sendable {
         return progress.retrying(PluginError(.failed, "not delivered"))
     }
 
-    /// The items in runs within the limits, the last run first.
+    /// The items grouped into batches within the limits, the last batch first.
     private func batches(of indices: [Int], _ encoded: [[UInt8]]) -> [[Int]] {
         var batches: [[Int]] = []
         var bytes = 0
@@ -132,7 +132,7 @@ public struct BatchDelivery: Sendable {
 }
 
 extension [UInt8] {
-    /// Adds encoded items with a byte between each two; many times faster than the standard library's `joined`.
+    /// Appends encoded items with a separator between them; many times faster than the standard library's `joined`.
     package mutating func append(_ items: [[UInt8]], separator: UInt8) {
         reserveCapacity(count + items.reduce(0) { $0 + $1.count + 1 } + 16)
         for (index, item) in items.enumerated() {

@@ -9,7 +9,7 @@ public protocol DatabasePlugin: Plugin {
     /// Stores a new record.
     ///
     /// - Parameters:
-    ///   - record: Its members.
+    ///   - record: The record's members.
     ///   - collection: The collection to store it in.
     ///   - id: The record's id; nil lets the vendor choose.
     /// - Throws: A ``PluginError`` of status `conflict` if the id is taken.
@@ -24,9 +24,9 @@ public protocol DatabasePlugin: Plugin {
     ///
     /// - Parameters:
     ///   - id: The record's id.
-    ///   - record: The new members, all of them.
+    ///   - record: All new members.
     ///   - collection: The collection that holds it.
-    ///   - version: The version that the record must still have; nil replaces any.
+    ///   - version: The version that the record must still have; nil replaces any version.
     /// - Throws: A ``PluginError`` of status `conflict` if the record has another version, `notFound` if it does not
     ///   exist, `unsupported` if a version is given and the vendor has none.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
@@ -87,7 +87,8 @@ extension DatabasePlugin {
         return object
     }
 
-    /// Checks a name that becomes one segment of a URL: not empty, and not `.` or `..`, which servers resolve.
+    /// Checks a name that becomes one segment of a URL: not empty, and not `.` or `..`, which servers resolve as
+    /// relative paths.
     private func name(_ text: String, _ what: String) throws(PluginError) -> String {
         guard !text.isEmpty, text != ".", text != "..", text.utf8.count <= 1024 else {
             throw PluginError(.invalid, "\(what) is \"\(text.prefix(40))\"; it must be a name of 1 to 1024 bytes")

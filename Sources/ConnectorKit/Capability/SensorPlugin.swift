@@ -8,7 +8,7 @@ public import ConnectorCapabilities
 public protocol SensorPlugin: Plugin {
     /// The newest reading of each sensor.
     ///
-    /// - Parameter sensor: The only sensor asked for; nil for all.
+    /// - Parameter sensor: The requested sensor; nil for all.
     /// - Throws: A ``PluginError`` of status `notFound` if there is no such sensor.
     func latest(of sensor: String?) async throws -> [SensorReading]
 
@@ -33,7 +33,7 @@ extension SensorPlugin {
 extension Events {
     /// Emits new readings in one event, `SensorReading.event`.
     ///
-    /// - Throws: A ``PluginError`` if they are more than an event holds, some 400 readings.
+    /// - Throws: A ``PluginError`` if they exceed the size of one event, which is about 400 readings.
     public func emit(_ readings: [SensorReading]) throws(PluginError) {
         try emit(SensorReading.event, .array(readings.map(\.json)))
     }

@@ -6,13 +6,13 @@ public import ConnectorCapabilities
 
 /// A plugin of `settings/1`. Its manifest names the service `events/1`, and omits the operations that it cannot do.
 public protocol SettingsPlugin: Plugin {
-    /// Every setting that has a value, which may be a default.
+    /// The value of every setting that has one, defaults included.
     func settings() async throws -> JSONObject
 
-    /// Changes several settings: all of them, or none if it throws.
+    /// Changes several settings atomically: all of them, or none if it throws.
     ///
-    /// Changes that come at once take effect one after the other. Each one emits `SettingsChange.event`, in that order,
-    /// with the values that it changed.
+    /// Concurrent changes take effect one after the other. Each emits `SettingsChange.event`, in that order, with the
+    /// values that it changed.
     ///
     /// - Throws: A ``PluginError`` of status `invalid` for a value of the wrong type, `tooLarge` beyond the plugin's
     ///   limits, `unavailable` if the change could not be stored.
@@ -29,7 +29,7 @@ extension SettingsPlugin {
     /// The operation `set`.
     public func set(key: String, value: JSONValue) async throws {
         guard value != .null else {
-            throw PluginError(.invalid, "null is no value of a setting; remove \"\(key.prefix(40))\" instead")
+            throw PluginError(.invalid, "a setting cannot be null; remove \"\(key.prefix(40))\" instead")
         }
         try await change(key, to: value)
     }

@@ -3,22 +3,22 @@
 
 public import ConnectorBase
 
-/// The failure of a plugin's call, in the form that crosses the line.
+/// The failure of a plugin's call, in the form that crosses the ABI.
 public struct PluginError: Error, Sendable, Hashable {
     /// The kind of failure.
     public var status: PluginStatus
-    /// One sentence for a person, with the vendor's own words, never a secret; at most 967 bytes cross the line.
+    /// One sentence for a person, with the vendor's own words, never a secret; cut to 967 bytes.
     public var message: String
     /// Whether the same call may succeed later.
     public var isRetryable: Bool
     /// The wait before the next attempt, if the vendor gave one.
     public var retryAfter: Duration?
-    /// The source of the failure: a vendor's name, `http`, `errno`; at most 31 bytes cross the line.
+    /// The source of the failure: a vendor's name, `http`, `errno`; cut to 31 bytes.
     public var domain: String
     /// The vendor's or system's own number, such as the HTTP status; 0 if there is none.
     public var detail: Int32
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - status: The kind of failure.
@@ -43,7 +43,7 @@ public struct PluginError: Error, Sendable, Hashable {
         self.detail = detail
     }
 
-    /// Converts any error that an author's code threw.
+    /// Converts any error that the plugin's code threw.
     public init(_ error: any Error) {
         switch error {
         case let error as PluginError: self = error
@@ -53,7 +53,7 @@ public struct PluginError: Error, Sendable, Hashable {
         }
     }
 
-    /// Converts an error of the shared values, such as a model that does not fit.
+    /// Converts an error of the shared value types, such as a model that JSON does not fit.
     public init(_ error: ConnectorError) {
         let objections: Set<ConnectorError.Code> = [
             .syntax, .invalidValue, .wrongType, .missingValue, .unknownKey,

@@ -7,7 +7,7 @@ internal import ConnectorBase
 ///
 /// A struct, so that statuses can be added without breaking a `switch` elsewhere.
 public struct PluginStatus: RawRepresentable, Sendable, Hashable {
-    /// The number that crosses the line.
+    /// The number in the ABI.
     public var rawValue: Int32
 
     /// Accepts any number; the host treats an unknown one as ``failed``.
@@ -29,7 +29,7 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let conflict = Self(rawValue: 6)
     /// Too many calls.
     public static let rateLimited = Self(rawValue: 7)
-    /// The vendor cannot be reached, or says that it cannot serve now.
+    /// The vendor cannot be reached, or reports that it is temporarily unavailable.
     public static let unavailable = Self(rawValue: 8)
     /// The deadline passed.
     public static let timedOut = Self(rawValue: 9)
@@ -39,20 +39,20 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     public static let denied = Self(rawValue: 11)
     /// More bytes than a limit allows.
     public static let tooLarge = Self(rawValue: 12)
-    /// The answer breaks the vendor's protocol: it is cut short, or comes from a proxy in between.
+    /// The answer breaks the vendor's protocol: it is truncated, or comes from a proxy in between.
     public static let protocolViolation = Self(rawValue: 13)
     /// The gate is not open.
     public static let notOpen = Self(rawValue: 14)
     /// An argument breaks the rules of the ABI.
     public static let misuse = Self(rawValue: 102)
 
-    /// The status for a code of the shared values; nil if there is none.
+    /// The status for an error code; nil if there is none.
     init?(code: ConnectorError.Code) {
         guard let status = code.abiStatus else { return nil }
         self.init(rawValue: status)
     }
 
-    /// The code that reports and answers carry.
+    /// The error code that reports and answers carry.
     var code: ConnectorError.Code {
         ConnectorError.Code(abiStatus: rawValue) ?? .failed
     }

@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// An HTTP request. It holds placeholders for secrets, which the host replaces on the wire.
+/// An HTTP request. It holds placeholders for secrets, which the host replaces as it sends the request.
 public struct HTTPRequest: Sendable, Hashable {
     /// The method: `GET`, `POST`, …
     public var method: Method
@@ -18,7 +18,7 @@ public struct HTTPRequest: Sendable, Hashable {
     public var hasPlaceholdersInBody: Bool
     /// Whether the host compresses the body with gzip.
     public var isCompressed: Bool
-    /// The longest wait for the response; nil leaves the limit to the operation's deadline and the host.
+    /// The longest wait for the response; nil means the operation's deadline and the host's limit.
     public var timeout: Duration?
 
     /// The methods that vendors use.
@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable, Hashable {
         case delete = "DELETE"
     }
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ method: Method,
         _ url: HTTPURL,
@@ -56,7 +56,7 @@ public struct HTTPRequest: Sendable, Hashable {
         self.timeout = timeout
     }
 
-    /// Makes a request whose body is JSON, and says so in its `Content-Type`.
+    /// Creates a request with a JSON body and the matching `Content-Type`.
     public init(_ method: Method, _ url: HTTPURL, headers: HTTPFields = [:], json: JSONValue) {
         self.init(method, url, headers: headers, body: json.utf8())
         self.headers["Content-Type"] = "application/json"

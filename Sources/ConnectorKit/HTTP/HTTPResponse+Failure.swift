@@ -4,14 +4,14 @@
 public import ConnectorBase
 
 extension HTTPResponse {
-    /// The error that a response stands for, in the vocabulary that all vendors share.
+    /// The error that a response means, in the vocabulary that all vendors share.
     ///
     /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect comes from a proxy or a
     /// captive portal, and so does a web page under a status that means success or blames the request. Both yield
     /// `protocolViolation`, and the call may be retried.
     ///
     /// - Parameters:
-    ///   - vendor: The domain of the error.
+    ///   - vendor: The vendor's name, which becomes the error's domain.
     ///   - words: The vendor's words from the body; by default the beginning of the body.
     ///   - now: The time that a date in `Retry-After` is measured from.
     public func failure(vendor: String, words: String? = nil, now: Timestamp) -> PluginError {
@@ -35,7 +35,7 @@ extension HTTPResponse {
         (300..<400).contains(status) || (isPage && (isSuccess || status == 400 || status == 422))
     }
 
-    /// The error for an answer that is not the vendor's; its `Retry-After` does not count.
+    /// The error for an answer that is not the vendor's; ignores its `Retry-After`.
     func foreignAnswer(to vendor: String) -> PluginError {
         var message = "\(isPage ? "a web page" : "a redirect") (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }

@@ -15,10 +15,10 @@ public protocol HTTPService: Sendable {
 
 /// The service of a plugin whose manifest does not name `http/1`.
 public struct DeniedHTTP: HTTPService {
-    /// Makes a service that refuses every request.
+    /// Creates a service that refuses every request.
     public init() {}
 
-    /// Always throws.
+    /// Always throws `denied`.
     public func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         throw PluginError(.denied, "the manifest does not name the service http/1, or the host does not have it")
     }

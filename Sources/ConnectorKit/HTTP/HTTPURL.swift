@@ -5,8 +5,8 @@ internal import ConnectorBase
 
 /// An absolute `http` or `https` URL that only grows: by segments of its path, and by items of its query.
 ///
-/// Every addition is percent-encoded (RFC 3986), so foreign text can neither leave its place in the URL nor pass for a
-/// secret's placeholder.
+/// Every addition is percent-encoded (RFC 3986), so foreign text can neither escape its component of the URL nor
+/// imitate a secret's placeholder.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     private var base: String
     private var query: String

@@ -4,14 +4,14 @@
 public import ConnectorBase
 
 extension JSONValue {
-    /// JSON text without anything like a secret's placeholder: `{{` in a string becomes `{\u007b`.
+    /// JSON text in which nothing reads as a secret's placeholder: `{{` in a string becomes `{\u007b`.
     ///
     /// For bodies that hold both foreign text and a secret.
     public func utf8WithoutPlaceholders() -> [UInt8] {
         let brace = UInt8(ascii: "{")
         var bytes: [UInt8] = []
         for byte in utf8() {
-            // Outside strings, two opening braces never follow each other: an object starts with a name.
+            // Outside strings, two opening braces are never adjacent: an object starts with a name.
             if byte == brace, bytes.last == brace {
                 bytes += Array("\\u007b".utf8)
             } else {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stand-in for a secret configuration field, whose value the host inserts on the wire.
+/// A stand-in for a secret configuration field, whose value the host inserts as it sends a request.
 ///
 /// A plugin never sees the value. Write the placeholder into a URL, a header's value, or a body that is not sent
 /// verbatim; see `connector/services/http.h`.

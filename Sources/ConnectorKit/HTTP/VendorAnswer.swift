@@ -5,8 +5,8 @@ public import ConnectorBase
 
 /// The response that proves a vendor's success: its statuses, and the forms of its body.
 ///
-/// A status alone proves nothing: a proxy or a captive portal answers 200, or redirects to 200, with a page of its own.
-/// An adapter declares its vendor's answers beside its requests, and reads every response through one of them:
+/// A status alone proves nothing: a proxy or a captive portal returns 200, or redirects to 200, with its own page. An
+/// adapter declares its vendor's answers beside its requests, and reads every response through one of them:
 ///
 /// ```swift
 /// static let accepted = VendorAnswer("acme", [.object(#"with "success": true"#) { $0["success"] == true }])
@@ -24,8 +24,8 @@ public struct VendorAnswer: Sendable {
     /// Declares an answer.
     ///
     /// - Parameters:
-    ///   - vendor: The domain of errors.
-    ///   - statuses: The statuses of the answer.
+    ///   - vendor: The vendor's name, which becomes the domain of errors.
+    ///   - statuses: The HTTP statuses of the answer.
     ///   - forms: The accepted forms of the body.
     public init(_ vendor: String, statuses: ClosedRange<Int> = 200...200, _ forms: [Form]) {
         self.vendor = vendor
@@ -81,7 +81,7 @@ public struct VendorAnswer: Sendable {
                 guard Self.begins(response, with: word) else { return nil }
                 return .null
             case .json(let isAnswer):
-                // In a conditional expression, `nil` would become JSON's null.
+                // In a conditional expression, `nil` would become `JSONValue.null`.
                 guard let json, isAnswer(json) else { return nil }
                 return json
             }
@@ -99,7 +99,7 @@ public struct VendorAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - failure: Makes the error for a refusal by the vendor.
+    ///   - failure: Creates the error for a refusal by the vendor.
     /// - Throws: The failure for a status outside 2xx and 3xx. For any other response, redirects included, a
     ///   ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may be gone by then.
     public func body(
@@ -124,7 +124,7 @@ public struct VendorAnswer: Sendable {
         if response.isForeign { return response.foreignAnswer(to: vendor) }
         let expected = forms.map(\.name).joined(separator: " or ")
         let found = response.body.isEmpty ? "nothing" : "\"\(response.excerpt)\""
-        // If only JSON could be the answer, the position of the syntax error is the better message.
+        // If the answer must be JSON, the position of the syntax error is the better message.
         let reason = response.body.isEmpty ? nil : objection?.message
         return PluginError(
             .protocolViolation,

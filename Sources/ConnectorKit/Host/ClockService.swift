@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// The time and timers (`clock/1`); tests of the host can stop and move it.
+/// The time and timers (`clock/1`); a host under test may use a manual clock.
 public protocol ClockService: Sendable {
     /// The time of day. Can jump.
     var now: Timestamp { get }

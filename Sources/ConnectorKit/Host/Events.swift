@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct Events: Sendable {
     private let send: @Sendable (String, JSONValue) throws(PluginError) -> Void
 
-    /// Sends events to a closure, for tests.
+    /// Creates a service that passes events to a closure, for tests.
     public init(_ send: @escaping @Sendable (String, JSONValue) throws(PluginError) -> Void) {
         self.send = send
     }

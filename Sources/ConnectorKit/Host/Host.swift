@@ -3,8 +3,8 @@
 
 /// The services that the host lends one instance of a plugin.
 ///
-/// The host refuses a service that the manifest names neither as required nor as optional. Then `http` throws `denied`,
-/// `log` and `events` discard their input, `clock` is the system's, and `storage` is nil.
+/// The host withholds a service that the manifest names neither as required nor as optional. Then `http` throws
+/// `denied`, `log` and `events` discard their input, `clock` is the system's, and `storage` is nil.
 public struct Host: Sendable {
     /// HTTP requests to the hosts that the connector may reach (`http/1`).
     public var http: any HTTPService
@@ -18,7 +18,7 @@ public struct Host: Sendable {
     /// Values that survive a restart (`storage/1`); nil if the manifest does not name it.
     public var storage: (any StorageService)?
 
-    /// Makes a host from services, for tests.
+    /// Creates a host from services, for tests.
     public init(
         http: any HTTPService = DeniedHTTP(),
         log: Log = Log(level: .critical) { _, _, _ in },

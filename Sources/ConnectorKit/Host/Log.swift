@@ -30,7 +30,7 @@ public struct Log: Sendable {
     public let level: Level
     private let write: @Sendable (Level, String, JSONObject) -> Void
 
-    /// Writes lines to a closure, for tests.
+    /// Creates a log that passes lines to a closure, for tests.
     public init(level: Level, _ write: @escaping @Sendable (Level, String, JSONObject) -> Void) {
         self.level = level
         self.write = write

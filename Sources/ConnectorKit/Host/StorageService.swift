@@ -4,7 +4,8 @@
 /// A few values of the gate that survive a restart (`storage/1`): a cursor, a token, a setting. Not for secrets.
 ///
 /// Keys have 1 to 128 bytes, values at most 64 KiB, everything together at most 1 MiB. A change returns once it is on
-/// the disk, which takes milliseconds and blocks no thread of Swift's pool. The calls of one gate take effect in order.
+/// disk, which takes milliseconds and blocks no thread of Swift's cooperative pool. The calls of one gate take effect
+/// in order.
 public protocol StorageService: Sendable {
     /// Reads a value; nil if the key has none.
     func value(of key: String) async throws(PluginError) -> [UInt8]?

@@ -19,7 +19,7 @@ public struct SystemClock: ClockService {
         return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
     }
 
-    /// Suspends on Swift's own timers.
+    /// Suspends the task on the Swift runtime's timers.
     public func sleep(for duration: Duration) async throws(PluginError) {
         do {
             try await Task.sleep(for: duration)

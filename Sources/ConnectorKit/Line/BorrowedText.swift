@@ -3,7 +3,7 @@
 
 /// Text in the form that the host's C functions borrow: never null, with its length in bytes.
 struct BorrowedText {
-    /// One byte more than the text, so that empty text has an address too.
+    /// One byte longer than the text, so that an empty text has an address too.
     private let characters: [CChar]
 
     init(_ text: String) {

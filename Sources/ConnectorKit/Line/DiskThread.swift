@@ -11,10 +11,10 @@ internal import Synchronization
     import Glibc
 #endif
 
-/// Runs blocking disk work on a separate thread, so that it never blocks one of Swift's few threads.
+/// Runs blocking disk work on a separate thread, so that it never blocks the cooperative pool.
 ///
-/// Jobs run one at a time, in order. The thread starts with the first job and ends after the last: starting takes some
-/// 20 µs, against milliseconds for the disk, and an idle plugin has no thread.
+/// Jobs run one at a time, in order. The thread starts with the first job and exits after the last: starting costs
+/// about 20 µs, disk work milliseconds, and an idle plugin has no thread.
 final class DiskThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
@@ -41,7 +41,7 @@ final class DiskThread: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        // If no thread can be created, the caller does the work itself.
+        // If no thread can be created, the caller runs the job.
         if mustStart, !start() { work() }
     }
 

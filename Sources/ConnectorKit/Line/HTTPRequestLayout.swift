@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 
-/// A request in the form that the host borrows: the structs point into one run of bytes.
+/// A request in the form that the host borrows: the structs point into one buffer.
 struct HTTPRequestLayout {
     private var text: [CChar] = []
     private var fields: [(name: Range<Int>, value: Range<Int>)] = []

@@ -8,7 +8,7 @@ internal import ConnectorBase
 @safe
 struct HostClock: ClockService, @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (clock.h), and
-    // the connection lets no call through afterwards.
+    // the connection refuses calls afterwards.
     private let connection: HostConnection
     private let table: UnsafePointer<connector_clock>
 

@@ -5,7 +5,7 @@ internal import CConnector
 internal import ConnectorBase
 
 extension HostConnection {
-    /// The services that the host lends, as values for authors.
+    /// The services that the host lends, as values that authors use.
     func services() -> Host {
         var host = Host()
         if let table = unsafe table(CONNECTOR_LOG_SERVICE, as: connector_log.self) {

@@ -14,8 +14,8 @@ internal import Synchronization
 
 /// The host as one instance sees it, until the instance is destroyed.
 ///
-/// The connection counts every call of the host. ``close()`` awaits the calls on other threads and refuses later ones,
-/// so a task that outlives its instance finds the host closed instead of freed memory.
+/// The connection counts the calls into the host. ``close()`` waits for calls on other threads and refuses later ones,
+/// so a task that outlives its instance gets an error instead of touching freed memory.
 @safe
 final class HostConnection: @unchecked Sendable {
     // Sendable: `host` is a constant, nothing writes through it between `create` and `destroy`, its functions may be
@@ -43,7 +43,7 @@ final class HostConnection: @unchecked Sendable {
 
     /// Refuses further calls, and returns once no call is in progress.
     ///
-    /// The host's functions wait only for a disk, so this wait is short.
+    /// Blocks the calling thread, but not for long: the host's functions block on nothing but the disk.
     func close() {
         _ = usage.bitwiseOr(1, ordering: .acquiringAndReleasing)
         while usage.load(ordering: .acquiring) != 1 { _ = sched_yield() }

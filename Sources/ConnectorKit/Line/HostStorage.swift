@@ -8,7 +8,7 @@ internal import ConnectorBase
 @safe
 struct HostStorage: StorageService, @unchecked Sendable {
     // Sendable: the table is constant until `destroy` (host.h), its functions may be called from any thread (storage.h), and
-    // the connection lets no call through afterwards.
+    // the connection refuses calls afterwards.
     private let connection: HostConnection
     private let table: UnsafePointer<connector_storage>
     /// The thread for the host's functions, which block on the disk.

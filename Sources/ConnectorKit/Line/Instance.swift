@@ -3,7 +3,7 @@
 
 internal import CConnector
 
-/// A gate's instance of the author's type, which the host knows as `void *instance`.
+/// An instance of the author's type, to which the host's `void *instance` points.
 final class Instance<P: Plugin>: Sendable {
     let plugin: P
     let connection: HostConnection
@@ -20,7 +20,7 @@ final class Instance<P: Plugin>: Sendable {
         return unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeUnretainedValue()
     }
 
-    /// Runs an operation until its first suspension, and the rest of it on Swift's threads.
+    /// Runs an operation on the calling thread until its first suspension, and the rest on Swift's cooperative pool.
     func start(_ operation: UInt64, deadline: UInt64, _ work: @escaping Line.Work<P>) {
         calls.begin(operation)
         let task = Task.immediate {

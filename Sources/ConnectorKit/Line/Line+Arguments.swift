@@ -41,7 +41,7 @@ extension Line {
         return unsafe [UInt8](bytes)
     }
 
-    /// A copied `json` argument for a method that takes it as it is, which is preferred to one that takes it parsed.
+    /// Wraps a copied `json` argument for a method that takes it unparsed; preferred to the overload that parses.
     public static func argument(_ text: [UInt8], _ name: String) -> JSONText { JSONText(utf8: text) }
 
     /// Parses a copied `json` argument.
@@ -67,7 +67,7 @@ extension Line {
 
     /// Copies a `bytes` argument.
     ///
-    /// - Throws: A ``PluginError`` that names the argument if it is null with a length.
+    /// - Throws: A ``PluginError`` that names the argument if it is null with a nonzero length.
     public static func bytes(_ data: UnsafePointer<UInt8>?, _ length: UInt64, _ name: String) throws -> [UInt8] {
         guard let bytes = try unsafe optionalBytes(data, length, name) else {
             if length == 0 { return [] }

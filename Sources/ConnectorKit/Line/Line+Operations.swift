@@ -5,7 +5,7 @@ internal import CConnector
 internal import ConnectorBase
 
 extension Line {
-    /// An asynchronous operation with its arguments bound, ready to run on the author's type; returns nil without a
+    /// An asynchronous operation with its arguments bound, ready to run on the author's type; returns nil if it has no
     /// result.
     public typealias Work<P> = @Sendable (P) async throws -> [UInt8]?
 

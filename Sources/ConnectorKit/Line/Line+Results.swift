@@ -53,7 +53,7 @@ extension Line {
         length: UnsafeMutablePointer<UInt64>?
     ) throws {
         guard let length = unsafe length else {
-            throw PluginError(.misuse, "there is no place for a length", domain: "kit")
+            throw PluginError(.misuse, "the length pointer is null", domain: "kit")
         }
         unsafe length.pointee = UInt64(value.count)
         guard UInt64(value.count) <= capacity else {
@@ -61,7 +61,7 @@ extension Line {
         }
         guard !value.isEmpty else { return }
         guard let buffer = unsafe buffer else {
-            throw PluginError(.misuse, "there is no buffer", domain: "kit")
+            throw PluginError(.misuse, "the buffer is null", domain: "kit")
         }
         unsafe value.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }

@@ -4,7 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 
-/// The plugin line, which only a plugin's generated functions call.
+/// The boundary between C and Swift, which only a plugin's generated functions call.
 ///
 /// All the kit's unsafe code is in this folder. Its functions take the raw pointers of the C ABI and turn them into
 /// values before any author's code runs. `connector/plugin.h` and `connector/operation.h` give each pointer's owner,
@@ -24,7 +24,7 @@ public enum Line {
     /// `connector_plugin.cancel`
     public typealias Cancel = @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void
 
-    /// Makes the static table that a plugin's entry function returns. The table is never freed.
+    /// Creates the static table that a plugin's entry function returns. The table is never freed.
     public static func table(
         create: Create,
         open: Lifecycle,
@@ -64,7 +64,7 @@ public enum Line {
 
     // MARK: Life
 
-    /// Makes an instance of the author's type.
+    /// Creates an instance of the author's type.
     public static func create<P: Plugin>(
         _ type: P.Type,
         _ host: UnsafeRawPointer,
@@ -89,7 +89,7 @@ public enum Line {
         }
     }
 
-    /// Frees an instance: cancels its running calls, and cuts them off from the host.
+    /// Frees an instance: cancels its running calls, and refuses their further calls of the host.
     public static func destroy<P: Plugin>(_ type: P.Type, _ instance: UnsafeMutableRawPointer?) {
         guard let instance = unsafe instance else { return }
         let owned = unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeRetainedValue()

@@ -48,7 +48,7 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// Cancels a call's task; an unknown call is no error.
+    /// Cancels a call's task; an unknown call is not an error.
     func cancel(_ operation: UInt64) {
         let task = calls.withLock { calls -> Task<Void, Never>? in
             switch calls[operation] {

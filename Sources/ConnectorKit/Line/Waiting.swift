@@ -11,7 +11,7 @@ final class Waiting<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, PluginError>
 
     private struct State {
-        /// The host's name for the work, once it has started.
+        /// The host's id for the work, once it has started.
         var id: UInt64?
         var isCancelled = false
     }
@@ -29,7 +29,7 @@ final class Waiting<Value: Sendable>: Sendable {
         unsafe Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// The wait behind the `user` of a callback that is running for the only time.
+    /// Takes back the reference of a callback that is running, which happens once.
     static func consumed(_ user: UnsafeMutableRawPointer?) -> Waiting<Value>? {
         guard let user = unsafe user else { return nil }
         return unsafe Unmanaged<Waiting<Value>>.fromOpaque(user).takeRetainedValue()

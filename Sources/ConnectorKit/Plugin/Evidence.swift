@@ -12,7 +12,7 @@ public struct Evidence: Sendable, Hashable {
 
     /// Degrees of proof, weakest first.
     public enum Kind: String, Sendable, Hashable {
-        /// The configuration is complete; the vendor was not asked.
+        /// The configuration is complete; the vendor was not contacted.
         case configured
         /// The vendor answered.
         case reachable
@@ -20,17 +20,18 @@ public struct Evidence: Sendable, Hashable {
         case authenticated
     }
 
-    /// The vendor was not asked, because any request would leave a trace.
+    /// Evidence that the configuration is complete; the vendor was not contacted, because any request would leave a
+    /// trace.
     public static func configured(_ detail: String) -> Evidence {
         Evidence(kind: .configured, detail: detail)
     }
 
-    /// The vendor answered, which proves nothing about the credentials.
+    /// Evidence that the vendor answered, which proves nothing about the credentials.
     public static func reachable(_ detail: String) -> Evidence {
         Evidence(kind: .reachable, detail: detail)
     }
 
-    /// The vendor accepted the credentials, and would have refused wrong ones.
+    /// Evidence that the vendor accepted the credentials, and would have refused wrong ones.
     public static func authenticated(_ detail: String) -> Evidence {
         Evidence(kind: .authenticated, detail: detail)
     }

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `json` argument that nothing has parsed or checked: for methods that pass on what it holds.
+/// A `json` argument that was neither parsed nor checked, for methods that only pass it on.
 public struct JSONText: Sendable {
-    /// The text.
+    /// The text, as the host passed it.
     public let utf8: [UInt8]
 
     /// Wraps a text without checking it.

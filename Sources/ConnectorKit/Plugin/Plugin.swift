@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that talks to one vendor, which an author writes together with a manifest.
+/// A type that connects to one vendor, written together with a manifest.
 ///
 /// The manifest, `NAME.connector.json`, names the type as `swiftType` (by default its id with a capital first letter). The
 /// build tool plugin `ConnectorManifestPlugin` generates the exported functions from it. Each calls the method with its

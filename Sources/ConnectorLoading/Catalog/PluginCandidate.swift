@@ -3,22 +3,23 @@
 
 package import ConnectorManifest
 
-/// A plugin that was found and looks usable, judged by its file without running it.
+/// A plugin that was found and looks usable, from its file alone, without running it.
 package final class PluginCandidate: Sendable {
     /// The manifest.
     package let manifest: Manifest
-    /// The image's file; a foreign library's name if the dynamic linker is to find it.
+    /// The image's file; for a foreign library that the dynamic linker finds, its name.
     package let path: String
-    /// The sidecar, if it has one.
+    /// The path of the sidecar; nil if there is none.
     package let sidecar: String?
-    /// What is to be loaded.
+    /// How to load the image.
     package let image: Image
     /// The manifest's text in the image when it was examined; nil if only the sidecar has one.
     package let embeddedText: [UInt8]?
-    /// The libraries that the image named when it was examined; nil if that would have taken to read a large file.
+    /// The libraries that the image named when it was examined; nil if finding out would have meant reading a large
+    /// file.
     package let neededLibraries: [String]?
 
-    /// Makes a candidate of what was examined.
+    /// Creates a candidate from an examination.
     package init(
         manifest: Manifest,
         path: String,
@@ -35,10 +36,10 @@ package final class PluginCandidate: Sendable {
         self.neededLibraries = neededLibraries
     }
 
-    /// The plugin's id and version, for people.
+    /// The plugin's id and version, for messages.
     package var name: String { "\(manifest.id) \(manifest.version)" }
 
-    /// What is to be loaded.
+    /// How an image is loaded.
     package enum Image: Sendable {
         /// A file, whose bytes are checked and sealed.
         case file
@@ -46,7 +47,7 @@ package final class PluginCandidate: Sendable {
         case library(String)
     }
 
-    /// Whether an image still carries the manifest that selected this candidate.
+    /// Whether an image still has the manifest by which this candidate was selected.
     package func isDescribed(by image: some ManifestCarrier) -> Bool {
         let texts = image.manifestTexts()
         guard let embeddedText else { return texts.isEmpty }

@@ -4,16 +4,16 @@
 package import ConnectorManifest
 package import ConnectorPlatform
 
-/// Everything in the plugin directories, examined without running any of it.
+/// The contents of the plugin directories, examined without running any code.
 ///
 /// An unusable file that looks like a plugin is an entry too, with the reason. Creating a catalog blocks while it reads
-/// the start of every image, some 10 µs each. The value does not change afterwards: create a new one to look again.
+/// the start of every image, about 10 µs each. The value is a snapshot: create a new one to search again.
 package struct PluginCatalog: Sendable {
     /// The searched directories, in order.
     package let directories: [String]
     /// Whether the catalog refuses plugins that other users could change.
     package let requiresTrust: Bool
-    /// What is known of the directories that lead to plugins.
+    /// The cached trust of the directories that lead to plugins.
     package let trust = FileTrust()
     /// The entries, by directory, then by name.
     package private(set) var entries: [PluginEntry] = []
@@ -25,7 +25,7 @@ package struct PluginCatalog: Sendable {
     /// Searches directories and the folders directly inside them.
     ///
     /// - Parameters:
-    ///   - directories: Paths. A missing one is an error only if a plugin is not found.
+    ///   - directories: The paths to search. A missing directory is an error only if a plugin is not found.
     ///   - requiresTrust: Whether to refuse plugins that other users could change.
     package init(directories: [String], requiresTrust: Bool = false) {
         self.directories = directories
@@ -34,7 +34,7 @@ package struct PluginCatalog: Sendable {
         for directory in directories where seen.insert(directory).inserted {
             for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
         }
-        // A manifest in a plugin's source folder is not broken if the plugin's image was found elsewhere.
+        // A sidecar in a plugin's source folder is not broken if the plugin's image was found elsewhere.
         let usable = Set(entries.compactMap(\.candidate?.manifest.id))
         entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
         let serving = PluginLibraries.serving(entries)
@@ -68,14 +68,14 @@ package struct PluginCatalog: Sendable {
         return listing.folders
     }
 
-    /// The usable plugin of an id: the highest version, unless one is asked for.
+    /// The usable plugin with an id: the highest version, unless one is required.
     ///
     /// - Parameters:
-    ///   - id: As connectors name it.
+    ///   - id: The plugin's id, by which connectors name it.
     ///   - version: The required version; nil for the highest.
     /// - Throws: `ambiguous-plugin` if two files of that id and version differ; `denied` if other users could change the
-    ///   plugin and trust is required; the reason why the only file of that name is unusable; otherwise `unknown-plugin`
-    ///   with a suggestion and the searched directories.
+    ///   plugin and trust is required; the reason that the only file of that name is unusable; otherwise
+    ///   `unknown-plugin` with a suggestion and the searched directories.
     package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
         let suitable = all.filter { version == nil || $0.manifest.version == version }
@@ -96,7 +96,7 @@ package struct PluginCatalog: Sendable {
 
     /// The plugin of a file: an image, or a sidecar.
     ///
-    /// - Throws: The reason why the plugin is unusable.
+    /// - Throws: The reason that the plugin is unusable.
     package static func candidate(path: String) throws(ConnectorError) -> PluginCandidate {
         let entry = entry(path: path)
         if let candidate = entry.candidate { return candidate }
@@ -110,7 +110,7 @@ package struct PluginCatalog: Sendable {
         return PluginEntry(sidecar: path)
     }
 
-    /// The image and the sidecar that belong together, from the path of either; there is at least one of them.
+    /// The image and the sidecar that belong together, from the path of either; at least one is not nil.
     package static func place(of path: String) -> (image: String?, sidecar: String?) {
         let directory = path.contains("/") ? path.parentPath : "."
         func beside(_ names: [String]) -> String? {
@@ -136,7 +136,7 @@ package struct PluginCatalog: Sendable {
     }
 }
 
-/// Why there is no plugin of an id.
+/// The errors for a plugin that cannot be found.
 extension PluginCatalog {
     private func unusable(_ id: String, version: SemanticVersion?, others: [SemanticVersion]) -> ConnectorError {
         if let version, !others.isEmpty {
@@ -144,7 +144,7 @@ extension PluginCatalog {
             return ConnectorError(
                 .unknownPlugin,
                 "there is no version \(version) of the plugin \"\(id)\"",
-                fix: "ask for one of: \(found)",
+                fix: "use one of: \(found)",
                 cause: searched
             )
         }
@@ -170,7 +170,7 @@ extension PluginCatalog {
         )
     }
 
-    /// The searched directories, in words.
+    /// The searched directories, for messages.
     private var searched: String {
         guard !directories.isEmpty else { return "no directory was searched" }
         return "searched "

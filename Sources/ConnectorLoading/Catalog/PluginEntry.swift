@@ -8,7 +8,7 @@ internal import ConnectorPlatform
 package struct PluginEntry: Sendable {
     private let content: Content
 
-    /// An unusable entry is behind a reference, which keeps entries cheap to move.
+    /// An unusable entry is boxed, so that entries are cheap to move.
     private enum Content {
         case usable(PluginCandidate)
         indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
@@ -46,7 +46,7 @@ package struct PluginEntry: Sendable {
         }
     }
 
-    /// The first reason why the plugin is unusable; nil if the catalog found none.
+    /// The first reason that the plugin is unusable; nil if there is none.
     package var error: ConnectorError? {
         if case .unusable(_, _, _, let error) = content { error } else { nil }
     }
@@ -56,7 +56,7 @@ package struct PluginEntry: Sendable {
         if case .usable(let candidate) = content { candidate } else { nil }
     }
 
-    /// Whether it is a sound manifest without an image.
+    /// Whether this is a valid sidecar whose image does not exist.
     package var isNotBuilt: Bool { error?.code == .notFound && path == sidecar }
 
     /// The id in the manifest.
@@ -101,7 +101,7 @@ extension PluginEntry {
         }
     }
 
-    /// Examines a sidecar that has no image beside it: it names a foreign library, or something that is not built yet.
+    /// Examines a sidecar that has no image beside it: it names a foreign library, or its plugin is not built yet.
     package init(sidecar: String) {
         let (manifest, problems) = ManifestReading.readSidecar(sidecar)
         guard let manifest, problems.isEmpty else {

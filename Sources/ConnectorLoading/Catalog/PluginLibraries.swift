@@ -6,9 +6,9 @@ internal import ConnectorPlatform
 
 /// Libraries in plugin directories that are not plugins, but belong to one.
 package enum PluginLibraries {
-    /// The paths of the images without a manifest that usable plugins need, or such libraries in turn.
+    /// The paths of the images without a manifest that usable plugins need, directly or through each other.
     ///
-    /// It reads nothing if every image has a manifest.
+    /// Reads no file if every image has a manifest.
     package static func serving(_ entries: [PluginEntry]) -> Set<String> {
         var libraries = entries.filter { $0.error?.code == .noManifest }.map(\.path)
         guard !libraries.isEmpty else { return [] }

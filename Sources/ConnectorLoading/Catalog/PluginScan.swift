@@ -4,15 +4,15 @@
 import Dispatch
 internal import Synchronization
 
-/// Examines many images on several threads: each costs some 15 us, nearly all of it in the system.
+/// Examines many images on several threads. Each image costs about 15 µs, nearly all of it in system calls.
 package enum PluginScan {
     /// An image, and the sidecar beside it.
     package typealias Pair = (image: String, sidecar: String?)
 
-    /// The number of images that justifies a thread.
+    /// The number of images for which another thread pays.
     private static let batch = 32
 
-    /// Examines images; the entries are in the order of the pairs.
+    /// Examines images, and returns the entries in the order of the pairs. Blocks the calling thread.
     package static func entries(of pairs: [Pair]) -> [PluginEntry] {
         guard pairs.count > batch else { return pairs.map { PluginEntry(image: $0.image, sidecar: $0.sidecar) } }
         let batches = (pairs.count + batch - 1) / batch

@@ -5,15 +5,16 @@ package import ConnectorBase
 internal import ConnectorManifest
 package import ConnectorPlatform
 
-/// Who could change a plugin: its image, its sidecar, the libraries that it brings along, and the directories that lead there.
+/// Finds users who could change a plugin: its image, its sidecar, the libraries that it brings along, or the
+/// directories that contain them.
 ///
-/// A plugin runs with everything the process may do, so whoever can write one of these can do as much.
+/// A plugin runs with all permissions of the process, and so does any user who can write one of these.
 package enum PluginTrust {
-    /// Why users other than root and this process's own could change a plugin; empty if none can.
+    /// The reasons that users other than root and this process's user could change a plugin; empty if none can.
     ///
     /// - Parameters:
-    ///   - directories: The directories that were searched; one that the plugin lies in counts too.
-    ///   - trust: What is known of directories.
+    ///   - directories: The directories that were searched; those that contain the plugin are checked too.
+    ///   - trust: The cached trust of directories.
     package static func concerns(
         _ candidate: PluginCandidate,
         within directories: [String] = [],
@@ -29,14 +30,14 @@ package enum PluginTrust {
         }
     }
 
-    /// Why others could change a file in a plugin directory, usable or not; empty if none can.
+    /// The reasons that others could change a file in a plugin directory, usable or not; empty if none can.
     package static func concerns(_ entry: PluginEntry, within directories: [String], _ trust: FileTrust) -> [String] {
         if let candidate = entry.candidate { return concerns(candidate, within: directories, trust) }
         let image = entry.path == entry.sidecar ? nil : entry.path
         return concerns(image: image, sidecar: entry.sidecar, within: directories, trust)
     }
 
-    /// Why others could change an image, a sidecar, or the directories that hold them.
+    /// The reasons that others could change an image, a sidecar, or the directories that contain them.
     private static func concerns(
         image: String?,
         sidecar: String?,
@@ -68,8 +69,8 @@ package enum PluginTrust {
         return ConnectorError(
             .denied,
             "the plugin \"\(candidate.manifest.id)\" is not trusted: \(concerns.joined(separator: "; "))",
-            fix: "give its files, its libraries and the directories that lead to them to this user or to root, and let "
-                + "nobody else write them: chmod go-w"
+            fix: "make this user or root own its files, its libraries and the directories that lead to them, and let "
+                + "no other user write them: chmod go-w"
         )
     }
 }

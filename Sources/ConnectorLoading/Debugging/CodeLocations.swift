@@ -1,33 +1,34 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where addresses of an image's code come from: the functions by its symbols, the lines by what `-g` left in it.
+/// Maps code addresses to source locations: functions from the symbol table, lines from the debugging information of
+/// `-g`.
 ///
-/// Everything in the file is only a claim: damaged tables name nothing, or the wrong thing, and never trap.
+/// The file is untrusted: damaged tables yield no location or a wrong one, but never trap.
 package struct CodeLocations {
-    /// A place in the source.
+    /// A location in the source.
     package struct Location: Sendable, Hashable {
         /// The function's name in the image, as the linker knows it.
         package var function: String?
-        /// The source file and the line, as compilers print them.
+        /// The source file and the line, as `file:line`.
         package var source: String?
     }
 
     private let image: ELFImage
 
-    /// Larger sections are left unread.
+    /// Sections larger than this, in bytes, are not read.
     private static let sectionLimit = 64 << 20
-    /// `SHF_COMPRESSED`: a section of another form.
+    /// `SHF_COMPRESSED`: such sections are not read.
     private static let compressedFlag: UInt64 = 0x800
     /// `SHT_SYMTAB`: all symbols, also those that are not exported.
     private static let symbolSection: UInt32 = 2
 
-    /// Takes an image.
+    /// Creates a resolver for an image.
     package init(_ image: ELFImage) {
         self.image = image
     }
 
-    /// The places of some addresses, in one pass over the image.
+    /// The locations of addresses, found in one pass over the image.
     package func locations(of addresses: [UInt64]) -> [Location] {
         zip(functions(at: addresses), lines(at: addresses)).map { Location(function: $0, source: $1) }
     }
@@ -48,7 +49,7 @@ package struct CodeLocations {
                     let value = image.bytes.integer(at: entry + 8, as: UInt64.self),
                     let size = image.bytes.integer(at: entry + 16, as: UInt64.self)
                 else { break }
-                // Functions, also those that choose another one.
+                // STT_FUNC and STT_GNU_IFUNC.
                 guard info & 15 == 2 || info & 15 == 10, Int(name) < texts.size else { continue }
                 for place in addresses.indices where names[place] == nil && addresses[place] &- value < size {
                     let (text, overflow) = texts.offset.addingReportingOverflow(Int(name))

@@ -5,13 +5,13 @@ internal import ConnectorBase
 package import ConnectorPlatform
 
 extension CrashNote {
-    /// The note with the functions and lines of its places, as far as the files tell.
+    /// The note with the functions and lines of its addresses, as far as the files contain them.
     ///
-    /// It reads the files now, not when the process ended, so a file that has changed since then tells nothing. It reads each file
+    /// Reads the files now, not when the process ended, so a file that has changed since is ignored. Reads each file
     /// once, and blocks meanwhile.
     package func withSymbols() -> CrashNote {
         var note = self
-        // A return address stands behind the call, which may be the last instruction of its function.
+        // A return address is after the call, which may be the last instruction of its function.
         let own = path.flatMap { path in
             offset.flatMap { Self.address($0) }.map { (path, isRunning ? $0 : $0 &- 1) }
         }
@@ -36,7 +36,7 @@ extension CrashNote {
         return note
     }
 
-    /// The image in a file, if it is the one that the process had.
+    /// The image in a file, if it is the one that the process had loaded.
     private func unchangedImage(_ file: String) -> ELFImage? {
         guard file.hasPrefix("/"), !file.hasPrefix("/proc/"), let bytes = try? ImageBytes(path: file),
             UInt64(clamping: bytes.identity.modified)

@@ -3,14 +3,14 @@
 
 /// A position in the bytes of a section of debugging information (DWARF).
 ///
-/// Reading past the end gives zeros, and says so.
+/// Reading past the end yields zeros, and sets ``isExhausted``.
 struct DebugBytes {
     private let bytes: [UInt8]
-    /// Where the next value begins.
+    /// The offset of the next value in the section.
     private(set) var offset: Int
-    /// Where the readable part ends.
+    /// The offset at which the readable part ends.
     private(set) var end: Int
-    /// Whether something was asked for that is not there.
+    /// Whether a read went past the end.
     private(set) var isExhausted = false
 
     /// Starts at the beginning of a section.
@@ -20,10 +20,10 @@ struct DebugBytes {
         end = bytes.count
     }
 
-    /// How many bytes are left.
+    /// The number of bytes not yet read.
     var remaining: Int { end - offset }
 
-    /// Moves on; past the end only to the end.
+    /// Advances by a number of bytes, at most to the end.
     mutating func skip(_ count: UInt64) {
         guard let count = Int(exactly: count), count <= remaining else {
             offset = end
@@ -33,7 +33,7 @@ struct DebugBytes {
         offset += count
     }
 
-    /// The next bytes as a part of their own, behind which this goes on.
+    /// Splits off the next bytes; this position continues after them.
     mutating func part(_ count: UInt64) -> DebugBytes {
         var part = self
         skip(count)
@@ -41,14 +41,14 @@ struct DebugBytes {
         return part
     }
 
-    /// The same bytes from an offset of the section on.
+    /// A position at another offset of the same section.
     func moved(to place: UInt64) -> DebugBytes {
         var moved = self
         moved.offset = Int(exactly: place).map { min($0, end) } ?? end
         return moved
     }
 
-    /// A number of up to eight bytes, the least significant first.
+    /// Reads a little-endian number of up to eight bytes.
     mutating func number(_ size: Int) -> UInt64 {
         guard size <= remaining, size <= 8 else {
             skip(UInt64(size))
@@ -59,10 +59,10 @@ struct DebugBytes {
         return (0..<size).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
     }
 
-    /// A number in LEB128; bits beyond 64 are dropped.
+    /// Reads an unsigned LEB128 number; bits beyond 64 are dropped.
     mutating func unsigned() -> UInt64 { leb128().value }
 
-    /// A signed number in LEB128.
+    /// Reads a signed LEB128 number.
     mutating func signed() -> Int64 {
         let (value, shift, isNegative) = leb128()
         return Int64(bitPattern: isNegative && shift < 64 ? value | .max << shift : value)
@@ -78,7 +78,7 @@ struct DebugBytes {
         }
     }
 
-    /// A text up to its NUL; cut where it is longer than any path.
+    /// Reads a text up to its NUL, cut if it is longer than any path.
     mutating func text() -> String {
         let start = offset
         while offset < end, bytes[offset] != 0 { offset += 1 }

@@ -1,16 +1,16 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One unit of `.debug_line`: a program that lists which line of the source each instruction comes from (DWARF 2 to 5, chapter 6.2).
+/// One unit of `.debug_line`: a program that yields the source line of each instruction (DWARF 2 to 5, chapter 6.2).
 struct LineProgram {
-    /// An instruction's line.
+    /// The source line of an instruction.
     struct Row {
         var address: UInt64 = 0
         var file: UInt64 = 1
         var line: Int64 = 1
     }
 
-    /// What a unit needs of other sections.
+    /// The string sections that a unit refers to.
     struct Texts {
         /// `.debug_line_str`
         var lines: DebugBytes
@@ -27,10 +27,10 @@ struct LineProgram {
     private var directories: [String] = []
     private var files: [(name: String, directory: UInt64)] = []
 
-    /// More files than any unit has.
+    /// The most files to read of a unit; real units have far fewer.
     private static let fileLimit = 65_536
 
-    /// Reads the header of the next unit, and moves behind the unit. Nil for one of a form that is not known.
+    /// Reads the header of the next unit, and moves past the unit; nil for an unknown format.
     init?(_ section: inout DebugBytes, _ texts: Texts) {
         var offsetSize = 4
         var length = section.number(4)
@@ -58,7 +58,7 @@ struct LineProgram {
 
     // MARK: Files
 
-    /// The lists of versions 2 to 4, each of which an empty name ends.
+    /// Reads the lists of versions 2 to 4, each terminated by an empty name.
     private mutating func readLists(_ unit: inout DebugBytes) -> Bool {
         directories = [""]
         files = [("", 0)]
@@ -76,7 +76,7 @@ struct LineProgram {
         return !unit.isExhausted
     }
 
-    /// The tables of version 5, which say themselves what they consist of.
+    /// Reads the tables of version 5, which describe their own format.
     private mutating func readEntries(_ unit: inout DebugBytes, _ texts: Texts, _ offsetSize: Int) -> Bool {
         guard let directories = Self.entries(&unit, texts, offsetSize),
             let files = Self.entries(&unit, texts, offsetSize)
@@ -117,7 +117,7 @@ struct LineProgram {
         case other
     }
 
-    /// A value of one of the forms that compilers use here; nil for others.
+    /// Reads a value in one of the forms that compilers use here; nil for any other form.
     private static func value(_ form: UInt64, _ unit: inout DebugBytes, _ texts: Texts, _ offsetSize: Int) -> Value? {
         switch form {
         case 0x08: return .text(unit.text())
@@ -138,7 +138,7 @@ struct LineProgram {
         return .other
     }
 
-    /// The path of a row's file; nil if the unit has none of that number.
+    /// The path of a row's file; nil if the unit has no file of that number.
     func path(of row: Row) -> String? {
         guard let index = Int(exactly: row.file), files.indices.contains(index) else { return nil }
         let (name, directory) = files[index]
@@ -151,7 +151,7 @@ struct LineProgram {
 
     // MARK: Lines
 
-    /// Runs the program, which tells of each row how far its instructions reach.
+    /// Runs the program, and passes each row with the address at which its instructions end.
     mutating func run(_ body: (_ row: Row, _ end: UInt64) -> Void) {
         var row = Row()
         var last: Row?

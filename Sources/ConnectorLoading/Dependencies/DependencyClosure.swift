@@ -7,31 +7,32 @@ internal import ConnectorPlatform
 package struct DependencyClosure {
     /// One image of the closure.
     package struct Member {
-        /// As its first requester names it; the root's path.
+        /// The name by which its first requester names it; for the root, the path.
         package var name: String
-        /// The file; nil if it is missing, or loaded from a file that is gone.
+        /// The file; nil if it is missing, or was loaded from a file that no longer exists.
         package var path: String?
-        /// The index of the member that asked for it first; nil for the root.
+        /// The index of the member that first requested it; nil for the root.
         package var requester: Int?
-        /// Whether the process has it already.
+        /// Whether the process has already loaded it.
         package var isLoaded: Bool
         /// Whether it was found relative to its requester.
         package var isRelativeToOrigin: Bool
         /// The folders in which the dynamic linker looks for it, in order.
         package var folders: [String] = []
-        /// What it exports and needs, if its file can be read.
+        /// The image and its dynamic section; nil if its file cannot be read.
         package var contents: (image: ELFImage, dynamic: DynamicSection)?
 
-        /// Whether it is not on this system.
+        /// Whether the library is not on this system.
         package var isMissing: Bool { path == nil && !isLoaded }
     }
 
-    /// The program, whose `DT_RPATH` holds for all that it loads.
+    /// The program, whose `DT_RPATH` applies to everything that it loads.
     private let program = LibrarySearch.Requester.program
-    /// The root, then its needs, then theirs: the order in which symbols are looked up.
+    /// The members in breadth-first order, the root first: the order in which symbols are looked up.
     private(set) var members: [Member]
 
-    /// More members, and names of members, than any program has. Cycles add none, because each name is followed once.
+    /// The most members, and names of members, to follow; no program has more. Cycles end, because each name is
+    /// followed once.
     private static let (memberLimit, nameLimit) = (512, 1024)
 
     /// Finds all dependencies of an image.
@@ -50,7 +51,7 @@ package struct DependencyClosure {
             let loaded = image.architecture == .host ? LoadedLibraries.current() : []
         #endif
         var known: Set<String> = []
-        // One file may have many names.
+        // One file may be found under many names.
         var files: Set<FileIdentity> = [image.bytes.identity]
         var next = 0
         while next < members.count, members.count < Self.memberLimit, known.count < Self.nameLimit {
@@ -89,14 +90,14 @@ package struct DependencyClosure {
     }
 
     #if os(Linux)
-        /// The library of this process that the dynamic linker takes for a name; nil if it looks for a file.
+        /// The loaded library that the dynamic linker reuses for a name; nil if it searches for a file.
         private static func member(
             _ loaded: [LoadedLibraries.Library],
             named name: String,
             requester: Int
         ) -> Member? {
             let library = loaded.first { $0.answers(to: name) }
-            // A library without a name of its own goes by the one that another image asked for it by.
+            // A library without a soname is known by the name under which another image requested it.
             guard library != nil || (!name.contains("/") && DynamicLinker.keep(loaded: name)) else { return nil }
             let file = (library ?? loaded.first { $0.path.lastPathComponent == name })?.file
             let image = file.flatMap { try? ELFImage(ImageBytes(path: $0)) }
@@ -111,7 +112,7 @@ package struct DependencyClosure {
         }
     #endif
 
-    /// The versions of its symbols that a library defines; nil if that cannot be told.
+    /// The symbol versions that a library defines; nil if unknown.
     package func versions(of library: String) -> Set<String>? {
         guard let provider = members.first(where: { $0.name == library || $0.soname == library }),
             let (image, dynamic) = provider.contents
@@ -120,7 +121,7 @@ package struct DependencyClosure {
         return present.isEmpty ? nil : present
     }
 
-    /// The names from the root's dependency down to a member: the reason why it is needed.
+    /// The names from the root's dependency down to a member, which explain why it is needed.
     package func chain(to index: Int) -> [String] {
         var names: [String] = []
         var current: Int? = index
@@ -131,7 +132,7 @@ package struct DependencyClosure {
         return names.reversed()
     }
 
-    /// The member as the search for its own dependencies sees it.
+    /// The member in the form that the search for its dependencies takes.
     private func requester(_ index: Int) -> LibrarySearch.Requester {
         var requester = LibrarySearch.Requester(
             origin: members[index].origin,
@@ -140,7 +141,7 @@ package struct DependencyClosure {
         )
         var current: Int? = index
         while let index = current {
-            // An image with a RUNPATH has its RPATH ignored.
+            // The linker ignores the RPATH of an image with a RUNPATH.
             if members[index].runpath == nil, let rpath = members[index].rpath {
                 requester.rpath += SearchPath.folders(rpath, origin: members[index].origin)
             }
@@ -153,7 +154,7 @@ package struct DependencyClosure {
 }
 
 extension DependencyClosure.Member {
-    /// Its own name.
+    /// The library's soname; nil if it has none or cannot be read.
     package var soname: String? {
         contents.flatMap { image, dynamic in dynamic.soname.flatMap { image.string(dynamic, at: $0) } }
     }
@@ -166,10 +167,11 @@ extension DependencyClosure.Member {
         contents.flatMap { image, dynamic in dynamic.rpath.flatMap { image.string(dynamic, at: $0) } }
     }
 
-    /// Its folder as the dynamic linker spells it: `..` behind a symbolic link leads elsewhere than the text says.
+    /// The folder of the file as the dynamic linker spells it: `..` after a symbolic link must not be resolved
+    /// textually.
     fileprivate var origin: String { (path ?? ".").rootedPath.parentPath }
 
-    /// Whether its own search path leads up from its folder, which then must be laid out as it is on disk.
+    /// Whether its search path leads up from its folder, so that a copy must keep the layout on disk.
     package var climbsFromOrigin: Bool {
         [runpath, rpath].contains { list in
             list?.split(separator: ":").contains { $0.contains("ORIGIN") && $0.contains("..") } ?? false

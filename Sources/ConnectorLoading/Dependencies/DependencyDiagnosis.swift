@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// The dynamic linker's objections to an image, found without running it and phrased to help.
+/// The reasons that the dynamic linker would refuse an image, found without running it, each with a fix.
 package struct DependencyDiagnosis {
     private let closure: DependencyClosure
     private let path: String
@@ -16,12 +16,12 @@ package struct DependencyDiagnosis {
         path = closure.members.first?.name ?? ""
         problems = Self.missing(closure)
         for member in closure.members where !member.isLoaded { checkVersions(of: member) }
-        // A missing library could define any symbol.
+        // Symbols cannot be checked then: a missing library could define any of them.
         guard problems.isEmpty else { return }
         for member in closure.members where !member.isLoaded { checkSymbols(of: member) }
     }
 
-    /// The libraries that are not there, each with the chain of those that lead to it.
+    /// The missing libraries, each with the chain of libraries that need it.
     package static func missing(_ closure: DependencyClosure) -> [ConnectorError] {
         closure.members.indices.filter { closure.members[$0].isMissing }.map { index in
             let chain = closure.chain(to: index)
@@ -35,7 +35,7 @@ package struct DependencyDiagnosis {
         }
     }
 
-    /// The reason why the dynamic linker refused an image, found from the image's dependencies.
+    /// The reason that the dynamic linker refused an image, found from the image's dependencies.
     package static func refusal(
         _ image: ELFImage,
         _ dynamic: DynamicSection,
@@ -60,7 +60,7 @@ package struct DependencyDiagnosis {
                 let (library, libraryDynamic) = provider.contents
             else { continue }
             let present = library.definedVersions(libraryDynamic)
-            // A library without any versions only makes the dynamic linker print a warning.
+            // For a library without any versions, the dynamic linker only prints a warning.
             guard !present.isEmpty else { continue }
             let missing = need.versions.filter { !present.contains($0) }
             guard let first = missing.first else { continue }
@@ -89,7 +89,7 @@ package struct DependencyDiagnosis {
         let fix =
             family == "GLIBC"
             ? "build the plugin on a system with \(related.last ?? "an older glibc") or older, or update this system"
-            : "install a newer \(library.name), or build the plugin against the one that is here"
+            : "install a newer \(library.name), or build the plugin against the installed one"
         return ConnectorError(
             .missingSymbolVersion,
             "\(name) needs version \(version)\(others > 0 ? " and \(others) more" : "") of \(library.name), but \(library.path ?? library.name) has \(has)",
@@ -98,7 +98,7 @@ package struct DependencyDiagnosis {
         )
     }
 
-    /// Compares versions number by number: `GLIBC_2.9` stands before `GLIBC_2.34`.
+    /// Compares versions number by number: `GLIBC_2.9` precedes `GLIBC_2.34`.
     private static func precedes(_ first: String, _ second: String) -> Bool {
         func numbers(_ text: String) -> [Int] {
             text.split { !$0.isASCII || !$0.isNumber }.map { Int($0) ?? .max }

@@ -5,15 +5,15 @@ package import ConnectorBase
 
 /// An existing library of the system that a sidecar describes.
 ///
-/// It is not sealed but loaded as any program would load it: the process may already have it, and a second copy of
-/// SQLite, for example, would break the first one's locks.
+/// Loaded from its file like by any program, and not sealed: the process may already have it, and a second copy, for
+/// example of SQLite, would break the first one's locks.
 package struct ForeignLibrary {
-    /// As the dynamic linker knows it, such as `libz.so.1`.
+    /// The name that the dynamic linker resolves, such as `libz.so.1`.
     package let name: String
-    /// The sidecar that names it.
+    /// The sidecar that names the library, for messages.
     package let sidecar: String?
 
-    /// Loads the library by its name, or takes the one that is loaded.
+    /// Loads the library by its name, or returns the loaded one. Blocks; its constructors run.
     package func load() throws(ConnectorError) -> LoadedImage {
         let bytes = try ImageBytes(path: file())
         let image = try ELFImage(bytes)
@@ -31,7 +31,7 @@ package struct ForeignLibrary {
         throw Preflight.changed(bytes.path)
     }
 
-    /// The file that the dynamic linker takes for the name.
+    /// The file to which the dynamic linker resolves the name.
     package func file() throws(ConnectorError) -> String {
         #if os(Linux)
             if let loaded = LoadedLibraries.current().first(where: { $0.answers(to: name) }), let file = loaded.file {
@@ -46,7 +46,7 @@ package struct ForeignLibrary {
         )
     }
 
-    /// A library of this process that has the name and these very bytes; nil if there is none.
+    /// A loaded library with the same name and the same bytes; nil if there is none.
     package static func existing(
         _ image: ELFImage,
         _ dynamic: DynamicSection,

@@ -3,11 +3,11 @@
 
 /// The index of the system's libraries: `/etc/ld.so.cache`, as ldconfig(8) writes it (glibc, dl-cache.h).
 package struct LibraryCache {
-    /// Where every system with glibc keeps it.
+    /// The path on every system with glibc.
     package static let path = "/etc/ld.so.cache"
 
     private let bytes: ImageBytes
-    /// The offset of the current format: 0, or the end of a table of the old one.
+    /// The offset of the table in the current format: 0, or the end of a table in the old format.
     private let start: Int
     private let count: Int
 
@@ -16,7 +16,7 @@ package struct LibraryCache {
     private static let headerSize = 48
     private static let entrySize = 24
 
-    /// Reads the cache; nil if there is none, or one of another format.
+    /// Reads the cache; nil if there is none, or its format is unknown.
     package init?(path: String = Self.path) {
         guard let bytes = try? ImageBytes(path: path) else { return nil }
         self.init(bytes)
@@ -37,8 +37,8 @@ package struct LibraryCache {
         self.count = min(Int(count), bytes.count / Self.entrySize)
     }
 
-    /// The files for a library's name, of any architecture: builds for particular processors, which the dynamic linker prefers
-    /// where they suit, and those for all.
+    /// The files for a library's name, of any architecture: `special` are builds for particular processors, which the
+    /// dynamic linker prefers if they suit; `plain` suit every processor.
     package func paths(of name: String) -> (special: [String], plain: [String]) {
         let name = name.utf8Span.span
         var plain: [String] = []

@@ -11,36 +11,37 @@ internal import ConnectorPlatform
 
 /// Finds the file of a needed library by the rules of ld.so(8), without loading anything.
 ///
-/// Where those rules depend on the processor or on the linker's version, it finds every file that the linker may take.
+/// Where those rules depend on the processor or on the linker's version, it finds every file that the linker may
+/// choose.
 package struct LibrarySearch {
     /// A file that was found.
     package struct Hit {
-        /// Its path.
+        /// The file's path.
         package var path: String
         /// Whether it was found relative to the image that needs it.
         package var isRelativeToOrigin: Bool
-        /// Its headers.
+        /// The file's ELF headers.
         package var image: ELFImage
     }
 
-    /// What the linker may take for a name, and where it looks for that.
+    /// The files that the linker may choose for a name, and the folders that it searches.
     package struct Result {
         /// The files, in the order in which the linker prefers them; the last one suits every processor.
         package var hits: [Hit] = []
-        /// The folders of lists that it searches on the way, also those without such a file: a file put there later counts.
+        /// The folders that it searches from lists, including those without such a file, where one may be placed later.
         package var folders: [String] = []
     }
 
-    /// An image that needs libraries, and how it came to be needed itself.
+    /// An image that needs libraries, with its search paths.
     package struct Requester {
-        /// Its folder, for `$ORIGIN`.
+        /// The image's folder, for `$ORIGIN`.
         package var origin: String
-        /// The folders of `DT_RUNPATH`, which hold for its own needs only; nil if it has none.
+        /// The folders of `DT_RUNPATH`, which apply only to its direct dependencies; nil if it has none.
         package var runpath: [SearchPath.Folder]?
-        /// The folders of every `DT_RPATH` that holds for it: its own, then those of the images that led to it.
+        /// The folders of every `DT_RPATH` that applies: its own, then those of the images that requested it.
         package var rpath: [SearchPath.Folder]
 
-        /// The program itself, in whose name the host loads.
+        /// The program, which the host's `dlopen` calls count as the requester.
         package static var program: Requester {
             #if os(Linux)
                 guard let program = LoadedLibraries.current().first, let origin = programOrigin else {
@@ -70,7 +71,7 @@ package struct LibrarySearch {
     private let environment: [SearchPath.Folder]
     private let cache = LibraryCache()
 
-    /// Searches on behalf of an image for some architecture.
+    /// Creates a search for libraries of an architecture.
     package init(architecture: Architecture) {
         self.architecture = architecture
         environment =
@@ -89,7 +90,7 @@ package struct LibrarySearch {
         return ["/lib/\(triplet)", "/usr/lib/\(triplet)", "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
     }
 
-    /// What a needed library's name leads to; without files if it leads to none.
+    /// Finds the files for a needed library's name; the result has no hits if there are none.
     package func find(_ name: String, for requester: Requester) -> Result {
         var result = Result()
         if name.contains("/") {
@@ -112,9 +113,9 @@ package struct LibrarySearch {
         return result
     }
 
-    /// Looks into one folder.
+    /// Searches one folder.
     ///
-    /// - Returns: Whether the linker looks no further.
+    /// - Returns: Whether the linker stops searching here.
     private func search(_ folder: SearchPath.Folder, for name: String, _ result: inout Result) -> Bool {
         result.folders.append(folder.path)
         for variant in SearchPath.variants(of: folder.path) {
@@ -126,7 +127,7 @@ package struct LibrarySearch {
         return folder.isCertain
     }
 
-    /// A file counts only if it was built for the same machine; the dynamic linker skips others, too.
+    /// Accepts only a file built for the same machine, like the dynamic linker.
     private func hit(_ path: String, isRelative: Bool = false) -> Hit? {
         guard DirectoryListing.exists(path), let bytes = try? ImageBytes(path: path),
             let image = try? ELFImage(bytes), image.architecture == architecture

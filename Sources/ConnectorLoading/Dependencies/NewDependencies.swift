@@ -6,19 +6,19 @@ internal import Synchronization
 
 /// The libraries that loading an image would bring into the process.
 package struct NewDependencies {
-    /// Those that the image finds relative to its own file (`$ORIGIN`), and would miss from a sealed copy.
+    /// The libraries that the image finds relative to its file (`$ORIGIN`), and that a sealed copy would not find.
     package var relatives: [ImageBytes] = []
-    /// Whether the search leads up from the image's folder: its copy must lie as deep, lest that lead elsewhere.
+    /// Whether the search path leads up from the image's folder, so that its copy must be at the same depth.
     package var climbsFromOrigin = false
 
-    /// The names of libraries that the process has, and keeps.
+    /// The names of libraries that are loaded for good.
     private static let present = Mutex<Set<String>>([])
 
-    /// Examines the libraries that an image needs and the process does not have yet.
+    /// Examines the libraries that an image needs and the process has not loaded.
     ///
-    /// Most images need only what is loaded already; that costs a look-up for each name.
+    /// Most images need only loaded libraries, which costs one look-up for each name.
     ///
-    /// - Throws: The reason why one is missing, or would crash the dynamic linker.
+    /// - Throws: The reason that a library is missing, or would crash the dynamic linker.
     package init(of image: ELFImage, _ dynamic: DynamicSection) throws(ConnectorError) {
         guard !image.neededLibraries(dynamic).allSatisfy(Self.isPresent) else { return }
         let closure = DependencyClosure(of: image, dynamic)
@@ -27,12 +27,12 @@ package struct NewDependencies {
         for member in closure.members.dropFirst() where !member.isLoaded {
             guard let contents = member.contents else { continue }
             _ = try Preflight.linkable(contents.image)
-            // A library of such a library is found relative to that one's copy, so it must be there too.
+            // Dependencies of such a library are found relative to its copy, so they must be copied too.
             if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
         }
     }
 
-    /// Whether the process has a library of this name; if so, it keeps the library for good.
+    /// Whether the process has a library of this name; if so, pins it for the life of the process.
     package static func isPresent(_ name: String) -> Bool {
         if present.withLock({ $0.contains(name) }) { return true }
         guard !name.contains("/"), DynamicLinker.keep(loaded: name) else { return false }

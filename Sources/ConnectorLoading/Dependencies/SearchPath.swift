@@ -9,11 +9,11 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// A list of folders that the dynamic linker searches, as `DT_RPATH`, `DT_RUNPATH` and `LD_LIBRARY_PATH` hold it (ld.so(8)).
+/// Parses lists of folders for the dynamic linker: `DT_RPATH`, `DT_RUNPATH` and `LD_LIBRARY_PATH` (ld.so(8)).
 package enum SearchPath {
     /// One folder of a list.
     package struct Folder: Sendable, Hashable {
-        /// Its path, with the tokens expanded.
+        /// The folder's path, with tokens expanded.
         package var path: String
         /// Whether it is named relative to the image (`$ORIGIN`).
         package var isRelative: Bool
@@ -21,14 +21,14 @@ package enum SearchPath {
         package var isCertain = true
     }
 
-    /// The maximum number of folders to search of a list.
+    /// The maximum number of folders to search from a list.
     package static let folderLimit = 128
 
-    /// The folders of a list, expanded for an image at an origin, without paths too long for any system.
+    /// The folders of a list, expanded for an image at an origin. Drops paths that are too long for any system.
     ///
     /// - Parameter separators: A colon; in `LD_LIBRARY_PATH` a semicolon separates, too.
     package static func folders(_ list: String, origin: String, separators: Set<Character> = [":"]) -> [Folder] {
-        // The linker ignores an empty list, but takes an empty element for the current directory.
+        // The linker ignores an empty list, but treats an empty element as the current directory.
         guard !list.isEmpty else { return [] }
         let elements = list.split(maxSplits: folderLimit, omittingEmptySubsequences: false) { separators.contains($0) }
         return elements.prefix(folderLimit).flatMap { element in
@@ -36,8 +36,8 @@ package enum SearchPath {
         }.filter { $0.path.utf8.count < 4096 }
     }
 
-    /// The paths that a text with tokens may stand for: one, unless it holds `$PLATFORM`, which the linker takes from the
-    /// processor in ways that differ between its versions.
+    /// The possible expansions of a path with tokens: one, unless it contains `$PLATFORM`, whose value depends on the
+    /// processor and the linker's version.
     package static func expansions(_ path: String, origin: String) -> [Folder] {
         let first = expand(path, origin: origin, platform: platforms[0])
         guard first.usesPlatform else { return [Folder(path: first.path, isRelative: first.isRelative)] }
@@ -47,7 +47,7 @@ package enum SearchPath {
         }
     }
 
-    /// Expands `$ORIGIN` and `$LIB`; in one pass, since the origin may itself contain such words.
+    /// Expands `$ORIGIN` and `$LIB` in one pass, because the origin may contain such tokens.
     package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
         let expanded = expand(path, origin: origin, platform: platforms[0])
         return (expanded.path, expanded.isRelative)
@@ -78,18 +78,18 @@ package enum SearchPath {
         return (result + rest, used.contains("ORIGIN"), used.contains("PLATFORM"))
     }
 
-    /// The length of a token behind its dollar sign, `NAME` or `{NAME}`; nil if the text does not begin with it.
+    /// The length of a token after its dollar sign, `NAME` or `{NAME}`; nil if the text does not start with it.
     private static func length(of name: String, in text: Substring) -> Int? {
         if text.hasPrefix("{\(name)}") { return name.count + 2 }
         guard text.hasPrefix(name) else { return nil }
-        // A longer word is another one.
+        // A longer word is a different token.
         if let next = text.dropFirst(name.count).first, next.isASCII, next.isLetter || next.isNumber || next == "_" {
             return nil
         }
         return name.count
     }
 
-    /// The value of `$LIB`: the folder in which the C library lies, below the root or `/usr`.
+    /// The value of `$LIB`: the C library's folder, relative to the root or `/usr`.
     package static let library: String = {
         #if os(Linux)
             let path = LoadedLibraries.current().first { $0.soname == "libc.so.6" }?.path ?? ""
@@ -110,8 +110,8 @@ package enum SearchPath {
         #endif
     }()
 
-    /// Below a folder, those that the linker searches first if they suit the processor: `glibc-hwcaps/…`, and in the linkers
-    /// before 2.37 any chain of the older words.
+    /// The subfolders that the linker searches first if they suit the processor: `glibc-hwcaps/…`, and before glibc
+    /// 2.37 any combination of the older names.
     package static func variants(of folder: String) -> [String] {
         variants(of: folder, words: ["tls"] + platforms + ["avx512_1", "atomics"])
             + levels(of: "\(folder)/glibc-hwcaps")

@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an image was built for: processor, word size and byte order, as its ELF header names them.
+/// The target of an image: processor, word size and byte order, from its ELF header.
 package struct Architecture: Sendable, Hashable, CustomStringConvertible {
-    /// `e_machine`, as the System V gABI numbers processors.
+    /// `e_machine`, the processor's number in the System V gABI.
     package var machine: UInt16
     /// Whether addresses have 64 bits.
     package var is64Bit: Bool
     /// Whether the least significant byte comes first.
     package var isLittleEndian: Bool
 
-    /// What this process runs on.
+    /// The architecture that this process runs on.
     package static var host: Architecture {
         #if arch(x86_64)
             let machine: UInt16 = 62
@@ -32,7 +32,7 @@ package struct Architecture: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The processor's usual name, with anything unusual about it.
+    /// The processor's usual name, the word size and the byte order.
     package var description: String {
         let name =
             switch machine {

@@ -3,7 +3,7 @@
 
 /// The dynamic section of an image: the names of libraries and the locations of tables.
 ///
-/// Of several entries with one tag, the last one counts, as for the dynamic linker.
+/// If a tag has several entries, the last one counts, as for the dynamic linker.
 package struct DynamicSection {
     /// The file offset of `DT_STRTAB`; nil if absent or outside the file, as for all tables here.
     private(set) package var strings: Int?
@@ -15,18 +15,18 @@ package struct DynamicSection {
     private(set) package var hash: Int?
     /// The string offsets of the needed libraries' names, in order.
     ///
-    /// A filter's library (`DT_FILTER`, `DT_AUXILIARY`) is loaded like a needed one.
+    /// Includes libraries of filters (`DT_FILTER`, `DT_AUXILIARY`), which are loaded like needed ones.
     private(set) package var needed: [Int] = []
     /// Whether the section ends with a null tag.
     private(set) package var isTerminated = false
-    /// A tag that has two entries by mistake.
+    /// A tag that has two entries although it may have only one.
     private(set) package var repeated: DynamicTag?
     /// The values, by their tags' slots.
     private var values = [UInt64](repeating: 0, count: 64)
     /// The tags present, one bit for each slot.
     private var present: UInt64 = 0
 
-    /// The maximum number of entries to read; real images have some thirty, or a few hundred with many libraries.
+    /// The maximum number of entries to read; real images have about thirty, or a few hundred with many libraries.
     private static let entryLimit = 1024
 
     /// Reads the section; nil if the image has none, as when it is linked statically.
@@ -72,7 +72,7 @@ package struct DynamicSection {
     package var stringsSize: Int { size(.stringTableSize) ?? 0 }
     /// `DT_FLAGS_1`.
     package var flags1: UInt64 { self[.flags1] ?? 0 }
-    /// The string offset of the image's own name.
+    /// The string offset of the image's soname.
     package var soname: Int? { size(.soname) }
     /// The string offset of `DT_RPATH`.
     package var rpath: Int? { size(.rpath) }
@@ -81,25 +81,25 @@ package struct DynamicSection {
 }
 
 extension ELFImage {
-    /// More libraries than any image names; each is looked for in many folders.
+    /// The most needed libraries to accept; each is searched for in many folders.
     package static let neededLimit = 256
 
-    /// A text of the dynamic string table; nil outside it.
+    /// A string of the dynamic string table; nil outside it.
     package func string(_ dynamic: DynamicSection, at index: Int, limit: Int = 4096) -> String? {
         guard let strings = dynamic.strings, index >= 0, index < dynamic.stringsSize else { return nil }
         let (offset, overflow) = strings.addingReportingOverflow(index)
         return overflow ? nil : bytes.text(at: offset, limit: limit)
     }
 
-    /// The libraries that the image asks for, in its order.
+    /// The libraries that the image needs, in its order.
     package func neededLibraries(_ dynamic: DynamicSection) -> [String] {
         dynamic.needed.prefix(Self.neededLimit).compactMap { string(dynamic, at: $0) }
     }
 
-    /// The libraries that the image asks for; none without a dynamic section.
+    /// The libraries that the image needs; empty without a dynamic section.
     package var neededNames: [String] { DynamicSection(self).map { neededLibraries($0) } ?? [] }
 
-    /// Whether the image is a program: position-independent ones have the type of a library.
+    /// Whether the image is a program; position-independent programs have the ELF type of a library.
     package func isProgram(_ dynamic: DynamicSection?) -> Bool {
         if type == Self.program { return true }
         if let dynamic, dynamic.flags1 & ELFConstant.programFlag != 0 { return true }

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers of the ELF format, named as in elf(5) without their prefix.
+/// Constants of the ELF format, with the names of elf(5) in the comments.
 package enum ELFConstant {
     /// `PT_LOAD`: mapped into memory.
     package static let load: UInt32 = 1
-    /// `PT_DYNAMIC`: what the dynamic linker reads.
+    /// `PT_DYNAMIC`: the dynamic section.
     package static let dynamic: UInt32 = 2
     /// `PT_INTERP`: the dynamic linker's path, in programs.
     package static let interpreter: UInt32 = 3
@@ -19,7 +19,7 @@ package enum ELFConstant {
     package static let unwindIndex: UInt32 = 0x6474_E550
     /// `PT_GNU_STACK`: whether stacks must be executable.
     package static let stack: UInt32 = 0x6474_E551
-    /// `PT_GNU_RELRO`: what becomes read-only after relocation.
+    /// `PT_GNU_RELRO`: memory that becomes read-only after relocation.
     package static let readOnlyAfterRelocation: UInt32 = 0x6474_E552
     /// `PT_GNU_PROPERTY`: notes that the dynamic linker reads.
     package static let property: UInt32 = 0x6474_E553
@@ -33,12 +33,12 @@ package enum ELFConstant {
 
     /// `SHT_NOTE`: a section of notes.
     package static let noteSection: UInt32 = 7
-    /// `SHT_NOBITS`: a section that takes no place in the file.
+    /// `SHT_NOBITS`: a section that occupies no space in the file.
     package static let emptySection: UInt32 = 8
     /// `SHT_DYNSYM`: the symbols for dynamic linking.
     package static let dynamicSymbolSection: UInt32 = 11
 
-    /// `DF_1_PIE` in `DT_FLAGS_1`: a program, though its type is that of a library.
+    /// `DF_1_PIE` in `DT_FLAGS_1`: a program, although its type is that of a library.
     package static let programFlag: UInt64 = 0x0800_0000
     /// `DF_1_NOOPEN` in `DT_FLAGS_1`: the dynamic linker refuses to load it while a program runs.
     package static let noOpenFlag: UInt64 = 0x40
@@ -90,6 +90,6 @@ package enum DynamicTag: UInt64 {
     /// Whether a section may have several entries of this tag.
     var repeats: Bool { self == .needed || self == .auxiliary || self == .filter }
 
-    /// A number of its own below 64: a bit in a word, and an index.
+    /// A unique number below 64: a bit in a word, and an index.
     var slot: Int { rawValue < 40 ? Int(rawValue) : 40 + Int(rawValue & 15) + (rawValue == 0x6FFF_FEF5 ? 1 : 0) }
 }

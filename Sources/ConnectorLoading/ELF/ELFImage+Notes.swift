@@ -4,10 +4,11 @@
 internal import ConnectorManifest
 
 extension ELFImage {
-    /// The texts of the notes that carry a manifest; at most two, since a second one is already a mistake.
+    /// The texts of the notes that carry a manifest; at most two, because a second one is already an error.
     ///
-    /// It reads the note segments, where linkers put note sections; failing that, the section of that name, since a linker
-    /// script or a compiler may place it elsewhere. It cuts a text that is too long one byte past the limit.
+    /// Reads the note segments, where linkers put note sections. If they have no manifest, reads the section by its
+    /// name, because a linker script or a compiler may place it elsewhere. A text that is too long is cut one byte past
+    /// the limit.
     package func manifestTexts() -> [[UInt8]] {
         var places: [(offset: Int, size: Int)] = []
         var budget = Self.noteLimit
@@ -22,12 +23,12 @@ extension ELFImage {
         }
     }
 
-    /// The maximum number of notes to read; images have three or four.
+    /// The maximum number of notes to read; real images have three or four.
     private static let noteLimit = 4096
 
     /// Walks notes: three words (size of the name, size of the text, type), then both, each padded to the alignment.
     ///
-    /// Segments may overlap, so a text counts by its place.
+    /// Segments may overlap, so texts are distinguished by their offset.
     private func findNotes(
         from offset: Int,
         size: Int,
@@ -75,7 +76,7 @@ extension ELFImage {
     }
 }
 
-/// How a manifest is marked in an image: see `connector/manifest.h`.
+/// How an image marks its manifest: see `connector/manifest.h`.
 package enum ManifestNote {
     /// `CONNECTOR_NOTE_SECTION`
     package static let section = ".note.connector"

@@ -4,19 +4,19 @@
 extension ELFImage {
     /// One section header.
     package struct Section {
-        /// The offset of its name in the section names.
+        /// The offset of the section's name in the section names.
         package var name: Int
         /// `sh_type`.
         package var type: UInt32
         /// `sh_flags`.
         package var flags: UInt64
-        /// Its address in memory, before the base address is added.
+        /// The section's address in memory, without the base address.
         package var address: UInt64
-        /// Its offset in the file.
+        /// The section's offset in the file, in bytes.
         package var offset: Int
-        /// In bytes.
+        /// The section's size, in bytes.
         package var size: Int
-        /// `sh_link`: the section that it refers to.
+        /// `sh_link`: the index of a related section.
         package var link: Int
         /// `sh_addralign`.
         package var alignment: UInt64
@@ -57,7 +57,7 @@ extension ELFImage {
         return nil
     }
 
-    /// The section with a name; nil also if the section headers were stripped.
+    /// The section with a name; nil if there is none, or the section headers were stripped.
     package func section(named name: String) -> Section? {
         firstSection { bytes.hasText(name.utf8Span.span, at: $0) }
     }

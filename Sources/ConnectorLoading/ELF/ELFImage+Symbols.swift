@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ELFImage {
-    /// Whether the image exports a symbol that `dlsym` would find, looked up the same way without loading.
+    /// Whether `dlsym` would find a symbol in the image, looked up the same way without loading.
     package func exports(_ name: String, _ dynamic: DynamicSection) -> Bool {
         exported(name.utf8Span.span, dynamic) != nil
     }
 
     /// The symbol that `dlsym` would find by a name; nil if there is none.
     ///
-    /// It uses the hash tables, so its cost does not grow with the number of symbols.
+    /// Uses the hash tables, so the cost does not grow with the number of symbols.
     package func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection) -> Symbol? {
         if let table = dynamic.gnuHash { return exported(name, dynamic, gnuHash: table) }
         if let table = dynamic.hash { return exported(name, dynamic, hash: table) }
@@ -19,7 +19,8 @@ extension ELFImage {
     /// The maximum number of symbols to compare; good hash tables have chains of two or three.
     private static let chainLimit = 4096
 
-    /// The GNU hash table: a Bloom filter, buckets, and chains whose last entry has its lowest bit set.
+    /// Looks up a name in the GNU hash table: a Bloom filter, buckets, and chains whose last entry has its lowest bit
+    /// set.
     private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, gnuHash table: Int) -> Symbol? {
         guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0,
             let firstSymbol = bytes.integer(at: table + 4, as: UInt32.self),
@@ -46,7 +47,7 @@ extension ELFImage {
         return nil
     }
 
-    /// The hash table of the gABI: buckets and chains of symbol indices, ended by 0.
+    /// Looks up a name in the hash table of the gABI: buckets and chains of symbol indices that end with 0.
     private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, hash table: Int) -> Symbol? {
         guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0 else { return nil }
         var hash: UInt32 = 0
@@ -77,7 +78,7 @@ extension ELFImage {
 
     /// One entry of the dynamic symbol table.
     package struct Symbol {
-        /// The offset of its name in the string table.
+        /// The offset of the symbol's name in the string table.
         package var name: Int
         /// `st_info`: binding and type.
         package var info: UInt8
@@ -90,7 +91,7 @@ extension ELFImage {
         /// `st_size`: in bytes.
         package var size: UInt64
 
-        /// What it stands for.
+        /// The kind of object that a symbol denotes: `STT_…`.
         package enum Kind: UInt8 {
             case unspecified = 0
             case object = 1
@@ -99,9 +100,9 @@ extension ELFImage {
             case indirectFunction = 10
         }
 
-        /// What it stands for; nil if the linker does not look it up.
+        /// The kind of object; nil if the linker does not look such symbols up.
         package var kind: Kind? { Kind(rawValue: info & 15) }
-        /// Whether other images can use it.
+        /// Whether other images can refer to the symbol.
         package var isExported: Bool {
             section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) && kind != nil
                 && (value != 0 || kind == .threadLocal)
@@ -126,7 +127,7 @@ extension ELFImage {
 
     /// The number of dynamic symbols; the undefined ones come first.
     ///
-    /// ELF stores no count: the hash tables, the section headers, or the start of the string table tell.
+    /// ELF stores no count: it follows from the hash tables, the section headers, or the start of the string table.
     package func symbolCount(_ dynamic: DynamicSection) -> Int {
         guard let start = dynamic.symbols else { return 0 }
         let limit = (bytes.count - start) / 24
@@ -143,14 +144,14 @@ extension ELFImage {
         return min((strings - start) / 24, limit)
     }
 
-    /// The maximum number of required symbols to examine, and of bytes in all their names.
+    /// The maximum number of required symbols to examine, and of bytes in their names in total.
     private static let (requiredLimit, nameLimit) = (1 << 16, 16 << 20)
 
     /// The symbols that other images must define and that satisfy a condition.
     ///
-    /// - Parameter isWanted: Receives a name both as a C string and as bytes.
-    /// - Returns: The first names in the order of the table, each cut at a length for messages, and how many there are. Of images
-    ///   with more symbols than any library has, only the first are looked at.
+    /// - Parameter isWanted: The condition; receives the name as a C string and as bytes.
+    /// - Returns: The first names in table order, each cut for messages, and the number of matches. Only the first
+    ///   symbols of an image with an excessive number are examined.
     package func requiredSymbols(
         _ dynamic: DynamicSection,
         where isWanted: (UnsafePointer<CChar>, Span<UInt8>) -> Bool

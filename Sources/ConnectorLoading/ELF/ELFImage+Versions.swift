@@ -4,13 +4,13 @@
 extension ELFImage {
     /// The versions that an image needs of one library.
     package struct VersionNeed: Sendable, Hashable {
-        /// The library, as in the list of needed ones.
+        /// The library's name, as in the list of needed ones.
         package var library: String
-        /// Such as `GLIBC_2.34`, without those whose absence is tolerated.
+        /// The required versions, such as `GLIBC_2.34`; optional ones are omitted.
         package var versions: [String]
     }
 
-    /// The maximum number of entries to read of a version table; glibc defines some fifty.
+    /// The maximum number of entries to read from a version table; glibc defines about fifty.
     private static let versionLimit = 4096
 
     /// The maximum length of a version's name, in bytes.
@@ -50,7 +50,7 @@ extension ELFImage {
         return result
     }
 
-    /// The versions of symbols that the image defines (`DT_VERDEF`), and its own name.
+    /// The versions of symbols that the image defines (`DT_VERDEF`), including its soname.
     package func definedVersions(_ dynamic: DynamicSection) -> Set<String> {
         guard let table = dynamic[.versionDefinitions].flatMap(offset(ofAddress:)) else { return [] }
         var result: Set<String> = []

@@ -3,20 +3,20 @@
 
 package import ConnectorBase
 
-/// A shared library in ELF, read without trusting a byte of it (System V gABI, chapters 4 and 5).
+/// A shared library in ELF, parsed as untrusted input (System V gABI, chapters 4 and 5).
 ///
-/// Every offset, size and count is only the file's claim: each is checked against the file, sums cannot overflow, and
-/// every walk ends. Unreadable data counts as absent and never traps.
+/// Every offset, size and count is checked against the file, sums cannot overflow, and every loop is bounded.
+/// Unreadable data counts as absent and never traps.
 package struct ELFImage: ManifestCarrier {
     /// The file.
     package let bytes: ImageBytes
-    /// The architecture that it was built for.
+    /// The architecture that the image was built for.
     package let architecture: Architecture
-    /// `e_type`: what kind of file it is.
+    /// `e_type`: the kind of file.
     package let type: UInt16
     /// The offset of the program headers in the file.
     package let segmentTable: Int
-    /// The segments, in the order of the file.
+    /// The segments, in file order.
     package let segments: [Segment]
     /// The section headers; the dynamic linker ignores them.
     package let sectionTable: SectionTable
@@ -25,42 +25,42 @@ package struct ELFImage: ManifestCarrier {
     package struct Segment: Sendable {
         /// `p_type`.
         package var type: UInt32
-        /// `p_flags`: whether it may be read, written, executed.
+        /// `p_flags`: whether the segment may be read, written, executed.
         package var flags: UInt32
-        /// Its offset in the file.
+        /// The segment's offset in the file.
         package var offset: Int
-        /// Its size in the file.
+        /// The segment's size in the file, in bytes.
         package var size: Int
-        /// Its address in memory, before the base address is added.
+        /// The segment's address in memory, without the base address.
         package var address: UInt64
-        /// Its size in memory; what the file does not fill is zero.
+        /// The segment's size in memory, in bytes; the part beyond its size in the file is zero.
         package var memorySize: UInt64
         /// `p_align`.
         package var alignment: UInt64
     }
 
-    /// The place and shape of the section headers.
+    /// The position and number of the section headers.
     package struct SectionTable: Sendable {
-        /// In the file; 0 if there are none.
+        /// The offset in the file; 0 if there are none.
         package var offset: Int
-        /// Their number.
+        /// The number of section headers.
         package var count: Int
-        /// The index of the one that holds the names.
+        /// The index of the section with the names.
         package var namesIndex: Int
     }
 
-    /// More program headers than any image has; real ones have some ten.
+    /// The most program headers to accept; real images have about ten.
     private static let segmentLimit = 64
 
-    /// A shared library, or a position-independent program.
+    /// `ET_DYN`: a shared library, or a position-independent program.
     package static let sharedObject: UInt16 = 3
-    /// A program for a fixed address.
+    /// `ET_EXEC`: a program for a fixed address.
     package static let program: UInt16 = 2
 
     /// Reads the headers.
     ///
-    /// - Throws: `not-elf`, `truncated`, or `wrong-architecture` for an image of another word size or byte order, of which
-    ///   nothing more can be read.
+    /// - Throws: `not-elf`, `truncated`, or `wrong-architecture` for an image of another word size or byte order, which
+    ///   this type does not read.
     package init(_ bytes: ImageBytes) throws(ConnectorError) {
         self.bytes = bytes
         guard bytes.integer(at: 0, as: UInt32.self) == UInt32(bigEndian: 0x7F45_4C46) else {
@@ -114,7 +114,7 @@ package struct ELFImage: ManifestCarrier {
         self.segments = segments
     }
 
-    /// The offset in the file of what the linker maps at an address; nil if it does not come from the file.
+    /// The file offset that the linker maps at an address; nil if the address is not backed by the file.
     package func offset(ofAddress address: UInt64) -> Int? {
         for segment in segments where segment.type == ELFConstant.load && address >= segment.address {
             guard let distance = Int(exactly: address - segment.address), distance < segment.size else { continue }
@@ -151,18 +151,18 @@ extension ELFImage.Segment {
 }
 
 extension ImageBytes {
-    /// A 64-bit offset or size in the file; one that no file can have counts as absent.
+    /// Reads a 64-bit offset or size; a value that no file can have counts as absent.
     package func offset(at position: Int) -> Int? {
         integer(at: position, as: UInt64.self).flatMap { $0 < 1 << 62 ? Int($0) : nil }
     }
 
-    /// Whether a part lies inside the file, without reading it.
+    /// Whether a range is inside the file, without reading it.
     package func spans(_ offset: Int, _ length: Int) -> Bool {
         offset >= 0 && length >= 0 && length <= count && offset <= count - length
     }
 }
 
-/// The errors of the headers.
+/// Errors of the headers.
 extension ELFImage {
     /// An image for another processor, word size or byte order.
     package static func wrongArchitecture(_ bytes: ImageBytes, _ architecture: Architecture) -> ConnectorError {

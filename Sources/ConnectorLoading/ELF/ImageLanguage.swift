@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ELFImage {
-    /// The language an image was written in, as far as its compiler left traces: `swift`, `rust`, `c++` or `c`.
+    /// The language of an image, guessed from traces of its compiler: `swift`, `rust`, `c++` or `c`.
     ///
-    /// A guess; what the manifest says wins.
+    /// The manifest, if it names a language, takes precedence.
     package func language(_ dynamic: DynamicSection?) -> String {
         if containsSwiftMetadata(dynamic) { return "swift" }
         let needed = dynamic.map(neededLibraries) ?? []
@@ -17,7 +17,7 @@ extension ELFImage {
         return needed.contains { $0.hasPrefix("libstdc++.so") || $0.hasPrefix("libc++.so") } ? "c++" : "c"
     }
 
-    /// Whether the Swift runtime registers metadata of this image, which can then never be unloaded.
+    /// Whether the Swift runtime registers metadata of this image, which then can never be unloaded.
     package func containsSwiftMetadata(_ dynamic: DynamicSection?) -> Bool {
         if hasSection(prefixed: "swift5_") { return true }
         return dynamic.map(neededLibraries)?.contains { $0.hasPrefix("libswiftCore.so") } ?? false

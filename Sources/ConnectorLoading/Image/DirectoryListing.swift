@@ -9,16 +9,16 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// The names in a directory that concern plugins, in their order.
+/// The plugin-related names in a directory, sorted.
 package struct DirectoryListing {
-    /// Shared libraries.
+    /// The shared libraries.
     private(set) var images: [String] = []
-    /// Manifests beside them.
+    /// The sidecars.
     private(set) var sidecars: [String] = []
-    /// Folders, hidden ones left out.
+    /// The folders, except hidden ones.
     private(set) var folders: [String] = []
 
-    /// The suffixes of image files on this system.
+    /// The suffix of image files on this system.
     package static var imageEnding: String {
         #if os(macOS)
             ".dylib"
@@ -46,13 +46,13 @@ package struct DirectoryListing {
         folders.sort()
     }
 
-    /// Whether a path leads to a directory, also through symbolic links.
+    /// Whether a path leads to a directory, following symbolic links.
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether a path leads to anything.
+    /// Whether a file of any kind exists at a path.
     package static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }

@@ -5,7 +5,7 @@ package import ConnectorBase
 
 /// Recognises files that are not ELF images, so that the message can name their format.
 package enum FileFormat {
-    /// The first bytes of files that people name by mistake, their format, and the fix.
+    /// The first bytes of files that are often named by mistake, their format, and the fix.
     private static let known: [(start: [UInt8], kind: String, fix: String)] = [
         ([0xCF, 0xFA, 0xED, 0xFE], "an image for macOS (Mach-O)", "install the plugin's build for Linux"),
         (
@@ -23,7 +23,7 @@ package enum FileFormat {
         ([0x1F, 0x8B], "compressed (gzip)", "unpack it and name the shared library"),
     ]
 
-    /// The error for a file that does not begin like an ELF image.
+    /// The error for a file that does not start like an ELF image.
     package static func notELF(_ bytes: ImageBytes) -> ConnectorError {
         guard bytes.count > 0 else {
             return ConnectorError(.notELF, "\(bytes.path) is empty", fix: "copy or build the file again")

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which file something was read from, and in which state, as far as the file system tells.
+/// The identity of a file and of its state, from the file system's metadata.
 package struct FileIdentity: Sendable, Hashable {
-    /// The file system.
+    /// The device id of the file system.
     package var device: UInt64
-    /// The file within it.
+    /// The inode number within the file system.
     package var inode: UInt64
-    /// In bytes.
+    /// The size, in bytes.
     package var size: Int
-    /// When its content last changed, in nanoseconds since 1970.
+    /// When the content last changed, in nanoseconds since 1970-01-01T00:00:00Z.
     package var modified: Int
 }

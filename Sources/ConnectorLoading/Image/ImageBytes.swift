@@ -9,28 +9,28 @@ package import ConnectorBase
     import Darwin
 #endif
 
-/// A private copy of a file, read on demand, which nobody can change or shorten meanwhile.
+/// A private copy of a file, read on demand, which no other process can change or truncate.
 ///
-/// The file is read, not mapped: if a mapped file is cut short, as every copy in place does, the process dies of
-/// SIGBUS. Every accessor answers nil outside the file, so parsers need no checks of their own. Use it on one thread at
-/// a time.
+/// The file is read, not mapped: if a mapped file is truncated, as when it is overwritten in place, the process dies of
+/// SIGBUS. Every accessor returns nil outside the file, so parsers need no bounds checks. Not thread-safe: use it on
+/// one thread at a time.
 @safe
 package final class ImageBytes {
-    /// Larger files are refused: nothing that large is a plugin.
+    /// The greatest size of a file, in bytes; no plugin is larger.
     package static let sizeLimit = 512 << 20
 
-    /// The file as the user named it, for messages.
+    /// The path as the user named it, for messages.
     package let path: String
-    /// The file's size when it was opened.
+    /// The file's size when it was opened, in bytes.
     package let count: Int
     /// The identity of the file and of its state.
     package let identity: FileIdentity
-    /// The copy; `available` bytes of it are filled in.
+    /// The copy, of which `available` bytes are filled in.
     private var storage: UnsafeMutableRawPointer
     private var available: Int
-    /// Whether the copy's memory is reused afterwards.
+    /// Whether the copy's memory goes back to ``ReadBuffer``.
     private var isReusable: Bool
-    /// The open descriptor while something is left to read, otherwise -1.
+    /// The open descriptor until the whole file is read, then -1.
     private var descriptor: Int32
 
     /// Opens a file and reads its first part.
@@ -45,7 +45,7 @@ package final class ImageBytes {
         count = file.identity.size
         identity = file.identity
         let size = min(count, ReadBuffer.size)
-        // The headers, the notes, and the whole of a small plugin.
+        // Enough for the headers, the notes, and all of a small plugin.
         unsafe storage = ReadBuffer.take()
         isReusable = true
         available = unsafe file.read(into: storage, from: 0, upTo: size)
@@ -53,7 +53,7 @@ package final class ImageBytes {
         if available == count || available < size { closeFile() }
     }
 
-    /// Takes bytes that are in memory already.
+    /// Creates a file image from bytes in memory.
     package init(copying bytes: [UInt8], path: String) {
         self.path = path
         count = bytes.count
@@ -79,7 +79,7 @@ package final class ImageBytes {
 
     /// Reads the rest of the file.
     ///
-    /// - Returns: Whether all bytes are there; false if the file became shorter or cannot be read.
+    /// - Returns: Whether all bytes could be read; false if the file was truncated or cannot be read.
     @discardableResult
     package func readAll() -> Bool {
         if descriptor >= 0 {
@@ -101,13 +101,13 @@ package final class ImageBytes {
         descriptor = -1
     }
 
-    /// A copy of a part of the file; nil if the part is not inside it.
+    /// A copy of a range of the file; nil if the range is not inside it.
     package func copy(at offset: Int, count length: Int) -> [UInt8]? {
         guard contains(offset, length) else { return nil }
         return unsafe Array(UnsafeRawBufferPointer(start: storage + offset, count: length))
     }
 
-    /// Runs code on the whole file; answers nil if it cannot be read to its end.
+    /// Runs a closure on the whole file; returns nil if it cannot be read to its end.
     package func withAllBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -115,7 +115,7 @@ package final class ImageBytes {
         return try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
     }
 
-    /// The integer at an offset as it stands in memory; nil outside the file.
+    /// The integer at an offset, without byte swapping; nil outside the file.
     package func integer<Integer: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Integer.Type)
         -> Integer?
     {
@@ -123,16 +123,17 @@ package final class ImageBytes {
         return unsafe storage.loadUnaligned(fromByteOffset: offset, as: type)
     }
 
-    /// Whether a part lies inside the file and could be read.
+    /// Whether a range is inside the file and could be read.
     package func contains(_ offset: Int, _ length: Int) -> Bool {
         guard offset >= 0, length >= 0, length <= count, offset <= count - length else { return false }
         return offset + length <= available || (descriptor >= 0 && readAll())
     }
 }
 
-/// Text in a file.
+/// Strings in a file.
 extension ImageBytes {
-    /// The text from an offset up to the next NUL; nil if there is none within the limit. Repaired if it is not UTF-8.
+    /// The string from an offset up to the next NUL; nil if there is no NUL within the limit. Invalid UTF-8 is
+    /// repaired.
     package func text(at offset: Int, limit: Int = 4096) -> String? {
         guard offset >= 0, offset < count else { return nil }
         let most = min(limit, count - offset)
@@ -142,7 +143,8 @@ extension ImageBytes {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: storage + offset, count: length), as: UTF8.self)
     }
 
-    /// Runs code on the text at an offset, as a C string and as bytes without the NUL, if a NUL ends it within the limit.
+    /// Runs a closure on the string at an offset, as a C string and as bytes without the NUL; does nothing if there is
+    /// no NUL within the limit.
     package func withText(at offset: Int, limit: Int = 4096, _ body: (UnsafePointer<CChar>, Span<UInt8>) -> Void) {
         guard offset >= 0, offset < count else { return }
         let most = min(limit, count - offset)
@@ -157,7 +159,7 @@ extension ImageBytes {
         unsafe body(text, bytes.span)
     }
 
-    /// Whether these bytes, followed by a NUL, are at an offset.
+    /// Whether the bytes at an offset are these, followed by a NUL.
     package func hasText(_ text: Span<UInt8>, at offset: Int) -> Bool {
         guard offset >= 0, contains(offset, text.count + 1) else { return false }
         return unsafe text.withUnsafeBytes { expected in

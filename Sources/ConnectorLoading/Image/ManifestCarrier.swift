@@ -6,9 +6,9 @@ package protocol ManifestCarrier {
     /// The file.
     var bytes: ImageBytes { get }
 
-    /// The libraries that the host examines because the image asks for them.
+    /// The needed libraries, which the host examines before loading.
     var neededNames: [String] { get }
 
-    /// Every manifest in the image, as text: none, one, or by mistake several.
+    /// Every manifest in the image, as text; more than one is an error.
     func manifestTexts() -> [[UInt8]]
 }

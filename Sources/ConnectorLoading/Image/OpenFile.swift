@@ -6,21 +6,22 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
-    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // first.
     import SwiftOverlayShims
 #else
     import Darwin
 #endif
 
-/// A regular file open for reading, closed at the end of its life.
+/// A regular file open for reading, closed when the value is destroyed.
 package struct OpenFile: ~Copyable {
-    /// What was opened.
+    /// The identity of the opened file.
     package let identity: FileIdentity
     private var descriptor: Int32
 
     /// Opens a regular file of a size that a plugin or manifest may have.
     ///
-    /// It never blocks; opening a pipe would otherwise wait for a writer.
+    /// Never blocks, even for a pipe, whose opening normally waits for a writer.
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
@@ -59,7 +60,7 @@ package struct OpenFile: ~Copyable {
         )
     }
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     package init(adopting descriptor: Int32, identity: FileIdentity) {
         self.descriptor = descriptor
         self.identity = identity
@@ -69,7 +70,7 @@ package struct OpenFile: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Hands over the descriptor; the caller closes it.
+    /// Transfers ownership of the descriptor to the caller, who closes it.
     package consuming func take() -> Int32 {
         let result = descriptor
         descriptor = -1
@@ -78,7 +79,7 @@ package struct OpenFile: ~Copyable {
 
     /// Reads into memory that has room for `size` bytes.
     ///
-    /// - Returns: The number of bytes read; fewer than asked for at the end of the file and after an error.
+    /// - Returns: The number of bytes read; fewer than requested at the end of the file and after an error.
     package func read(into target: UnsafeMutableRawPointer, from offset: Int, upTo size: Int) -> Int {
         var done = 0
         while done < size {

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Reusable memory for the first part of a file.
 ///
-/// Fresh memory for every file costs as much as reading the file: the system has to map and clear each page.
+/// Allocating memory for every file costs as much as reading the file, because the system maps and clears each page.
 package enum ReadBuffer {
-    /// The size of each buffer.
+    /// The size of each buffer, in bytes.
     package static let size = 32 << 10
     /// The number of buffers kept; a thread uses one or two at a time.
     private static let limit = 16
@@ -15,7 +15,7 @@ package enum ReadBuffer {
     /// Addresses of free buffers.
     private static let free = Mutex<[UInt]>([])
 
-    /// Takes a buffer, with undefined contents.
+    /// Takes a buffer with undefined contents, which the caller owns until ``give(_:)``.
     package static func take() -> UnsafeMutableRawPointer {
         let address = free.withLock { $0.popLast() }
         return unsafe address.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }

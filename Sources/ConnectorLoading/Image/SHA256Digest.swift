@@ -7,11 +7,11 @@
     internal import CSodium
 #endif
 
-/// The SHA-256 of some bytes, by FIPS 180-4: it identifies an image, whatever its name.
+/// A SHA-256 digest (FIPS 180-4), which identifies an image regardless of its name.
 package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
-    /// The first 16 bytes, in the order of the standard, as they lie in memory.
+    /// The first 16 bytes, in the standard's order.
     private let first: UInt128
-    /// The other 16.
+    /// The last 16 bytes.
     private let second: UInt128
 
     /// Hashes bytes.
@@ -28,7 +28,7 @@ package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
         #else
             var halves: (UInt128, UInt128) = (0, 0)
             unsafe withUnsafeMutablePointer(to: &halves) { halves in
-                // Never fails, and needs no sodium_init().
+                // Cannot fail, and needs no sodium_init().
                 _ = unsafe halves.withMemoryRebound(to: UInt8.self, capacity: 32) { digest in
                     unsafe crypto_hash_sha256(digest, bytes.baseAddress, UInt64(bytes.count))
                 }

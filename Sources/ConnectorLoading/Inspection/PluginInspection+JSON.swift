@@ -7,7 +7,7 @@ extension PluginInspection {
     /// The version of the format of ``json``.
     package static let formatVersion: Int64 = 1
 
-    /// The one document that `connector-host inspect --json` prints.
+    /// The document that `connector-host inspect --json` prints.
     package var json: JSONValue {
         var object: JSONObject = ["version": .integer(Self.formatVersion), "path": .string(path)]
         object["sidecar"] = sidecar.map(JSONValue.string)

@@ -3,74 +3,74 @@
 
 package import ConnectorManifest
 
-/// A full report on a plugin's file, made without running any of it.
+/// A full report on a plugin's file, created without running any of its code.
 package struct PluginInspection: Sendable {
-    /// The file that was examined: an image; a sidecar if it has no image.
+    /// The examined file: an image, or a sidecar without an image.
     package private(set) var path: String
-    /// The manifest beside it, if there is one.
+    /// The sidecar, if there is one.
     package private(set) var sidecar: String?
     /// The manifest, as far as it could be read.
     package private(set) var manifest: Manifest?
     /// The manifest's text, from the image or the sidecar.
     package private(set) var manifestText: [UInt8]?
-    /// In bytes; nil if the file cannot be read.
+    /// The file's size in bytes; nil if the file cannot be read.
     package private(set) var size: Int?
-    /// In hexadecimal; nil if the file cannot be read.
+    /// The file's SHA-256 in hexadecimal; nil if the file cannot be read.
     package private(set) var sha256: String?
-    /// The architecture that it was built for; nil if it is not an ELF image.
+    /// The architecture that the image was built for; nil if it is not an ELF image.
     package private(set) var architecture: String?
     /// The language of the plugin: from the manifest, or else from the compiler's traces.
     package private(set) var language: String?
-    /// Its own name for the dynamic linker.
+    /// The image's soname; nil if it has none.
     package private(set) var soname: String?
     /// Whether the Swift runtime registers metadata of the image.
     package private(set) var containsSwiftMetadata = false
     /// The direct and indirect dependencies.
     package private(set) var dependencies: [Dependency] = []
-    /// The versions of other libraries' symbols that it needs.
+    /// The symbol versions that the image needs from other libraries.
     package private(set) var symbolVersions: [SymbolVersion] = []
-    /// The functions that its manifest names.
+    /// The functions that the manifest names.
     package private(set) var symbols: [DeclaredSymbol] = []
     /// The problems that prevent loading; empty if the plugin would load here.
     package private(set) var problems: [ConnectorError] = []
 
-    /// A library that is needed.
+    /// A needed library.
     package struct Dependency: Sendable {
-        /// As the image names it.
+        /// The name by which the image needs it.
         package var name: String
-        /// The image that first asks for it.
+        /// The image that first needs it.
         package var neededBy: String
-        /// Its path; nil if it is missing, or loaded from a file that is gone.
+        /// The path; nil if the library is missing, or was loaded from a file that no longer exists.
         package var path: String?
-        /// Whether this process has it already.
+        /// Whether this process has already loaded it.
         package var isLoaded: Bool
-        /// Whether it is not on this system.
+        /// Whether the library is not on this system.
         package var isMissing: Bool
     }
 
-    /// A version of a library's symbols that is needed.
+    /// A needed version of a library's symbols.
     package struct SymbolVersion: Sendable {
         /// The library, as the image names it.
         package var library: String
-        /// Such as `GLIBC_2.34`.
+        /// The version, such as `GLIBC_2.34`.
         package var version: String
-        /// Whether the library here has it; nil if that cannot be told.
+        /// Whether this system's library has the version; nil if unknown.
         package var isPresent: Bool?
     }
 
     /// A function that the manifest names.
     package struct DeclaredSymbol: Sendable {
-        /// Its name in the image.
+        /// The function's name in the image.
         package var name: String
-        /// What it is for: `entry`, or the capability and operation.
+        /// The role: `entry`, or the capability and operation.
         package var role: String
         /// Whether the image exports it.
         package var isPresent: Bool
     }
 
-    /// Examines an image or a sidecar. It never fails: every fault is among the problems.
+    /// Examines an image or a sidecar. Never fails: every fault becomes a problem.
     ///
-    /// It reads the file and all its dependencies, which takes some milliseconds.
+    /// Blocks for some milliseconds while it reads the file and all its dependencies.
     package init(path: String) {
         let place = PluginCatalog.place(of: path)
         self.path = place.image ?? path
@@ -137,7 +137,7 @@ package struct PluginInspection: Sendable {
         problems += reading.problems
         guard let dynamic else { return }
         if image.architecture != .host {
-            // This system's libraries say nothing about the system that the image is for.
+            // This system's libraries are irrelevant to an image for another system.
             dependencies = image.neededLibraries(dynamic).map { name in
                 Dependency(name: name, neededBy: path, path: nil, isLoaded: false, isMissing: false)
             }
@@ -147,7 +147,7 @@ package struct PluginInspection: Sendable {
             problems += Preflight.problems(of: manifest, soundness ?? ImageSoundness(image, dynamic))
             symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }
         }
-        // What a damaged image asks for says nothing.
+        // The dependencies of a damaged image are meaningless.
         guard !problems.contains(where: { $0.code == .notELF }) else { return }
         let closure = DependencyClosure(of: image, dynamic)
         dependencies = closure.members.dropFirst().map { member in

@@ -9,7 +9,7 @@
 
 /// The system's dynamic linker; nothing outside this folder calls it.
 package enum DynamicLinker {
-    /// The linker's message, word for word.
+    /// The linker's message, verbatim.
     package struct Failure: Error {
         /// The text of `dlerror()`.
         package var text: String
@@ -17,8 +17,8 @@ package enum DynamicLinker {
 
     /// Loads an image; its constructors run.
     ///
-    /// All symbols are bound now, because a missing one would otherwise end the process at its first call. None is
-    /// visible to other images. The image is never unloaded: see ``LoadedImage``.
+    /// Binds all symbols immediately, because a missing one would otherwise end the process at its first call. The
+    /// image's symbols are not visible to other images. The image is never unloaded: see ``LoadedImage``.
     package static func load(path: String) throws(Failure) -> UnsafeMutableRawPointer {
         _ = unsafe dlerror()
         guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
@@ -30,17 +30,17 @@ package enum DynamicLinker {
     /// Whether a loaded library exports a symbol, by the library's name; false if it is not loaded.
     package static func isDefined(_ symbol: UnsafePointer<CChar>, inLoaded name: String) -> Bool {
         guard let handle = unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return false }
-        // Undoes the count of RTLD_NOLOAD; the library stays.
+        // Balances the reference of RTLD_NOLOAD; the library stays loaded.
         defer { _ = unsafe dlclose(handle) }
         return unsafe dlsym(handle, symbol) != nil
     }
 
-    /// Whether the process has a library of this name; if so, it keeps the library for good.
+    /// Whether the process has a library of this name; if so, pins it for the life of the process.
     package static func keep(loaded name: String) -> Bool {
         unsafe dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != nil
     }
 
-    /// The address of an exported symbol of an image or of what it depends on.
+    /// The address of a symbol exported by an image or its dependencies; nil if there is none.
     package static func symbol(_ name: String, in handle: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         unsafe dlsym(handle, name)
     }

@@ -11,31 +11,31 @@ internal import Synchronization
 
 /// The bytes of a loaded image, with their SHA-256 on demand.
 ///
-/// Hashing costs a fifth of loading, and loading does not need it. Sealed bytes can be hashed at any later time, and
-/// stay mapped until they are.
+/// Hashing costs a fifth of the time of loading, which does not need the digest. Sealed bytes can be hashed at any
+/// time, and stay mapped until then.
 package final class ImageContent: Sendable {
     /// The bytes, or their digest once it is computed.
     private enum State: Sendable {
-        /// Where they are mapped, as an address.
+        /// The address of the mapping.
         case mapped(UInt, count: Int)
         case hashed(SHA256Digest)
     }
 
     private let state: Mutex<State>
 
-    /// Hashes bytes at once, since they go away.
+    /// Hashes bytes immediately, because they will not stay in memory.
     package init(hashing bytes: UnsafeRawBufferPointer) {
         state = Mutex(.hashed(unsafe SHA256Digest(of: bytes)))
     }
 
     #if os(Linux)
-        /// Takes sealed bytes that are mapped for nobody else.
+        /// Takes ownership of a mapping of sealed bytes.
         package init(mapped bytes: UnsafeRawBufferPointer) {
             state = Mutex(.mapped(UInt(bitPattern: bytes.baseAddress), count: bytes.count))
         }
     #endif
 
-    /// The SHA-256, computed for the first caller.
+    /// The SHA-256, computed on first use.
     package var digest: SHA256Digest {
         state.withLock { state in
             switch state {
@@ -53,7 +53,7 @@ package final class ImageContent: Sendable {
     /// The SHA-256 in hexadecimal, as sha256sum(1) prints it.
     package var sha256: String { digest.description }
 
-    /// Whether these are the same bytes.
+    /// Whether the content equals these bytes.
     package func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             switch state {

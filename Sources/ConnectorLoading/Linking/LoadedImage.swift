@@ -5,30 +5,30 @@ internal import ConnectorPlatform
 
 /// An image in this process's memory, where it stays until the process ends.
 ///
-/// Never unloaded: after `dlclose` of an image with Swift metadata the next dynamic cast anywhere in the process crashes,
-/// and Rust and C++ images that register thread-local destructors stay mapped anyway. A plugin is given up by destroying
-/// its instances.
+/// Never unloaded: after `dlclose` of an image with Swift metadata, the next dynamic cast anywhere in the process
+/// crashes, and Rust and C++ images that register thread-local destructors stay mapped anyway. To stop using a plugin,
+/// destroy its instances.
 ///
-/// Sendable by this proof: the handle is never written after `init`; it serves `dlsym` only, which may be called from
-/// any thread (POSIX, dlsym: "MT-Safe"); and what it names is never freed, since nothing here closes it.
+/// Sendable: the handle is never written after `init`; it is used only for `dlsym`, which may be called from any thread
+/// (POSIX, dlsym: "MT-Safe"); and the image is never unloaded, because nothing closes the handle.
 @safe
 package struct LoadedImage: @unchecked Sendable {
-    /// What was loaded.
+    /// The bytes that were loaded.
     package let content: ImageContent
     private let handle: UnsafeMutableRawPointer
 
-    /// Takes a handle of `dlopen`, for good.
+    /// Wraps a handle of `dlopen`, which is never closed.
     package init(_ handle: UnsafeMutableRawPointer, content: ImageContent) {
         unsafe self.handle = handle
         self.content = content
     }
 
-    /// Names the image in the notes of a crash, the first time.
+    /// Registers the image for crash notes, on the first call.
     package func name(plugin: String, path: String) {
         unsafe PluginImages.shared.add(handle, plugin: plugin, path: path)
     }
 
-    /// Names a gate that uses the image in the notes of a crash.
+    /// Registers a gate that uses the image for crash notes.
     package func name(gate: String) {
         unsafe PluginImages.shared.add(gate: gate, of: handle)
     }

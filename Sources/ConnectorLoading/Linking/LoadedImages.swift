@@ -4,23 +4,23 @@
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Every image that this process loaded, by its bytes: loading the same bytes again answers the same image.
+/// The images that this process loaded, by their bytes: loading the same bytes again returns the same image.
 package final class LoadedImages: Sendable {
-    /// The one table; the dynamic linker's is one for the process, too.
+    /// The table of this process; the dynamic linker also has one per process.
     package static let shared = LoadedImages()
 
     /// The images with the checksums of their bytes.
     ///
-    /// A list: looking through a thousand takes less than a dictionary's first use.
+    /// An array: searching a thousand entries takes less time than a dictionary's first use.
     private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
-    /// Held while an image loads. Not a `Mutex`, whose waiters keep their processors busy.
+    /// Held while an image loads. Not a `Mutex`, whose waiters would spin.
     private let loading = Monitor<Void>(())
 
-    /// The image of these bytes, loaded now if it was not before.
+    /// The image of these bytes, loaded if necessary. Blocks the calling thread.
     ///
-    /// A lock is held while the image loads, so that two gates of one plugin that open at once load it once. Nothing is
-    /// lost: the dynamic linker itself has one lock for all loading. An image's constructors run meanwhile, and have no
-    /// way back into the host.
+    /// Holds a lock while the image loads, so that two gates of one plugin that open concurrently load it once. This
+    /// costs no concurrency, because the dynamic linker has one lock for all loading. An image's constructors run under
+    /// the lock, but cannot call into the host.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
         load: () throws(Failure) -> LoadedImage
@@ -42,7 +42,7 @@ package final class LoadedImages: Sendable {
         return candidates.first { unsafe $0.content.isEqual(to: bytes) }
     }
 
-    /// A fast checksum that tells nearly all images apart; a comparison settles the rest.
+    /// A fast checksum that distinguishes nearly all images; equal ones are compared byte by byte.
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var sum = UInt64(bytes.count)
         for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {

@@ -8,25 +8,25 @@
     package enum LoadedLibraries {
         /// One loaded library.
         package struct Library: Sendable {
-            /// Its own name, `DT_SONAME`; nil if it has none.
+            /// The soname, `DT_SONAME`; nil if it has none.
             package var soname: String?
             /// The path it was loaded by; empty for the program itself.
             package var path: String
 
-            /// The folders that its own needs are looked for in, `DT_RUNPATH`.
+            /// `DT_RUNPATH`: the folders to search for its direct dependencies.
             package var runpath: String?
-            /// The folders that its needs, and those of what it loads, are looked for in, `DT_RPATH`.
+            /// `DT_RPATH`: the folders to search for its direct and indirect dependencies.
             package var rpath: String?
 
-            /// Whether it is the program itself.
+            /// Whether this is the program itself.
             package var isProgram: Bool { path.isEmpty }
 
-            /// Whether an image that needs a library of this name gets this one.
+            /// Whether the linker uses this library for an image that needs the name.
             package func answers(to name: String) -> Bool {
                 soname == name || (!isProgram && path == name)
             }
 
-            /// The file, if the path still leads to it: that of a sealed image does not.
+            /// The file; nil if the path no longer leads to it, as for a sealed image.
             package var file: String? {
                 if path.isEmpty { return "/proc/self/exe" }
                 return path.hasPrefix("/proc/") || !path.hasPrefix("/") ? nil : path
@@ -36,7 +36,7 @@
         private typealias Callback = @convention(c) (UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
         private typealias Iterate = @convention(c) (Callback, UnsafeMutableRawPointer?) -> Int32
 
-        /// Looked up by name, because Swift's Glibc module leaves it out.
+        /// Looked up by name, because Swift's Glibc module lacks it.
         private static let iterate = unsafe DynamicLinker.globalSymbol("dl_iterate_phdr").map {
             unsafe unsafeBitCast($0, to: Iterate.self)
         }
@@ -60,7 +60,7 @@
             return libraries
         }
 
-        /// A range of addresses that is looked for among the segments.
+        /// A range of addresses to find among the segments, with permissions.
         private struct Search {
             var range: Range<UInt>
             var flags: UInt32
@@ -134,7 +134,7 @@
             while unsafe entry.load(as: UInt64.self) != 0 {
                 let value = unsafe entry.load(fromByteOffset: 8, as: UInt.self)
                 switch unsafe DynamicTag(rawValue: entry.load(as: UInt64.self)) {
-                // On most processors, glibc has turned it into an address; on some it is still an offset.
+                // On most processors, glibc has relocated it to an address; on some it is still an offset.
                 case .stringTable: strings = value < base ? base + value : value
                 case .soname: offsets.soname = value
                 case .runpath: offsets.runpath = value

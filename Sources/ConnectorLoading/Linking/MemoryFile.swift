@@ -9,13 +9,13 @@ internal import Synchronization
 
     /// A file in memory that can be sealed: memfd_create(2).
     ///
-    /// The C function is looked up by name, because Swift's Glibc module leaves it out and old systems lack it.
+    /// The C function is looked up by name, because Swift's Glibc module and old systems lack it.
     package struct MemoryFile: ~Copyable {
-        /// Open for as long as this value lives; -1 if there is no file.
+        /// The descriptor, open for as long as this value lives; -1 if there is no file.
         package let descriptor: Int32
         private let isKept = Atomic<Bool>(false)
 
-        /// Takes over an open file; -1 stands for none.
+        /// Takes ownership of an open file; -1 for none.
         package init(descriptor: Int32) {
             self.descriptor = descriptor
         }
@@ -31,19 +31,19 @@ internal import Synchronization
         private static let allowSealing: UInt32 = 2
         private static let executable: UInt32 = 16
         private static let addSeals: Int32 = 1033
-        /// No further seals, shrinking, growing or writing.
+        /// F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE.
         private static let allSeals: Int32 = 1 | 2 | 4 | 8
 
         /// Writes bytes into a new file and seals it against changes.
         ///
         /// - Parameters:
-        ///   - bytes: The whole content.
-        ///   - name: Shown in `/proc/PID/maps`, for debuggers and crash reports.
-        /// - Returns: The file; without a descriptor where the system has or allows no such files.
+        ///   - bytes: The file's whole content.
+        ///   - name: The name in `/proc/PID/maps`, for debuggers and crash reports.
+        /// - Returns: The file; without a descriptor if the system lacks or forbids such files.
         package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
             guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
             let flags = closeOnExec | allowSealing
-            // Kernels before 6.3 do not know the flag, later ones may demand it (sysctl vm.memfd_noexec).
+            // Kernels before 6.3 reject the flag, later ones may require it (sysctl vm.memfd_noexec).
             var descriptor = unsafe create(name, flags | executable)
             if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
             guard descriptor >= 0 else { return MemoryFile(descriptor: -1) }
@@ -59,9 +59,9 @@ internal import Synchronization
 
         /// The sealed bytes, mapped until their digest is computed.
         ///
-        /// - Parameter bytes: The same, for a system that does not map them.
+        /// - Parameter bytes: The same bytes, used if the file cannot be mapped.
         package func content(_ bytes: UnsafeRawBufferPointer) -> ImageContent {
-            // Private, for older kernels refuse to share a mapping of a file that is sealed against writing.
+            // MAP_PRIVATE, because older kernels refuse a shared mapping of a file that is sealed against writing.
             let address = unsafe mmap(nil, bytes.count, PROT_READ, MAP_PRIVATE, descriptor, 0)
             guard let address = unsafe address, unsafe address != MAP_FAILED else {
                 return unsafe ImageContent(hashing: bytes)
@@ -69,12 +69,13 @@ internal import Synchronization
             return unsafe ImageContent(mapped: UnsafeRawBufferPointer(start: address, count: bytes.count))
         }
 
-        /// The descriptors that stay open are below this; negative for no limit. Read once: it takes a system call.
+        /// Only descriptors below this are kept open; negative for no limit. Cached, because reading it takes a system
+        /// call.
         private static let keptLimit = sysconf(Int32(_SC_OPEN_MAX)) / 4
 
-        /// Leaves the file open for the life of the process, so that a debugger can open it by its name.
+        /// Keeps the file open for the life of the process, so that a debugger can open it by its name.
         ///
-        /// It does not if that would take more than a quarter of the process's descriptors.
+        /// Does nothing if kept files would use more than a quarter of the process's descriptors.
         package func keep() {
             guard descriptor >= 0, descriptor < Self.keptLimit || Self.keptLimit < 0 else { return }
             isKept.store(true, ordering: .relaxed)

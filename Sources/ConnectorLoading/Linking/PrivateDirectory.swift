@@ -9,20 +9,20 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// A new directory that only this user can enter; it is removed, with its contents, at the end of this value's life, unless it
-/// is to be kept.
+/// A new directory that only this user can enter. It is removed with its contents when the value is destroyed, unless
+/// it is kept.
 package struct PrivateDirectory: ~Copyable {
-    /// Its path.
+    /// The directory's path.
     package let path: String
-    /// What was made in it, in order.
+    /// The files created in it, in order.
     private var files: [String] = []
     private var folders: [String] = []
 
     private let isKept: Bool
 
-    /// Makes one below an existing directory.
+    /// Creates a directory below an existing one.
     ///
-    /// - Parameter isKept: Whether it stays when this value's life ends.
+    /// - Parameter isKept: Whether the directory stays after the value is destroyed.
     package init(below parent: String, isKept: Bool = false) throws(DynamicLinker.Failure) {
         var template = Array("\(parent)/connector-XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template) else {
@@ -32,17 +32,17 @@ package struct PrivateDirectory: ~Copyable {
         self.isKept = isKept
     }
 
-    /// Below what the user wishes, or the system's usual place.
-    package static var usualParent: String {
+    /// The directory for temporary files: `$TMPDIR` if it is absolute, otherwise `/tmp`.
+    package static var temporaryDirectory: String {
         guard let value = unsafe getenv("TMPDIR") else { return "/tmp" }
         let path = unsafe String(cString: value)
         return path.hasPrefix("/") ? path : "/tmp"
     }
 
-    /// Puts a file in, with the folders that its path names.
+    /// Writes a file, and creates the folders in its path.
     ///
-    /// - Parameter relativePath: Without `..`.
-    /// - Returns: Its path.
+    /// - Parameter relativePath: The path in the directory, without `..`.
+    /// - Returns: The file's path.
     package mutating func add(_ bytes: UnsafeRawBufferPointer, as relativePath: String) throws(DynamicLinker.Failure)
         -> String
     {

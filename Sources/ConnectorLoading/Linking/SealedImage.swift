@@ -10,17 +10,18 @@ internal import Synchronization
 
 /// The checked bytes of an image, sealed against changes and ready for the dynamic linker.
 ///
-/// Sealing defeats a file swapped between check and load, and the crash of a mapped image that is overwritten in place.
-/// The bytes lie in memory where the system allows it, otherwise in a private directory that is removed after loading.
+/// Sealing prevents that a file is replaced between check and load, and that overwriting a mapped image in place
+/// crashes the process. The bytes are in a memory file if the system allows it, otherwise in a private directory that
+/// is removed after loading.
 @safe
 package struct SealedImage: ~Copyable {
-    /// The place of the sealed bytes.
+    /// Where to put the sealed bytes.
     package enum Storage: Sendable {
-        /// In memory, and in a directory if that is refused.
+        /// In memory; in a private directory if the system refuses that.
         case automatic
-        /// In a private directory made below this one.
+        /// In a private directory below this one.
         case directory(String)
-        /// The same, and the files stay after the process ends: profilers read them by their names.
+        /// Like `directory`, but the files stay after the process ends, because profilers read them by name.
         case kept(String)
     }
 
@@ -34,17 +35,18 @@ package struct SealedImage: ~Copyable {
         private let memory: MemoryFile
     #endif
 
-    /// The number of images put in memory so far; it keeps names from repeating.
+    /// The number of memory files so far, which makes their names unique.
     private static let generation = Atomic<UInt64>(0)
 
     /// Seals the bytes of an image.
     ///
     /// - Parameters:
-    ///   - bytes: The image, which must stay where it is as long as this value lives.
-    ///   - path: The file that they were read from; its last part is the name that debuggers and crash reports show.
-    ///   - relatives: Libraries that the image finds relative to its own file.
-    ///   - keepsLayout: Whether the copy must lie as deep as the image does: the linker looks for libraries in folders above it.
-    ///   - storage: Where to put them.
+    ///   - bytes: The image; must stay valid as long as this value lives.
+    ///   - path: The file that the bytes were read from; debuggers and crash reports show its last component.
+    ///   - relatives: Libraries that the image finds relative to its file.
+    ///   - keepsLayout: Whether the copy must be at the same depth as the image, because the linker searches folders
+    ///     above it.
+    ///   - storage: Where to put the bytes.
     package init(
         _ bytes: UnsafeRawBufferPointer,
         path: String,
@@ -60,7 +62,7 @@ package struct SealedImage: ~Copyable {
         self.keepsLayout = keepsLayout
         parent =
             switch storage {
-            case .automatic: PrivateDirectory.usualParent
+            case .automatic: PrivateDirectory.temporaryDirectory
             case .directory(let directory), .kept(let directory): directory
             }
         isKept = if case .kept = storage { true } else { false }
@@ -73,8 +75,8 @@ package struct SealedImage: ~Copyable {
 
     /// Loads the image; its constructors run.
     ///
-    /// If memory is refused, because the call, `/proc` or the right to execute is missing, it loads from a directory.
-    /// It does not ask for the cause: a faulty image fails a second time, with the reason of the first.
+    /// If loading from memory fails, for example because `memfd_create`, `/proc` or the right to execute is missing,
+    /// loads from a directory, whatever the cause: a faulty image fails again, and the first reason is reported.
     ///
     /// - Throws: The message of the linker or the system.
     package func load() throws(DynamicLinker.Failure) -> LoadedImage {
@@ -101,11 +103,12 @@ package struct SealedImage: ~Copyable {
     }
 
     #if os(Linux)
-        /// A path to an open file of this process that no other load of it ever used, and that other processes can open too.
+        /// A path to an open file of this process that no earlier load used, and that other processes can open too.
         ///
-        /// It names the process, so that a debugger finds the image by the name in the list of loaded ones. For a known path,
-        /// glibc returns the image that it already has, even if the descriptor now means another file. So the path spells the
-        /// generation: "/" for each 0 bit and "/." for each 1, which the system ignores. A forked process goes on counting.
+        /// The path contains the process id, so that a debugger can open the image by its name in the list of loaded
+        /// images. For a known path, glibc returns the image that it already has, even if the descriptor now refers to
+        /// another file. The path therefore encodes the generation: "/" for each 0 bit and "/." for each 1, which the
+        /// kernel ignores. A forked process continues the count.
         package static func uniquePath(descriptor: Int32, generation: UInt64) throws(DynamicLinker.Failure) -> String {
             var path = try descriptorFolder()
             var rest = generation
@@ -118,20 +121,20 @@ package struct SealedImage: ~Copyable {
 
         /// The folder of the open files of a process, `/proc/PID/fd`.
         private struct DescriptorFolder: Sendable {
-            /// The process whose folder it is: a forked one has another.
+            /// The process that owns the folder; a forked process has another one.
             let process: pid_t
-            /// Its path.
+            /// The folder's path.
             let path: String
         }
 
-        /// The folder as last found.
+        /// The folder, cached.
         private static let folder = Mutex<DescriptorFolder?>(nil)
 
-        /// The folder of this process, found once.
+        /// The folder of this process, looked up once.
         private static func descriptorFolder() throws(DynamicLinker.Failure) -> String {
             let process = getpid()
             if let known = folder.withLock(\.self), known.process == process { return known.path }
-            // Not the number of getpid(2): /proc may show another namespace, where that is another process.
+            // Do not use getpid(2): /proc may show another PID namespace.
             var buffer = [CChar](repeating: 0, count: 32)
             let count = unsafe readlink("/proc/self", &buffer, buffer.count)
             guard count > 0, count < buffer.count else { throw DynamicLinker.Failure(text: "there is no /proc") }
@@ -142,7 +145,7 @@ package struct SealedImage: ~Copyable {
         }
     #endif
 
-    /// More levels than a search path leads up, so that none leads out of the private directory.
+    /// Deeper than any search path leads up, so that none leaves the private directory.
     private static let depth = String(repeating: "_/", count: 32)
 
     /// Loads from a new directory that only this user can enter, where the image and its relatives keep their relative

@@ -3,9 +3,9 @@
 
 package import ConnectorBase
 
-/// A shared library of Apple's systems (`mach-o/loader.h`), as far as the host examines it before loading.
+/// A Mach-O shared library (`mach-o/loader.h`), as far as the host examines it before loading.
 ///
-/// Unreadable data counts as absent, as in ``ELFImage``. It is compiled everywhere so that it is tested everywhere; the
+/// Unreadable data counts as absent, as in ``ELFImage``. Compiled on all systems so that it is tested on all; the
 /// dynamic linker of macOS checks the rest.
 package struct MachOImage: ManifestCarrier {
     /// The file.
@@ -14,17 +14,17 @@ package struct MachOImage: ManifestCarrier {
     package let type: UInt32
     /// `cputype`.
     package let processor: UInt32
-    /// The offset of the image in a file that may hold one for each processor.
+    /// The offset of the image in the file, which may contain one per processor.
     private let start: Int
     private let commandCount: Int
 
     /// `MH_MAGIC_64`
     private static let magic: UInt32 = 0xFEED_FACF
-    /// `FAT_MAGIC`, which is written with the most significant byte first.
+    /// `FAT_MAGIC`, which is big-endian.
     private static let universalMagic: UInt32 = 0xCAFE_BABE
     /// `LC_SEGMENT_64`
     private static let segmentCommand: UInt32 = 0x19
-    /// Real images have some thirty.
+    /// The most load commands and sections to read; real images have about thirty.
     private static let limit = 4096
 
     /// The processor of this host: `CPU_TYPE_ARM64` or `CPU_TYPE_X86_64`.
@@ -36,7 +36,7 @@ package struct MachOImage: ManifestCarrier {
         #endif
     }
 
-    /// Reads the header of the image for this processor.
+    /// Reads the header of this processor's image.
     ///
     /// - Throws: `not-elf`, `truncated` or `wrong-architecture`.
     package init(_ bytes: ImageBytes) throws(ConnectorError) {
@@ -66,7 +66,7 @@ package struct MachOImage: ManifestCarrier {
         commandCount = min(Int(count), Self.limit)
     }
 
-    /// None: the dynamic linker of macOS checks libraries by their signatures.
+    /// Empty: the dynamic linker of macOS checks libraries by their signatures.
     package var neededNames: [String] { [] }
 
     /// Checks that the image is a library for this processor.
@@ -111,13 +111,13 @@ package struct MachOImage: ManifestCarrier {
                 let offset = bytes.integer(at: section + 48, as: UInt32.self),
                 var text = bytes.copy(at: start + Int(offset), count: size)
             else { continue }
-            // A C string: the NUL at its end is not part of the manifest.
+            // A C string, whose terminating NUL is not part of the manifest.
             while text.last == 0 { text.removeLast() }
             texts.append(text)
         }
     }
 
-    /// Where the image for this processor begins in a universal file.
+    /// The offset of this processor's image in a universal file; nil if it has none.
     private static func slice(in bytes: ImageBytes) -> Int? {
         guard let count = bytes.integer(at: 4, as: UInt32.self)?.bigEndian else { return nil }
         for index in 0..<min(Int(count), 32) {

@@ -5,7 +5,7 @@
     import ConnectorBase
 
     extension PluginLoader {
-        /// Loads an image from its own path: macOS checks the signature of what it maps itself, and has no files in memory.
+        /// Loads an image from its path: macOS checks the signature of what it maps, and has no memory files.
         package func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
             let bytes = try ImageBytes(path: candidate.path)
             let image = try MachOImage(bytes)

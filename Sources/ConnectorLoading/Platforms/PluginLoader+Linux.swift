@@ -8,7 +8,7 @@ internal import ConnectorManifest
     import ConnectorPlatform
 
     extension PluginLoader {
-        /// Checks an image, seals what was checked, and loads that.
+        /// Checks an image, seals the checked bytes, and loads them.
         func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
             let bytes = try ImageBytes(path: candidate.path)
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
@@ -21,7 +21,7 @@ internal import ConnectorManifest
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
-                        // A library that a sidecar names by its path may be one that the process has already.
+                        // The process may already have loaded a library that a sidecar names by its path.
                         if candidate.manifest.library != nil,
                             let existing = unsafe try ForeignLibrary.existing(image, dynamic, content)
                         {

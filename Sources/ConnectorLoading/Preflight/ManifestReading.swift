@@ -7,7 +7,7 @@ package import ConnectorManifest
 package struct ManifestReading {
     /// The manifest as far as it could be read, even if it is not usable.
     private(set) var manifest: Manifest?
-    /// The text in the image, to detect later whether the file has changed.
+    /// The text in the image, by which a later change of the file is detected.
     private(set) var embeddedText: [UInt8]?
     /// Every problem of the manifest.
     private(set) var problems: [ConnectorError] = []
@@ -16,7 +16,7 @@ package struct ManifestReading {
     ///
     /// - Parameters:
     ///   - image: The image.
-    ///   - sidecar: The file beside it, if there is one.
+    ///   - sidecar: The sidecar's path, if there is one.
     package init(of image: some ManifestCarrier, sidecar: String?) {
         let path = image.bytes.path
         let texts = image.manifestTexts()
@@ -64,7 +64,7 @@ package struct ManifestReading {
         return bytes.copy(at: 0, count: bytes.count)
     }
 
-    /// The keys in which two manifests of one plugin differ; nil if they mean the same.
+    /// The keys in which two manifests of one plugin differ; nil if they are equal.
     private static func difference(_ image: Manifest, _ sidecar: Manifest) -> String? {
         var differences: [String] = []
         if image.id != sidecar.id { differences.append("id (\(image.id), \(sidecar.id))") }

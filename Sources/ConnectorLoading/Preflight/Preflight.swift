@@ -4,12 +4,12 @@
 internal import CConnector
 package import ConnectorManifest
 
-/// Checks an image before any of its code runs, cheaply enough for every load.
+/// Checks an image before any of its code runs; cheap enough for every load.
 package enum Preflight {
     /// The versions of the ABI that this host speaks.
     package static let abiVersions: ClosedRange<UInt32> = 1...UInt32(CONNECTOR_ABI_VERSION)
 
-    /// Checks that an image is a sound shared library for this machine.
+    /// Checks that an image is an undamaged shared library for this machine.
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
     package static func linkable(_ image: ELFImage) throws(ConnectorError) -> ImageSoundness {
@@ -22,7 +22,7 @@ package enum Preflight {
         return soundness
     }
 
-    /// The manifest's promises that the image or this host does not keep.
+    /// The requirements of the manifest that the image or this host does not meet.
     package static func problems(of manifest: Manifest, _ soundness: ImageSoundness) -> [ConnectorError] {
         var problems: [ConnectorError] = []
         let image = soundness.image
@@ -44,23 +44,23 @@ package enum Preflight {
         return problems
     }
 
-    /// The error for a symbol that the manifest names as a function and the image exports as something else.
+    /// The error for an exported symbol that is not a function although the manifest names it as one.
     private static func noFunction(_ symbol: String, role: String, path: String) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,
-            "\(path) exports \(symbol), which its manifest names as \(role), but it is no function",
+            "\(path) exports \(symbol), which its manifest names as \(role), but it is not a function",
             fix: "name a function in the manifest, or build the file again"
         )
     }
 
-    /// The error for a manifest of other ABI versions than this host speaks; nil if they overlap.
+    /// The error for a manifest whose ABI versions this host does not support; nil if they overlap.
     package static func abiProblem(_ manifest: Manifest, path: String) -> ConnectorError? {
         let spoken = abiVersions
         guard !manifest.abi.overlaps(spoken) else { return nil }
         let isNewer = manifest.abi.lowerBound > spoken.upperBound
         return ConnectorError(
             .unsupportedABI,
-            "\(path) is made for versions \(manifest.abi.lowerBound) to \(manifest.abi.upperBound) of the ABI, this host "
+            "\(path) requires versions \(manifest.abi.lowerBound) to \(manifest.abi.upperBound) of the ABI, this host "
                 + "speaks \(spoken.lowerBound) to \(spoken.upperBound)",
             fix: isNewer ? "use a newer host, or an older version of the plugin" : "use a newer version of the plugin"
         )
@@ -100,7 +100,7 @@ package enum Preflight {
 }
 
 extension ELFImage {
-    /// Checks that the image is a library for this machine, as far as the start of the file tells.
+    /// Checks that the image is a library for this machine, as far as the start of the file shows.
     ///
     /// - Throws: `wrong-architecture`, `executable`, or `not-elf` for an object file or core dump.
     package func checkKind() throws(ConnectorError) {

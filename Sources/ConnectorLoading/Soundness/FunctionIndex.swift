@@ -1,12 +1,13 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where functions begin and end, by the sorted unwinding table (`.eh_frame_hdr`, Linux Standard Base, section 10.6.2).
+/// The start and end of functions, from the sorted unwinding table (`.eh_frame_hdr`, Linux Standard Base, section
+/// 10.6.2).
 ///
 /// An unknown address, such as that of a function without unwinding information, counts as outside every function.
 package struct FunctionIndex {
     private let bytes: ImageBytes
-    /// The table's file offset and number of entries; nil if the image has none of the usual form.
+    /// The table's file offset and number of entries; nil if the image has no table in the usual format.
     private let table: (start: Int, count: Int)?
     /// The address that the entries are relative to.
     private let base: UInt64
@@ -18,7 +19,7 @@ package struct FunctionIndex {
         bytes = image.bytes
         let segment = image.segment(ELFConstant.unwindIndex)
         base = segment?.address ?? 0
-        // Version 1, a count of four bytes, and pairs of four-byte offsets relative to the table.
+        // The usual format: version 1, a four-byte count, and pairs of four-byte offsets relative to the table.
         guard let segment, image.offset(ofAddress: segment.address) == segment.offset,
             bytes.integer(at: segment.offset, as: UInt8.self) == 1,
             bytes.integer(at: segment.offset + 2, as: UInt16.self) == 0x3B03,
@@ -31,7 +32,7 @@ package struct FunctionIndex {
         table = (segment.offset + 12, Int(count))
     }
 
-    /// Whether an address lies after the beginning of a function and before its end.
+    /// Whether an address is inside a function, after its first instruction.
     package func isWithinFunction(_ address: UInt64) -> Bool {
         guard let table, let target = Int32(exactly: Int64(bitPattern: address &- base)) else { return false }
         var low = 0
@@ -47,12 +48,12 @@ package struct FunctionIndex {
         return UInt64(Int64(target) - Int64(start)) < length(at: base &+ UInt64(bitPattern: Int64(entry)), start: start)
     }
 
-    /// The length of an entry's function in `.eh_frame`; 0 if the entry does not have the usual form.
+    /// The length of an entry's function in `.eh_frame`; 0 if the entry does not have the usual format.
     private func length(at address: UInt64, start: Int32) -> UInt64 {
         guard let offset = image.offset(ofAddress: address), let begin = bytes.integer(at: offset + 8, as: Int32.self),
             let length = bytes.integer(at: offset + 12, as: UInt32.self)
         else { return 0 }
-        // The usual form is relative to the field itself; in any other, the beginnings differ.
+        // In the usual format, the start is relative to the field; otherwise the two starts differ.
         let function = address &+ 8 &+ UInt64(bitPattern: Int64(begin))
         return function == base &+ UInt64(bitPattern: Int64(start)) ? UInt64(length) : 0
     }

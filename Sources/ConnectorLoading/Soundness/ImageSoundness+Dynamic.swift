@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// Tags that make sense only together.
+    /// Tags that must occur together.
     private static let companions: [[DynamicTag]] = [
         [.stringTable, .stringTableSize, .symbolTable],
         [.relocations, .relocationSize, .relocationEntrySize],
@@ -14,9 +14,9 @@ extension ImageSoundness {
         [.versionNeeds, .versionNeedCount], [.versionDefinitions, .versionDefinitionCount],
     ]
 
-    /// The entries of the dynamic section, and the texts that they name.
+    /// Checks the entries of the dynamic section, and the strings that they name.
     func checkDynamicSection() throws(ConnectorError) {
-        guard dynamic.isTerminated else { throw damaged("the dynamic section has no end") }
+        guard dynamic.isTerminated else { throw damaged("the dynamic section is not terminated") }
         if let tag = dynamic.repeated { throw damaged("the dynamic section has two entries of tag \(tag.rawValue)") }
         for tags in Self.companions where tags.contains(where: { dynamic[$0] != nil }) {
             if let missing = tags.first(where: { dynamic[$0] == nil }) {
@@ -33,14 +33,14 @@ extension ImageSoundness {
             throw damaged("tag \(tag.rawValue) of the dynamic section is not \(size)")
         }
         guard dynamic[.implicitRelocations] == nil else {
-            throw damaged("its relocations have the form of other processors")
+            throw damaged("its relocations have the format of another processor")
         }
         if let address = dynamic[.procedureTable], !hasMemory(address, 8, flags: ELFConstant.writable) {
-            throw damaged("the table of procedures cannot be written")
+            throw damaged("the procedure linkage table is not writable")
         }
         for tag in [DynamicTag.initializer, .finalizer] {
             if let address = dynamic[tag], !isFunction(address) {
-                throw damaged("its \(tag == .initializer ? "initializer" : "finalizer") is no function")
+                throw damaged("its \(tag == .initializer ? "initializer" : "finalizer") is not a function")
             }
         }
         guard dynamic.flags1 & ELFConstant.noOpenFlag == 0 else {
@@ -52,7 +52,7 @@ extension ImageSoundness {
         }
     }
 
-    /// The string table, and what the section itself names in it.
+    /// Checks the string table, and the names that the dynamic section has in it.
     private func checkStrings() throws(ConnectorError) {
         let size = dynamic.stringsSize
         guard let strings = try table(.stringTable, size: size, "the dynamic symbols' names"), size > 0,

@@ -4,12 +4,12 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// The tables by which the linker looks up symbols: one that it cannot leave would hang the process.
+    /// Checks the hash tables for symbol look-up: an endless chain would hang the process.
     func checkHashTables() throws(ConnectorError) {
         if dynamic[.gnuHash] != nil {
-            guard isGNUHashSound else { throw damaged("its hash table leads outside of it") }
+            guard isGNUHashSound else { throw damaged("its hash table points outside the table") }
         } else if dynamic[.hash] != nil {
-            guard isHashSound else { throw damaged("its hash table leads outside of it, or in a circle") }
+            guard isHashSound else { throw damaged("its hash table points outside the table, or in a circle") }
         } else {
             throw damaged("it has no hash table")
         }
@@ -33,7 +33,7 @@ extension ImageSoundness {
             last = max(last, symbol)
         }
         guard last > 0 else { return true }
-        // The last chain ends, and so does every other that leads into it.
+        // If the last chain ends, so does every chain before it.
         while let link = image.bytes.integer(at: start + head + Int(last - first) * 4, as: UInt32.self) {
             guard Int(last) < symbolCount, offset(of: address, head + Int(last - first + 1) * 4) != nil else {
                 return false

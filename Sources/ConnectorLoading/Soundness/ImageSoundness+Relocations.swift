@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// The relocations: the linker writes where they say, what they say.
+    /// Checks the relocations, whose targets and values the linker trusts.
     func checkRelocations() throws(ConnectorError) {
         var writes = try RelocationWrites(self)
         if let size = dynamic.size(.relocationSize) {
@@ -18,7 +18,7 @@ extension ImageSoundness {
         }
         if let size = dynamic.size(.jumpRelocationSize) {
             let start = try relocationTable(.jumpRelocations, size: size, entry: 24)
-            // Some linkers count these among the others too; the dynamic linker applies them once.
+            // Some linkers count these among the other relocations too; the dynamic linker applies them once.
             let isCounted = isWithinRelocations(dynamic[.jumpRelocations] ?? 0, size)
             for index in 0..<(isCounted ? 0 : size / 24) {
                 try check(start + index * 24, mustBeRelative: false, &writes)
@@ -31,12 +31,12 @@ extension ImageSoundness {
         try writes.checkInitializers()
     }
 
-    /// Whether a relocation may write a value: an address of the image, but for the highest byte, where optimised Swift code
-    /// marks the constant strings.
+    /// Whether a relocation may write a value: an address in the image, ignoring the highest byte, in which optimised
+    /// Swift code tags constant strings.
     func isAddress(_ value: UInt64) -> Bool { value & .max >> 8 <= memoryEnd }
 
     private func relocationTable(_ tag: DynamicTag, size: Int, entry: Int) throws(ConnectorError) -> Int {
-        guard size % entry == 0 else { throw damaged("the relocations end in the midst of one") }
+        guard size % entry == 0 else { throw damaged("the relocations end in the middle of one") }
         guard let start = try table(tag, size: size, "the relocations") else {
             throw damaged("its relocations are missing")
         }
@@ -50,7 +50,7 @@ extension ImageSoundness {
         return address - start <= total && UInt64(size) <= total - (address - start)
     }
 
-    /// One relocation with its addend: place, symbol and type, addend.
+    /// Checks one relocation with addend (`Elf64_Rela`): target, symbol and type, addend.
     private func check(_ position: Int, mustBeRelative: Bool, _ writes: inout RelocationWrites) throws(ConnectorError) {
         guard RelocationKind.isKnownHere else { return }
         guard let target = image.bytes.integer(at: position, as: UInt64.self),
@@ -66,17 +66,17 @@ extension ImageSoundness {
         try writes.add(target, kind)
         switch kind {
         case .relative:
-            guard isAddress(addend) else { throw damaged("a relocation leads outside of it") }
+            guard isAddress(addend) else { throw damaged("a relocation points outside the image") }
             try writes.initialize(target, addend)
         case .indirect:
-            guard isFunction(addend) else { throw damaged("a relocation calls what is no function") }
+            guard isFunction(addend) else { throw damaged("a relocation calls an address that is not a function") }
         case .symbol, .slot, .jump:
             guard symbol > 0, let definition = image.symbol(at: Int(symbol), dynamic) else {
                 throw damaged("a relocation has no symbol")
             }
             if kind == .jump { try writes.addJump(Int(symbol)) }
             guard kind == .symbol || addend == 0 else { throw damaged("a relocation adds to the address of a symbol") }
-            // A symbol defined elsewhere is not this image's to check.
+            // A symbol defined in another image is not checked here.
             try writes.initialize(target, definition.section == 0 ? nil : definition.value &+ addend)
         case .threadLocal, .threadLocalDescriptor:
             let isOwn = symbol == 0 || image.symbol(at: Int(symbol), dynamic)?.section != 0
@@ -87,7 +87,7 @@ extension ImageSoundness {
         }
     }
 
-    /// The relocations of the procedure linkage table leave no gap: a call through one would crash.
+    /// Checks that the relocations of the procedure linkage table leave no gap: a call through one would crash.
     private func checkProcedures(_ start: Int, count: Int) throws(ConnectorError) {
         guard RelocationKind.isKnownHere else { return }
         var lowest = UInt64.max
@@ -106,11 +106,11 @@ extension ImageSoundness {
             highest = max(highest, target)
         }
         guard !isUniform || count == 0 || (highest - lowest) / 8 == UInt64(count - 1) else {
-            throw damaged("the table of procedures has gaps")
+            throw damaged("the procedure linkage table has gaps")
         }
     }
 
-    /// Relocations as addresses, each followed by words whose bits stand for the places after it (`SHT_RELR`).
+    /// Checks packed relocations (`SHT_RELR`): addresses, each followed by words whose bits select the words after it.
     private func checkPacked(_ start: Int, count: Int, _ writes: inout RelocationWrites) throws(ConnectorError) {
         var next: UInt64?
         for index in 0..<count {

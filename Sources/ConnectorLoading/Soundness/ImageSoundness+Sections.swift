@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension ELFImage {
-    /// The sections of instructions; none without section headers, and if there are more than linkers make.
+    /// The sections of instructions; empty without section headers, or with more than linkers create.
     func instructionSections() -> [Section] {
         var sections: [Section] = []
         sections.reserveCapacity(8)
@@ -18,12 +18,12 @@ extension ELFImage {
     }
 }
 
-/// The section headers, which the linker ignores, agree with the segments and the dynamic section.
+/// Checks that the section headers, which the linker ignores, agree with the segments and the dynamic section.
 extension ImageSoundness {
     /// `SHF_WRITE`, `SHF_ALLOC`, `SHF_EXECINSTR`, `SHF_TLS`
     private static let (writes, allocated, executes, threadLocal): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 4, 0x400)
 
-    /// Compares them with what is loaded: a difference shows damage to either.
+    /// Compares the section headers with the loaded image: a difference shows damage to either.
     func checkSections() throws(ConnectorError) {
         var relocations: UInt64 = 0
         let readOnly = image.segment(ELFConstant.readOnlyAfterRelocation)
@@ -37,14 +37,14 @@ extension ImageSoundness {
             try checkTable(section, index)
             if let readOnly { try checkReadOnly(readOnly, section, index) }
         }
-        // Some linkers count those of the procedure linkage table among the others.
+        // Some linkers count the relocations of the procedure linkage table among the others.
         let all = dynamic[.relocationSize] ?? 0
         guard relocations == 0 || relocations == all || relocations == all &+ (dynamic[.jumpRelocationSize] ?? 0) else {
-            throw damaged("its relocations are more or fewer than its sections have")
+            throw damaged("the number of its relocations differs from that of its sections")
         }
     }
 
-    /// A section that is loaded lies in a segment that allows what it is for.
+    /// Checks that a loaded section is in a segment with the permissions that it needs.
     private func checkPlace(of section: ELFImage.Section, _ index: Int) throws(ConnectorError) {
         var flags = ELFConstant.readable
         if section.flags & Self.writes != 0 { flags |= ELFConstant.writable }
@@ -53,19 +53,19 @@ extension ImageSoundness {
             guard hasMemory(section.address, UInt64(section.size), flags: flags) else {
                 throw damaged("section \(index) is not loaded")
             }
-            // It must be zero, so it does not come from the file.
+            // Its memory must be zero, so it must not come from the file.
             guard offset(of: section.address, 1, flags: flags) == nil else {
                 throw damaged("section \(index) comes from the file, though it is empty there")
             }
             return
         }
         guard offset(of: section.address, section.size, flags: flags) == section.offset else {
-            throw damaged("section \(index) is not loaded, or not where it belongs")
+            throw damaged("section \(index) is not loaded, or at the wrong address")
         }
     }
 
-    /// A section becomes read-only as a whole or not at all, except for the procedure linkage table, which begins with
-    /// words for the linker.
+    /// Checks that a section becomes read-only as a whole or not at all. The procedure linkage table is exempt, because
+    /// it starts with words for the linker.
     private func checkReadOnly(_ segment: ELFImage.Segment, _ section: ELFImage.Section, _ index: Int)
         throws(ConnectorError)
     {
@@ -75,11 +75,11 @@ extension ImageSoundness {
         guard section.address < end, sectionEnd > end else { return }
         let table = dynamic[.procedureTable] ?? 0
         guard section.address <= table, table < sectionEnd else {
-            throw damaged("section \(index) is read-only in part")
+            throw damaged("section \(index) is partly read-only")
         }
     }
 
-    /// A section of a table lies where the dynamic section says.
+    /// Checks that the section of a table is where the dynamic section says.
     private func checkTable(_ section: ELFImage.Section, _ index: Int) throws(ConnectorError) {
         func agree(_ tag: DynamicTag, _ size: DynamicTag? = nil) throws(ConnectorError) {
             guard dynamic[tag] == section.address, size.map({ dynamic.size($0) == section.size }) ?? true else {
@@ -115,7 +115,7 @@ extension ImageSoundness {
             let name = names.offset + section.name
             for (text, tag) in [(".init", DynamicTag.initializer), (".fini", .finalizer)]
             where image.bytes.hasText(text.utf8Span.span, at: name) {
-                // Another function may be named instead, but none that begins in the middle of this one.
+                // The tag may name another function, but not the middle of this one.
                 let place = (dynamic[tag] ?? 0) &- section.address
                 guard place == 0 || place >= UInt64(section.size) else {
                     throw damaged("section \(index) is not what the dynamic section says")

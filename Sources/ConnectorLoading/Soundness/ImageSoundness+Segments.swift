@@ -4,23 +4,23 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// The smallest page of any system.
+    /// The smallest page size of any system, in bytes.
     private static let page: UInt64 = 4096
-    /// More memory for thread-local variables than any image needs; every thread pays for it.
+    /// The most memory for thread-local variables, in bytes; every thread allocates it.
     private static let threadLocalLimit: UInt64 = 64 << 20
 
-    /// The mapped segments: ascending, disjoint, aligned, and within the file.
+    /// Checks that the mapped segments are ascending, disjoint, aligned, and within the file.
     func checkSegments() throws(ConnectorError) {
         var end: UInt64 = 0
         for (index, segment) in image.segments.enumerated() where segment.type == ELFConstant.load {
             let (segmentEnd, overflow) = segment.address.addingReportingOverflow(segment.memorySize)
-            // A process has 47 bits of address space.
+            // A process has 47 bits of address space at most.
             guard !overflow, segmentEnd < 1 << 47, segment.memorySize >= UInt64(segment.size) else {
                 throw damaged("segment \(index) is larger than the address space, or smaller than its part of the file")
             }
             // The linker maps whole pages: two segments in one page overwrite each other.
             guard end == 0 || segment.address & ~(Self.page - 1) >= end else {
-                throw damaged("segment \(index) lies over the one before it")
+                throw damaged("segment \(index) overlaps the one before it")
             }
             guard segment.alignment & (segment.alignment &- 1) == 0,
                 segment.alignment <= 1 || (segment.address &- UInt64(segment.offset)) % segment.alignment == 0
@@ -32,7 +32,7 @@ extension ImageSoundness {
         }
     }
 
-    /// The segments that say how others are used.
+    /// Checks the segments that describe parts of others.
     func checkSpecialSegments() throws(ConnectorError) {
         var seen: [UInt32] = []
         seen.reserveCapacity(image.segments.count)
@@ -49,7 +49,7 @@ extension ImageSoundness {
                 // The linker writes into it unless its flags forbid that.
                 let flags = segment.flags & ELFConstant.writable
                 guard hasMemory(segment.address, segment.memorySize, flags: flags) else {
-                    throw damaged("the dynamic section cannot be written")
+                    throw damaged("the dynamic section is not writable")
                 }
             case ELFConstant.headers:
                 try checkPlace(of: segment, "the program headers")
@@ -65,7 +65,7 @@ extension ImageSoundness {
             case ELFConstant.stack where segment.flags & ELFConstant.executable != 0:
                 throw ConnectorError(
                     .loadFailed,
-                    "\(image.bytes.path) asks for executable stacks, which would open every thread of the process to attacks",
+                    "\(image.bytes.path) requires executable stacks, which would expose every thread to attacks",
                     fix:
                         "link it with -z noexecstack; end each assembly source with .section .note.GNU-stack,\"\",@progbits"
                 )
@@ -74,19 +74,19 @@ extension ImageSoundness {
         }
     }
 
-    /// A segment within a mapped one has the same place in memory as in the file.
+    /// Checks that a segment within a mapped one has corresponding positions in memory and file.
     private func checkPlace(of segment: ELFImage.Segment, _ name: String) throws(ConnectorError) {
         guard segment.size > 0 || segment.memorySize > 0 else { return }
         guard offset(of: segment.address, segment.size) == segment.offset,
             UInt64(segment.size) == segment.memorySize
-        else { throw damaged("\(name) lie outside what is mapped, or are displaced") }
+        else { throw damaged("\(name) lie outside the mapped segments, or are displaced") }
     }
 
     private func checkThreadLocal(_ segment: ELFImage.Segment) throws(ConnectorError) {
         guard segment.alignment & (segment.alignment &- 1) == 0, segment.alignment <= Self.page,
             segment.memorySize <= Self.threadLocalLimit, UInt64(segment.size) <= segment.memorySize,
             segment.size == 0 || offset(of: segment.address, segment.size) == segment.offset
-        else { throw damaged("its thread-local variables lie outside what is mapped, or are too large") }
+        else { throw damaged("its thread-local variables lie outside the mapped segments, or are too large") }
     }
 
     private func checkReadOnly(_ segment: ELFImage.Segment) throws(ConnectorError) {
@@ -98,6 +98,6 @@ extension ImageSoundness {
                 && segment.address - load.address <= load.memorySize
                 && segment.memorySize <= load.memorySize - (segment.address - load.address) + slack
         }
-        guard isInside else { throw damaged("what becomes read-only lies outside of what is writable") }
+        guard isInside else { throw damaged("the segment that becomes read-only is not within a writable one") }
     }
 }

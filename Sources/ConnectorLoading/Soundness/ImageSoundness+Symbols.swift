@@ -4,15 +4,16 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// Functions of the runtimes that must be in a process from its start, and what they belong to.
+    /// Functions of runtimes that must be in the process from its start, with the runtimes' names.
     ///
-    /// The last element is the runtime's library, for those that a program can start with although it was built without them.
+    /// `library` is the runtime's library, for runtimes that can be preloaded into a program that was built without
+    /// them.
     private static let runtimes: [(symbol: String, name: String, library: String?)] = [
         ("__asan_init", "AddressSanitizer", "asan"), ("__tsan_init", "ThreadSanitizer", "tsan"),
         ("__msan_init", "MemorySanitizer", nil), ("__hwasan_init", "hardware-assisted AddressSanitizer", nil),
     ]
 
-    /// The dynamic symbols: their names, their versions, and what the defined ones stand for.
+    /// Checks the dynamic symbols: their names, their versions, and the addresses of the defined ones.
     func checkSymbols(lastVersion: UInt16?) throws(ConnectorError) {
         let versions = dynamic[.versionSymbols].flatMap { offset(of: $0, symbolCount * 2) }
         let threadLocalSize = image.segment(ELFConstant.threadLocal)?.memorySize ?? 0
@@ -22,20 +23,20 @@ extension ImageSoundness {
             }
             if index == 0 {
                 guard symbol.section == 0, symbol.info == 0, symbol.name == 0, symbol.value == 0 else {
-                    throw damaged("its symbols do not begin with an empty one")
+                    throw damaged("its symbols do not start with an empty one")
                 }
                 continue
             }
             if let versions, let lastVersion {
                 let version = image.bytes.integer(at: versions + index * 2, as: UInt16.self) ?? .max
                 guard version & 0x7FFF <= lastVersion else {
-                    throw damaged("symbol \(index) has a version that is none")
+                    throw damaged("symbol \(index) has an invalid version")
                 }
             }
             if symbol.section == 0 {
-                // Otherwise the linker takes the symbol itself for its definition.
+                // Otherwise the linker takes the undefined symbol for a definition.
                 guard symbol.value == 0, symbol.other & 3 == 0, symbol.info >> 4 != 0 else {
-                    throw damaged("symbol \(index) is defined nowhere, but not for others to define")
+                    throw damaged("symbol \(index) is undefined, but not in the form of an import")
                 }
                 try checkRuntime(symbol)
             } else {
@@ -55,10 +56,10 @@ extension ImageSoundness {
                 symbol.value <= memoryEnd && symbol.size <= memoryEnd - symbol.value
             default: symbol.value <= memoryEnd
             }
-        guard isSound else { throw damaged("symbol \(index) lies outside of what it is said to be") }
+        guard isSound else { throw damaged("symbol \(index) lies outside its section") }
     }
 
-    /// Code built for a sanitizer ends or crashes a process that did not start with it.
+    /// Code built for a sanitizer exits or crashes a process that was not started with it.
     private func checkRuntime(_ symbol: ELFImage.Symbol) throws(ConnectorError) {
         guard let strings = dynamic.strings, image.bytes.integer(at: strings + symbol.name, as: UInt16.self) == 0x5F5F
         else {
@@ -76,7 +77,7 @@ extension ImageSoundness {
         }
     }
 
-    /// How to start the program with a runtime: the one that the image names, or else the one of its compiler.
+    /// How to start the program with a runtime: the one that the image names, or else its compiler's.
     private func preloading(_ library: String) -> String {
         let needed = image.neededLibraries(dynamic).first {
             $0.hasPrefix("lib\(library).so") || $0.contains("_rt.\(library)")

@@ -4,9 +4,9 @@
 internal import ConnectorBase
 
 extension ImageSoundness {
-    /// The versions that are needed and defined: the linker follows these chains to their end, whatever their counts say.
+    /// Checks the needed and defined versions, whose chains the linker follows to the end regardless of their counts.
     ///
-    /// - Returns: The highest number of a version; nil if the image has no versions.
+    /// - Returns: The highest version index; nil if the image has no versions.
     func checkVersions() throws(ConnectorError) -> UInt16? {
         guard dynamic[.versionNeeds] != nil || dynamic[.versionDefinitions] != nil else { return nil }
         guard dynamic[.versionSymbols] != nil,
@@ -26,7 +26,7 @@ extension ImageSoundness {
                 let file = image.bytes.integer(at: start + 4, as: UInt32.self), isNeeded(Int(file)),
                 var step = image.bytes.integer(at: start + 8, as: UInt32.self), versions > 0, step > 0,
                 let next = image.bytes.integer(at: start + 12, as: UInt32.self)
-            else { throw damaged("the versions that it needs lead outside of it, or are no library's") }
+            else { throw damaged("its needed versions point outside the file, or to an unneeded library") }
             var version = position
             var found = 0
             while step != 0, found <= Int(versions) {
@@ -34,7 +34,7 @@ extension ImageSoundness {
                 guard let entry = offset(of: version, 16),
                     let number = image.bytes.integer(at: entry + 6, as: UInt16.self), number & 0x7FFF > 1,
                     isString(at: entry + 8), let following = image.bytes.integer(at: entry + 12, as: UInt32.self)
-                else { throw damaged("the versions that it needs lead outside of it") }
+                else { throw damaged("the versions that it needs point outside the file") }
                 last = max(last, number & 0x7FFF)
                 found += 1
                 step = following
@@ -62,7 +62,7 @@ extension ImageSoundness {
                 let names = image.bytes.integer(at: start + 12, as: UInt32.self),
                 let next = image.bytes.integer(at: start + 16, as: UInt32.self),
                 let name = offset(of: position + UInt64(names), 8), isString(at: name)
-            else { throw damaged("the versions that it defines lead outside of it") }
+            else { throw damaged("the versions that it defines point outside the file") }
             last = max(last, number & 0x7FFF)
             count += 1
             if next == 0 || count > Int(UInt16.max) { break }
@@ -74,7 +74,7 @@ extension ImageSoundness {
         return last
     }
 
-    /// Whether a word of the file is a string offset.
+    /// Whether the word at an offset is a valid string offset.
     private func isString(at offset: Int) -> Bool {
         image.bytes.integer(at: offset, as: UInt32.self).map { Int($0) < dynamic.stringsSize } ?? false
     }

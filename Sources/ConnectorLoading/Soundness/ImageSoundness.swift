@@ -3,20 +3,21 @@
 
 package import ConnectorBase
 
-/// Checks what the dynamic linker trusts blindly in an image: a damaged one crashes it, and the process with it.
+/// Checks the parts of an image that the dynamic linker trusts blindly: damage there crashes it, and the process with
+/// it.
 ///
-/// The checks cover everything that the file alone can show: segments, the tables of the dynamic section and what their
-/// entries point at, and whether the section headers, which the linker ignores, agree. A file cannot show whether its
+/// The checks cover everything that the file alone can show: the segments, the tables of the dynamic section and the
+/// targets of their entries, and whether the section headers, which the linker ignores, agree. They cannot show whether
 /// instructions and data make sense, so an image that passes may still crash when its code runs. The checks read each
-/// table once, in the order of the file, and allocate nothing for an entry.
+/// table once, in file order, and allocate nothing per entry.
 package struct ImageSoundness {
     package let image: ELFImage
     package let dynamic: DynamicSection
     /// The segments that are mapped.
     let loads: [ELFImage.Segment]
-    /// Where its functions begin, by their unwinding information.
+    /// The start of the image's functions, from their unwinding information.
     let functions: FunctionIndex
-    /// Its sections of instructions; none if they do not tell.
+    /// The image's sections of instructions; empty if unknown.
     private let instructions: [ELFImage.Section]
     /// The number of dynamic symbols.
     let symbolCount: Int
@@ -33,8 +34,8 @@ package struct ImageSoundness {
 
     /// Runs every check.
     ///
-    /// - Throws: `not-elf` with the first inconsistency, or `load-failed` for what would end the dynamic linker or the
-    ///   process.
+    /// - Throws: `not-elf` with the first inconsistency, or `load-failed` for an image that would make the dynamic
+    ///   linker exit the process.
     package func check() throws(ConnectorError) {
         try checkSegments()
         try checkSpecialSegments()
@@ -62,7 +63,7 @@ extension ImageSoundness {
         return nil
     }
 
-    /// Whether one segment's memory covers a range of addresses, with these permissions.
+    /// Whether one segment's memory covers a range of addresses with the given permissions.
     func hasMemory(_ address: UInt64, _ size: UInt64, flags: UInt32) -> Bool {
         for load in loads where load.flags & flags == flags && address >= load.address {
             let distance = address - load.address
@@ -71,7 +72,7 @@ extension ImageSoundness {
         return false
     }
 
-    /// Whether an address may be called: it lies in instructions, and not in the middle of a function.
+    /// Whether an address may be called: it is in a section of instructions, and not in the middle of a function.
     func isFunction(_ address: UInt64) -> Bool {
         offset(of: address, 1, flags: ELFConstant.executable) != nil
             && (instructions.isEmpty || instructions.contains { address &- $0.address < UInt64($0.size) })
@@ -86,12 +87,12 @@ extension ImageSoundness {
         }
     }
 
-    /// The end of the image's memory.
+    /// The address after the image's last segment.
     var memoryEnd: UInt64 { loads.last.map { $0.address &+ $0.memorySize } ?? 0 }
 
     /// The file offset of a table; nil if the tag is absent.
     ///
-    /// - Throws: `not-elf` if the file lacks a part of it, or its segment may not be read.
+    /// - Throws: `not-elf` if part of the table is outside the file, or its segment is not readable.
     func table(_ tag: DynamicTag, size: Int, _ name: String) throws(ConnectorError) -> Int? {
         guard let address = dynamic[tag] else { return nil }
         guard let offset = offset(of: address, size) else { throw damaged("\(name) lie outside the file") }

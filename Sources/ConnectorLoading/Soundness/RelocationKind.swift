@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The effect of a relocation, of the kinds that linkers put into shared libraries.
+/// The effect of a relocation, for the types that linkers put into shared libraries.
 enum RelocationKind {
-    /// Nothing.
+    /// Has no effect.
     case none
     /// Writes the address of a symbol.
     case symbol
@@ -15,7 +15,7 @@ enum RelocationKind {
     case relative
     /// Calls a function within the image, and writes the address that it returns.
     case indirect
-    /// Writes something about a thread-local variable, one word.
+    /// Writes one word about a thread-local variable.
     case threadLocal
     /// Writes two words about a thread-local variable.
     case threadLocalDescriptor
@@ -24,7 +24,7 @@ enum RelocationKind {
     /// Copies a variable into a program; useless in a library.
     case copy
 
-    /// Reads a processor's number for it (`elf.h`); nil for an unknown one, which the dynamic linker refuses.
+    /// Reads a relocation type of this processor (`elf.h`); nil for an unknown one, which the dynamic linker refuses.
     init?(_ type: UInt32) {
         #if arch(x86_64)
             switch type {
@@ -68,7 +68,7 @@ enum RelocationKind {
         #endif
     }
 
-    /// The number of bytes that it writes.
+    /// The number of bytes that the relocation writes.
     var width: UInt64 {
         switch self {
         case .none: 0

@@ -3,24 +3,24 @@
 
 internal import ConnectorBase
 
-/// Tracks what relocations write: each place once, and a function wherever the linker will call one.
+/// Checks what relocations write: each address at most once, and a function wherever the linker will call one.
 struct RelocationWrites {
     private let soundness: ImageSoundness
     /// Whether relocations may write into every segment.
     private let hasTextRelocations: Bool
-    /// The addresses of the words that are tracked: those of the writable segments that come from the file.
+    /// The addresses of the tracked words: those of the writable segments that come from the file.
     private let range: Range<UInt64>
-    /// A bit for each of these words that is written.
+    /// A bit for each tracked word, set once it is written.
     private var written: [UInt64]
     /// A bit for each symbol that has a slot in the procedure linkage table.
     private var jumps: [UInt64]
-    /// The arrays of functions that the linker calls, with a mark for each filled slot.
+    /// The arrays of functions that the linker calls, with a flag for each slot that is filled.
     private var arrays: [(start: UInt64, filled: [Bool])] = []
 
-    /// More functions than any image has the linker call.
+    /// The most functions that the linker may call for an image.
     private static let initializerLimit = 1 << 16
 
-    /// Starts with nothing written.
+    /// Creates a tracker with nothing written.
     init(_ soundness: ImageSoundness) throws(ConnectorError) {
         self.soundness = soundness
         let dynamic = soundness.dynamic
@@ -28,7 +28,7 @@ struct RelocationWrites {
             dynamic[.textRelocations] != nil || (dynamic[.flags] ?? 0) & ELFConstant.textRelocationFlag != 0
         let writable = soundness.loads.filter { $0.flags & ELFConstant.writable != 0 && $0.size > 0 }
         range = (writable.first?.address ?? 0)..<(writable.last.map { $0.address + UInt64($0.size) } ?? 0)
-        // Segments may be far apart; words beyond the file's size are not tracked.
+        // Segments may be far apart, so words beyond the file's size are not tracked.
         let words = min(range.upperBound - range.lowerBound, UInt64(soundness.image.bytes.count)) / 512 + 1
         written = Array(repeating: 0, count: Int(words))
         jumps = Array(repeating: 0, count: dynamic[.jumpRelocations] == nil ? 0 : soundness.symbolCount / 64 + 1)
@@ -41,10 +41,10 @@ struct RelocationWrites {
         }
     }
 
-    /// Records a place that is written.
+    /// Records a write.
     mutating func add(_ target: UInt64, _ kind: RelocationKind) throws(ConnectorError) {
         guard soundness.hasMemory(target, kind.width, flags: hasTextRelocations ? 0 : ELFConstant.writable) else {
-            throw soundness.damaged("a relocation writes where nothing may be written")
+            throw soundness.damaged("a relocation writes to memory that is not writable")
         }
         if let segment = soundness.image.segment(ELFConstant.dynamic), target >= segment.address,
             target - segment.address < segment.memorySize
@@ -52,7 +52,7 @@ struct RelocationWrites {
             throw soundness.damaged("a relocation writes into the dynamic section")
         }
         guard target % 8 == 0 else {
-            // Packed structures hold addresses anywhere; the linker's tables do not.
+            // Packed structures may have unaligned addresses; the linker's tables must not.
             guard kind != .slot, kind != .jump else { throw soundness.damaged("a relocation is not aligned") }
             return
         }
@@ -60,7 +60,7 @@ struct RelocationWrites {
         let word = (target - range.lowerBound & ~7) / 8
         guard word / 64 < written.count else { return }
         guard written[Int(word / 64)] & 1 << (word % 64) == 0 else {
-            throw soundness.damaged("two relocations write to one place")
+            throw soundness.damaged("two relocations write to one address")
         }
         written[Int(word / 64)] |= 1 << (word % 64)
     }
@@ -73,30 +73,30 @@ struct RelocationWrites {
         jumps[symbol / 64] |= 1 << UInt64(symbol % 64)
     }
 
-    /// Records a place of a packed relocation, whose value is in the file.
+    /// Records a write by a packed relocation, whose value is in the file.
     mutating func addPacked(_ target: UInt64) throws(ConnectorError) {
         try add(target, .relative)
         guard let offset = soundness.offset(of: target, 8),
             let value = soundness.image.bytes.integer(at: offset, as: UInt64.self), soundness.isAddress(value)
-        else { throw soundness.damaged("a relocation leads outside of it") }
+        else { throw soundness.damaged("a relocation points outside the image") }
         try initialize(target, value)
     }
 
-    /// Records what a place will hold; nil for the address of another image's function.
+    /// Records the value that an address will contain; nil for the address of another image's function.
     mutating func initialize(_ target: UInt64, _ value: UInt64?) throws(ConnectorError) {
         for index in arrays.indices {
             let slot = (target &- arrays[index].start) / 8
             guard slot < arrays[index].filled.count else { continue }
             guard target % 8 == 0, value.map(soundness.isFunction) ?? true else {
-                throw soundness.damaged("the linker would call what is no function")
+                throw soundness.damaged("the linker would call an address that is not a function")
             }
             arrays[index].filled[Int(slot)] = true
         }
     }
 
-    /// Checks that every function that the linker will call is one.
+    /// Checks that every address that the linker will call is a function.
     func checkInitializers() throws(ConnectorError) {
         guard RelocationKind.isKnownHere, arrays.contains(where: { $0.filled.contains(false) }) else { return }
-        throw soundness.damaged("the linker would call what is no function")
+        throw soundness.damaged("the linker would call an address that is not a function")
     }
 }

@@ -4,13 +4,14 @@
 internal import ConnectorBase
 package import ConnectorPlatform
 
-/// Tells whether other users decide which libraries come into the process with an image.
+/// Determines whether other users control which libraries an image brings into the process.
 package enum LibraryTrust {
-    /// Why other users could choose or change the libraries that an image would bring in; empty if none can.
+    /// The reasons that other users could choose or change the libraries that an image would load; empty if none can.
     ///
-    /// Libraries that the process has already run already, so they count no more.
+    /// Libraries that the process has already loaded are not checked, because their code has already run.
     ///
-    /// - Parameter needed: The libraries that the image names, if they are known: its file is read only if one of them is new.
+    /// - Parameter needed: The libraries that the image needs, if known: the file is read only if one of them is not
+    ///   loaded yet.
     package static func concerns(image path: String, needs needed: [String]?, _ trust: FileTrust) -> [String] {
         if let needed, needed.allSatisfy(NewDependencies.isPresent) { return [] }
         guard let bytes = try? ImageBytes(path: path), let image = try? ELFImage(bytes),
@@ -19,7 +20,7 @@ package enum LibraryTrust {
         return concerns(DependencyClosure(of: image, dynamic), trust)
     }
 
-    /// The same for a library that the dynamic linker finds by its name.
+    /// Like ``concerns(image:needs:_:)``, for a library that the dynamic linker finds by its name.
     package static func concerns(library name: String, _ trust: FileTrust) -> [String] {
         guard !NewDependencies.isPresent(name) else { return [] }
         let result = LibrarySearch(architecture: .host).find(name, for: .program)
@@ -38,7 +39,7 @@ package enum LibraryTrust {
 
     private static func concerns(_ closure: DependencyClosure, _ trust: FileTrust) -> [String] {
         closure.members.dropFirst().flatMap { member -> [String] in
-            // One that is missing stops the plugin from loading.
+            // A missing library prevents the plugin from loading anyway.
             guard !member.isLoaded, let path = member.path else { return [] }
             let requester = member.requester.map { closure.members[$0] }
             return concerns(
@@ -51,7 +52,7 @@ package enum LibraryTrust {
         }
     }
 
-    /// Why other users choose what a name leads to: by its file, or by a folder that is searched before.
+    /// The reasons that other users control what a name resolves to: through its file, or a folder searched earlier.
     private static func concerns(
         of name: String,
         neededBy requester: String,
@@ -67,7 +68,7 @@ package enum LibraryTrust {
         }
         for folder in folders {
             guard let reason = trust.concern(directory: folder), reasons.insert(reason).inserted else { continue }
-            concerns.append("\(name), which \(requester.excerpt) needs, is looked for in \(folder): \(reason)")
+            concerns.append("\(name), which \(requester.excerpt) needs, is searched for in \(folder): \(reason)")
         }
         return concerns
     }

@@ -4,20 +4,20 @@
 internal import ConnectorBase
 package import ConnectorCapabilities
 
-/// Turns texts into an operation's arguments: the words of a command line, or the fields of a form.
+/// Converts text to an operation's arguments: the words of a command line, or the fields of a form.
 ///
-/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken as it
-/// is. A single JSON object may hold all arguments by name, unless the first parameter takes `json` itself. If exactly
-/// one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`. A member that
-/// its model knows as a text is taken as it is, too, unless it is written as a JSON string.
+/// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken
+/// verbatim. A single JSON object may hold all arguments by name, unless the first parameter takes `json`. If exactly
+/// one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`. A member
+/// whose type in the model is text is also taken verbatim, unless it is written as a JSON string.
 package struct ArgumentReader: Sendable, Hashable {
     /// The operation to call.
     package let operation: String
     /// The signature of the operation.
     package let signature: Signature
-    /// The members that the only parameter that takes `json` is known to have; none if it takes any.
+    /// The known members of the only `json` parameter; empty if it takes any members.
     package let members: [ModelMember]
-    /// Whether the only parameter that takes `json` takes any value, and a text that is not JSON stands for itself.
+    /// Whether the only `json` parameter takes any value, so that a text that is not JSON is taken as a string.
     private let isAnyValue: Bool
 
     /// Creates a reader for an operation that has no model.
@@ -36,11 +36,11 @@ package struct ArgumentReader: Sendable, Hashable {
         isAnyValue = ModelMember.isAnyValue(of: operation.name, in: capability.description)
     }
 
-    /// A text, and the place of the value that it stands for.
+    /// A text, and the parameter or member that it is the value of.
     package struct Entry: Sendable, Hashable {
-        /// The name of a parameter, or of a member of the only parameter that takes `json`.
+        /// The name of a parameter, or of a member of the only `json` parameter.
         package var name: String
-        /// Whether it is a member.
+        /// Whether the name is that of a member.
         package var isMember: Bool
         /// The text as written.
         package var text: String
@@ -51,17 +51,17 @@ package struct ArgumentReader: Sendable, Hashable {
         }
     }
 
-    /// The parameters that a caller passes.
+    /// The input parameters.
     package var inputs: [Signature.Parameter] { signature.parameters.filter { $0.direction == .in } }
 
-    /// The only parameter that takes `json`, if it takes members; nil if there are none or several.
+    /// The only `json` parameter, if it takes members; nil if there are none or several.
     package var container: Signature.Parameter? {
         guard !isAnyValue else { return nil }
         let structured = inputs.filter { $0.type == .json }
         return structured.count == 1 ? structured.first : nil
     }
 
-    /// The arguments by name. The call itself checks whether they fit.
+    /// The arguments by name. Their types are checked later, by the call.
     ///
     /// - Throws: `invalid`, with the signature.
     package func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
@@ -126,7 +126,7 @@ package struct ArgumentReader: Sendable, Hashable {
         return try value(entry.text, of: parameter)
     }
 
-    /// The words of a command line that stand for arguments; nil if none do.
+    /// The words of a command line that yield the arguments; nil if there are none.
     package func words(for arguments: JSONObject) -> [String]? {
         var words: [String] = []
         for argument in arguments.members {
@@ -155,7 +155,7 @@ package struct ArgumentReader: Sendable, Hashable {
         members.first { $0.name == name }.map { $0.kind.isText } ?? false
     }
 
-    /// Whether `NAME=VALUE` is a member of the only parameter that takes `json`, rather than a parameter itself.
+    /// Whether `NAME=VALUE` is a member of the only `json` parameter rather than a parameter.
     private func isMember(_ name: String, _ value: String) -> Bool {
         guard let container else { return false }
         guard name == container.name else { return !inputs.contains { $0.name == name } }
@@ -183,7 +183,7 @@ package struct ArgumentReader: Sendable, Hashable {
             }
             return .string(text)
         }
-        // The integers of JSON values end before 2⁶³; beyond, digits say what a double cannot.
+        // JSONValue's integers end below 2⁶³; larger ones are passed as a string of digits, which is exact.
         if parameter.type == .u64, UInt64(text) != nil, Int64(text) == nil { return .string(text) }
         if parameter.type == .json, isAnyValue { return (try? JSONValue(parsing: text)) ?? .string(text) }
         do throws(ConnectorError) {

@@ -24,7 +24,7 @@ public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
     /// Counted from 1. Within one version, operations are only ever added.
     public var version: UInt32
 
-    /// Reads `name/version`; nil for anything else.
+    /// Parses `name/version`; nil for anything else.
     public init?(_ text: String) {
         guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let (name, digits) = (String(text[..<slash]), text[text.utf8.index(after: slash)...])
@@ -41,7 +41,7 @@ public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
 public struct Operation: Sendable, Hashable {
     /// The name that calls use.
     public var name: String
-    /// The exported function.
+    /// The name of the exported function.
     public var symbol: String
     /// The types that the operation takes and returns.
     public var signature: Signature
@@ -51,7 +51,7 @@ public struct Operation: Sendable, Hashable {
     public var isDelivered = false
     /// Whether the function returns without waiting, within microseconds, so that it runs on its caller's thread.
     public var isPrompt = false
-    /// How a foreign library's function reports success; nil for a plugin's own function, which follows the ABI.
+    /// How a foreign library's function reports success; nil for a plugin's function, which follows the ABI.
     public var foreign: ForeignConvention?
 
     /// Creates an operation.

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The contract that every plugin of a capability keeps: its operations and their signatures.
+/// The contract of a capability, which all its plugins implement: its operations and their signatures.
 ///
 /// Host, kit, manifests and documentation all read this one definition. A user's own capability is
 /// defined by its plugin's manifest.
@@ -25,13 +25,13 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var documentation: String
         /// Whether the outbox delivers the operation's events.
         public var isDelivered = false
-        /// What a call loses for good, in a few words; nil if it loses nothing.
+        /// The data that a call destroys, in a few words; nil if none.
         package var loss: String?
     }
 
     /// - Parameters:
     ///   - delivered: The operations whose events the outbox delivers.
-    ///   - losses: What calls of some operations lose for good.
+    ///   - losses: The data that calls of some operations destroy.
     private init(
         _ id: String,
         _ documentation: String,
@@ -73,7 +73,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
             ("group", "(event: json) async", "Puts a user into a group with traits."),
             ("alias", "(event: json) async", "Joins two identities of one user."),
             ("deliver", "(events: json) async -> json", "Delivers a batch of events and answers for each one."),
-            ("flush", "() async", "Sends whatever the adapter still holds."),
+            ("flush", "() async", "Sends everything that the adapter still holds."),
         ]
     )
 
@@ -86,7 +86,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
             ("exception", "(report: json) async -> json", "Reports an exception with its stack and causes."),
             ("message", "(report: json) async -> json", "Reports a message with a level."),
             ("deliver", "(reports: json) async -> json", "Delivers a batch of reports and answers for each one."),
-            ("flush", "() async", "Sends whatever the adapter still holds."),
+            ("flush", "() async", "Sends everything that the adapter still holds."),
         ]
     )
 
@@ -94,13 +94,13 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let database = CapabilityDefinition(
         "database/1",
         "Records, which are JSON objects, in collections.",
-        losses: ["replace": "The record as it is now is lost.", "delete": "The record is lost."],
+        losses: ["replace": "The current record is lost.", "delete": "The record is lost."],
         [
             ("create", "(collection: string, record: json, id: string?) async -> json", "Stores a new record."),
             ("get", "(collection: string, id: string) async -> json", "Reads a record."),
             (
                 "replace", "(collection: string, id: string, record: json, version: string?) async -> json",
-                "Puts a record in the place of another, if that still has the version."
+                "Replaces a record, if it still has the version."
             ),
             (
                 "update", "(collection: string, id: string, record: json, version: string?) async -> json",
@@ -134,8 +134,8 @@ public struct CapabilityDefinition: Sendable, Hashable {
         losses: ["remove": "The value is lost."],
         [
             ("get", "(key: string) async -> json", "Reads a setting; null if it has no value."),
-            ("set", "(key: string, value: json) async", "Gives a setting a value."),
-            ("remove", "(key: string) async", "Takes a setting's value away; its default stays."),
+            ("set", "(key: string, value: json) async", "Sets the value of a setting."),
+            ("remove", "(key: string) async", "Removes a setting's value; its default remains."),
             ("list", "(prefix: string?) async -> json", "Reads every setting whose key starts with the prefix."),
             ("change", "(changes: json) async", "Changes several settings, all or none; null removes one."),
         ]

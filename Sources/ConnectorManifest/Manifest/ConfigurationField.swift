@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// One value that a plugin takes from its connector's `config`.
+/// One field of a connector's `config` that a plugin reads.
 public struct ConfigurationField: Sendable, Hashable {
     /// The key in `config`.
     public var name: String
@@ -13,7 +13,7 @@ public struct ConfigurationField: Sendable, Hashable {
     public var isRequired: Bool
     /// The value if none is given.
     public var defaultValue: JSONValue?
-    /// Whether the host hides the value from the plugin, logs and reports, and inserts it only on the wire.
+    /// Whether the host hides the value from the plugin, logs and reports, and inserts it only into requests.
     public var isSecret: Bool
     /// A one-sentence description for readers.
     public var documentation: String
@@ -44,7 +44,7 @@ public struct ConfigurationField: Sendable, Hashable {
 }
 
 extension ConfigurationField {
-    /// The reason this field refuses a value; nil if it accepts the value.
+    /// The reason this field rejects a value; nil if it accepts the value.
     package func objection(to value: JSONValue) -> String? {
         if let objection = typeObjection(to: value) { return objection }
         let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }

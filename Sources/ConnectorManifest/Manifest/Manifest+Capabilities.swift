@@ -10,8 +10,8 @@ internal import ConnectorBase
 /// | `"analytics/1": {}` | every operation |
 /// | `"analytics/1": ["track", "flush"]` | these operations |
 /// | `"analytics/1": {"except": ["alias"]}` | every operation but these |
-/// | `"analytics/1": {"track": {…}}` | the operations that are named; what an entry leaves out comes from the definition |
-/// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with entries of their own |
+/// | `"analytics/1": {"track": {…}}` | the named operations; omitted members come from the definition |
+/// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with their own entries |
 ///
 /// An omitted symbol is the plugin's id and the operation's name: `segment_track`.
 extension JSONReader {
@@ -23,7 +23,7 @@ extension JSONReader {
     /// - Parameters:
     ///   - object: The manifest.
     ///   - plugin: The plugin's id, for symbols; nil if unreadable.
-    ///   - isForeign: Whether the library knows nothing of connectors.
+    ///   - isForeign: Whether the library is foreign, that is, not written for connectors.
     mutating func capabilities(
         in object: JSONObject,
         at path: JSONPath,
@@ -89,7 +89,7 @@ extension JSONReader {
             for member in object.members where left.contains(member.name) {
                 report(
                     .invalidValue,
-                    "\"\(member.name)\" is both described and left out",
+                    "\"\(member.name)\" is both described and excluded",
                     at: path.appending(member.name),
                     .name
                 )

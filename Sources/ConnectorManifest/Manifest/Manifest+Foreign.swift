@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Reads the parts of a sidecar that describe a library which knows nothing of connectors.
+/// Reads the parts of a sidecar that describe a foreign library.
 extension JSONReader {
     /// Reads how a foreign function reports success, and checks it against the signature.
     mutating func convention(of signature: Signature, in object: JSONObject, at path: JSONPath) -> ForeignConvention {
@@ -62,7 +62,7 @@ extension JSONReader {
 
     private func objections(to signature: Signature, _ convention: ForeignConvention) -> [String] {
         var objections: [String] = []
-        if signature.isAsync { objections.append("a foreign function is never async: it runs on a thread of its own") }
+        if signature.isAsync { objections.append("a foreign function is never async: it runs on a worker thread") }
         if signature.results.count > 1 { objections.append("a foreign function returns at most one value") }
         let result = signature.results.first?.type
         switch convention.status {

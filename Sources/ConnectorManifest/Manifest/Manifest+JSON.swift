@@ -75,7 +75,7 @@ extension JSONReader {
         let library = string("library", in: object, at: root)
         let entry = string("entry", in: object, at: root, required: library == nil)
         if let entry { checkSymbol(entry, at: root.appending("entry")) }
-        // Without either, the entry was forgotten, which is one problem and no more.
+        // Without either, the entry was forgotten: report only that.
         let isForeign = entry == nil && library != nil
         let abi = abi(in: object, at: root)
         let services = self.object("services", in: object, at: root) ?? JSONObject()
@@ -165,7 +165,7 @@ extension JSONReader {
         report(.invalidValue, "\(path) must be the name of an exported function", at: path)
     }
 
-    /// Reads the services that the plugin cannot work without; each must be one that hosts have.
+    /// Reads the services that the plugin requires; the host must have each of them.
     private mutating func requiredServices(in object: JSONObject, at path: JSONPath) -> [String] {
         let services = strings("required", in: object, at: path)
         for (index, service) in services.enumerated() where !Manifest.hostServices.contains(service) {

@@ -7,9 +7,9 @@ internal import ConnectorBase
 ///
 /// The keys of the JSON are the names of the properties here; `manifest` is the version of the format, 1.
 public struct Manifest: Sendable, Hashable {
-    /// The name that connectors use: lower-case letters, digits and hyphens.
+    /// The id by which connectors name the plugin: see ``isIdentifier(_:)``.
     public var id: String
-    /// Among versions of one plugin, the host takes the highest.
+    /// The plugin's version; the host loads the highest version of a plugin.
     public var version: SemanticVersion
     /// The versions of the ABI that the plugin works with.
     public var abi: ClosedRange<UInt32>
@@ -25,24 +25,24 @@ public struct Manifest: Sendable, Hashable {
     public var capabilities: [Capability]
     /// The fields that the plugin takes from `config`.
     public var configuration: [ConfigurationField]
-    /// The host services that the plugin cannot work without.
+    /// The host services that the plugin requires.
     public var requiredServices: [String]
-    /// The host services that the plugin uses where the host has them.
+    /// The host services that the plugin uses if the host has them.
     public var optionalServices: [String]
-    /// The network hosts that the plugin talks to: names, or `{field}` for the host of a configuration field's URL.
+    /// The network hosts that the plugin connects to: names, or `{field}` for the host of a configuration field's URL.
     public var egress: [String]
-    /// The most events that one `deliver` takes; nil for the host's own limit.
+    /// The most events that one `deliver` takes; nil for the host's limit.
     public var batchCount: Int?
-    /// The most bytes of events that one `deliver` takes; nil for the host's own limit.
+    /// The most bytes of events that one `deliver` takes; nil for the host's limit.
     public var batchBytes: Int?
-    /// The existing library that a sidecar describes: a path, or a name as the dynamic linker knows it.
+    /// The existing library that a sidecar describes: a path, or a name that the dynamic linker resolves.
     public var library: String?
     /// The operations of that library that open and close a gate.
     public var lifecycle: ForeignLifecycle?
-    /// The Swift type that implements it, for generated code only.
+    /// The Swift type that implements the plugin, for generated code only.
     public var swiftType: String?
 
-    /// The functions that may run concurrently.
+    /// Which functions may run concurrently.
     public enum ThreadClass: String, Sendable, Hashable, CaseIterable {
         /// All functions may run concurrently, on any thread.
         case any
@@ -56,7 +56,7 @@ public struct Manifest: Sendable, Hashable {
     /// The services that hosts of this version lend to plugins.
     package static let hostServices = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
 
-    /// Whether an entry of ``egress`` names a host, perhaps after `*.` and with a port.
+    /// Whether an entry of ``egress`` names a host, optionally with `*.` before it and a port after it.
     static func isEgressHost(_ text: String) -> Bool {
         let rest = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
         // A host with a port is the authority of a URL.

@@ -5,16 +5,16 @@ internal import ConnectorBase
 
 /// A version by Semantic Versioning 2.0.0, without build metadata.
 public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Breaking changes.
+    /// The number of the breaking changes.
     public var major: UInt32
-    /// Additions.
+    /// The number of the compatible additions.
     public var minor: UInt32
-    /// Corrections.
+    /// The number of the corrections.
     public var patch: UInt32
     /// The identifiers after `-`; empty for a release.
     public var prerelease: [String]
 
-    /// A release.
+    /// Creates the version of a release.
     public init(_ major: UInt32, _ minor: UInt32, _ patch: UInt32) {
         self.major = major
         self.minor = minor
@@ -44,7 +44,7 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
         guard isValid else { return nil }
     }
 
-    /// As it is written in a manifest.
+    /// The version as written in a manifest.
     public var description: String {
         "\(major).\(minor).\(patch)" + (prerelease.isEmpty ? "" : "-" + prerelease.joined(separator: "."))
     }

@@ -16,11 +16,11 @@ internal import ConnectorBase
 /// For example `(collection: string, record: json, id: string?) async -> json`. `connector/operation.h` gives each
 /// type's C form. Texts with the same meaning yield equal signatures with the same ``description``.
 public struct Signature: Sendable, Hashable {
-    /// What the caller passes, and the buffers it lends.
+    /// The values that the caller passes, and the buffers that it lends.
     package var parameters: [Parameter]
     /// The values that the callee produces.
     package var results: [Result]
-    /// Whether the operation completes later instead of returning its result.
+    /// Whether the operation completes asynchronously instead of returning its result.
     public var isAsync: Bool
 
     /// Whether a parameter carries a value to the callee or back.
@@ -31,7 +31,7 @@ public struct Signature: Sendable, Hashable {
 
     /// One parameter.
     package struct Parameter: Sendable, Hashable {
-        /// Unique within the signature; the key in calls by name.
+        /// The name, unique within the signature; the key in calls by name.
         package var name: String
         /// The type in C and in JSON.
         package var type: ValueType
@@ -43,7 +43,7 @@ public struct Signature: Sendable, Hashable {
 
     /// One result.
     package struct Result: Sendable, Hashable {
-        /// The key in the answer if there are several; nil for a single one.
+        /// The key in the answer if there are several results; nil for a single one.
         package var name: String?
         /// The type in C and in JSON.
         package var type: ValueType
@@ -51,7 +51,7 @@ public struct Signature: Sendable, Hashable {
 }
 
 extension Signature: CustomStringConvertible {
-    /// The one way to write this signature.
+    /// The normal form of the signature.
     public var description: String {
         let parameters = parameters.map { parameter in
             "\(parameter.name): \(parameter.direction == .out ? "out " : "")\(parameter.type)\(parameter.isOptional ? "?" : "")"

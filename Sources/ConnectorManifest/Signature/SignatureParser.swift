@@ -90,11 +90,11 @@ private struct SignatureParser {
         }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {
-            throw error("an async operation has no out parameters: it answers by completion")
+            throw error("an async operation has no out parameters: it returns its result by completion")
         }
         if signature.results.count > 1 || signature.results.contains(where: { $0.type.isScalar || $0.type == .cstring })
         {
-            throw error("an async operation answers nothing, or one string, bytes or json")
+            throw error("an async operation returns nothing, or one string, bytes or json")
         }
     }
 

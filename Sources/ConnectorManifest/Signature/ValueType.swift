@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// A type that crosses the plugin line; the raw value is its name in a signature.
+/// A type that crosses the ABI; the raw value is its name in a signature.
 package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomStringConvertible {
     case i8, i16, i32, i64
     case u8, u16, u32, u64
@@ -14,11 +14,11 @@ package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomS
     case string
     /// Any bytes, passed as pointer and length.
     case bytes
-    /// As `bytes`, with a length of 32 bits, for libraries that know nothing of connectors.
+    /// Like `bytes`, with a length of 32 bits; for foreign libraries.
     case bytes32
     /// JSON text, passed as pointer and length.
     case json
-    /// UTF-8 text that ends with NUL, for libraries that know nothing of connectors.
+    /// UTF-8 text that ends with NUL; for foreign libraries.
     case cstring
 
     /// The name in a signature.

@@ -8,15 +8,15 @@ public import ConnectorBase
 /// ``SystemHostClock`` is the system's; ``ManualHostClock`` moves only when a test moves it.
 ///
 /// Monotonic time is a count of nanoseconds, not a `Duration`. Every call that may wait computes a deadline, which
-/// crosses the C boundary in nanoseconds, and dividing a `Duration`'s 128 bits of attoseconds takes as long as such a
-/// call. Everywhere else, times are `Duration`s and moments are `Timestamp`s.
+/// crosses the C ABI in nanoseconds, and dividing a `Duration`'s 128 bits of attoseconds costs as much as such a call.
+/// Everywhere else, times are `Duration`s and moments are `Timestamp`s.
 public protocol HostClock: Sendable {
     /// Nanoseconds since a fixed moment before the host started; never jumps.
     func now() -> UInt64
 
-    /// The deadline of work that starts now, on the time of ``now()``.
+    /// The deadline of work that starts now, in nanoseconds of ``now()``.
     ///
-    /// Never early, and late by at most a twentieth of the delay, which lets a clock answer more cheaply than
+    /// Never early, and late by at most a twentieth of the delay, so that a clock may compute it more cheaply than
     /// ``now()``. The default adds the delay to ``now()``.
     func deadline(after delay: UInt64) -> UInt64
 
@@ -28,16 +28,16 @@ public protocol HostClock: Sendable {
     /// - Parameters:
     ///   - delay: Nanoseconds from now. 0 means as soon as possible, but on the system's clock never before this
     ///     returns.
-    ///   - fire: Released after it ran or was cancelled.
+    ///   - fire: The action; released after it ran or was cancelled.
     /// - Returns: The timer, for ``cancel(_:)``.
     func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
-    /// Calls `fire` once at a deadline on the time of ``now()``, or as soon as possible if it has passed.
+    /// Calls `fire` once at a deadline in nanoseconds of ``now()``, or as soon as possible if it has passed.
     ///
-    /// The default schedules it after what is left until then.
+    /// The default computes the remaining delay and calls ``schedule(after:_:)``.
     func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
-    /// Makes sure that timers fire. Work that relies on a deadline asks before it begins.
+    /// Ensures that timers can fire. Call it before work that relies on a deadline.
     ///
     /// The default returns true.
     ///
@@ -52,25 +52,25 @@ public protocol HostClock: Sendable {
 }
 
 extension HostClock {
-    /// The default: timers need nothing.
+    /// The default: timers need no preparation.
     public func prepare() -> Bool { true }
 
     /// The default: ``now()`` plus the delay, exact to the nanosecond.
     public func deadline(after delay: UInt64) -> UInt64 { now().saturatingAdding(delay) }
 
-    /// The default: after what is left until the deadline.
+    /// The default: schedules after the time remaining until the deadline.
     public func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let now = now()
         return schedule(after: deadline > now ? deadline - now : 0, fire)
     }
 }
 
-/// Identifies a timer to the clock that made it.
+/// Identifies a timer to the clock that created it.
 public struct HostTimer: Sendable, Hashable {
     /// A number unique within one clock, never 0.
     public var rawValue: UInt64
 
-    /// Names a timer; for implementations of ``HostClock``.
+    /// Creates an identifier; for implementations of ``HostClock``.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

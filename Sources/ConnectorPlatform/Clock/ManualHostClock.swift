@@ -4,7 +4,7 @@
 public import ConnectorBase
 internal import Synchronization
 
-/// A clock that stands still until it is moved, for tests of anything with a deadline or a delay.
+/// A clock that moves only when a test moves it, for tests of anything with a deadline or a delay.
 ///
 /// Moving the clock fires the timers that become due, in order, on the calling thread.
 public final class ManualHostClock: HostClock {
@@ -19,7 +19,7 @@ public final class ManualHostClock: HostClock {
         /// The tests that wait for timers.
         var watchers: [(timers: Awaited, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Takes out the watchers whose timers wait now.
+        /// Removes and returns the watchers whose timers are waiting now.
         mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
             let ready = watchers.filter { has($0.timers) }
             if !ready.isEmpty { watchers = watchers.filter { !has($0.timers) } }
@@ -36,18 +36,18 @@ public final class ManualHostClock: HostClock {
 
     /// The timers that a test waits for.
     private enum Awaited {
-        /// At least so many.
+        /// At least this many timers.
         case count(Int)
-        /// One that is due at exactly this time.
+        /// A timer that is due at exactly this time.
         case one(deadline: UInt64)
     }
 
     private let state: Mutex<State>
 
-    /// Creates a clock that stands at the given moment.
+    /// Creates a clock that shows the given moment.
     ///
     /// - Parameters:
-    ///   - now: The monotonic time, since a moment before the host started.
+    ///   - now: The initial monotonic time.
     ///   - wallTime: The time of day at that moment; by default, the start of 2026.
     public init(
         now: Duration = .seconds(1),
@@ -70,8 +70,8 @@ public final class ManualHostClock: HostClock {
         add(fire) { now in (now.saturatingAdding(delay), false) }
     }
 
-    /// Adds a timer that fires when the clock is moved to its deadline; at once, on the calling thread, if the clock was
-    /// moved there since the caller looked at it.
+    /// Adds a timer that fires when the clock is moved to its deadline; immediately, on the calling thread, if the
+    /// clock has already reached it.
     public func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         add(fire) { now in (deadline, deadline <= now) }
     }
@@ -107,7 +107,7 @@ public final class ManualHostClock: HostClock {
         while let action = nextAction(until: end) { action() }
     }
 
-    /// Sets the time of day, as an operator or a time server does; timers wait as long as before.
+    /// Sets the time of day, as an operator or a time server does; timers are unaffected.
     public func setWallTime(_ time: Timestamp) {
         state.withLock { $0.epoch = time.nanoseconds - min(time.nanoseconds, $0.now) }
     }
@@ -115,14 +115,14 @@ public final class ManualHostClock: HostClock {
     /// The number of waiting timers.
     public var timerCount: Int { state.withLock { $0.queue.count } }
 
-    /// Moves the clock each time that something waits for it, until a function has returned: for work that waits an unknown number of
-    /// times.
+    /// Advances the clock whenever a timer is waiting, until a function returns: for work that waits an unknown number
+    /// of times.
     ///
     /// - Parameters:
     ///   - step: How far the clock moves each time.
-    ///   - body: What is to end; it runs beside the clock.
+    ///   - body: The work, which runs concurrently.
     public func advance(by step: Duration, until body: @escaping @Sendable () async -> Void) async {
-        // The timer that ends the last wait, once the body has returned.
+        // Set once the body has returned: a timer that ends the loop's last wait.
         let end = OneShot<HostTimer>()
         await withTaskGroup { group in
             group.addTask {
@@ -139,26 +139,26 @@ public final class ManualHostClock: HostClock {
         if let timer = end.value { cancel(timer) }
     }
 
-    /// Returns once at least `count` timers wait, so that a test moves the clock only after the code under test went to
-    /// sleep.
+    /// Returns once at least `count` timers are waiting, so that a test moves the clock only after the code under test
+    /// is asleep.
     public func timers(atLeast count: Int) async {
         await wait { _ in .count(count) }
     }
 
-    /// Waits until a timer is due exactly that long from now.
+    /// Waits until a timer is due exactly `duration` from now.
     ///
-    /// Other timers do not matter, such as those of the host's own housekeeping, which may or may not wait.
+    /// Ignores other timers, such as those of the host's housekeeping.
     public func timer(dueAfter duration: Duration) async {
         await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
     }
 
-    /// Waits until a timer is due exactly that long from now, and moves the clock there.
+    /// Waits until a timer is due exactly `duration` from now, and moves the clock there.
     public func advance(toTimerAfter duration: Duration) async {
         await timer(dueAfter: duration)
         advance(by: duration)
     }
 
-    /// Whether a timer is due exactly that long from now.
+    /// Whether a timer is due exactly `duration` from now.
     public func hasTimer(dueAfter duration: Duration) -> Bool {
         state.withLock { $0.queue.hasTimer(at: $0.now.saturatingAdding(duration.nanoseconds)) }
     }

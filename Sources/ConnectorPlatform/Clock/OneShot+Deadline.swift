@@ -4,11 +4,11 @@
 package import ConnectorBase
 
 extension OneShot {
-    /// Waits for the value, but no longer than to a deadline.
+    /// Waits for the value until a deadline.
     ///
     /// - Parameters:
-    ///   - deadline: On the clock's monotonic time; the end of time starts no timer.
-    ///   - clock: Whose time that is.
+    ///   - deadline: Nanoseconds of the clock's monotonic time; `UInt64.max` means no deadline and starts no timer.
+    ///   - clock: The clock of the deadline.
     /// - Returns: The value; nil at the deadline.
     package func wait(by deadline: UInt64, on clock: any HostClock) async -> Value? {
         if let value { return value }
@@ -19,9 +19,9 @@ extension OneShot {
         return await wait(as: ticket)
     }
 
-    /// Waits for the value, but no longer than for a while.
+    /// Waits for the value, at most for a duration.
     ///
-    /// - Returns: The value; nil once the time is over.
+    /// - Returns: The value; nil if the time runs out.
     package func wait(for duration: Duration, on clock: any HostClock) async -> Value? {
         let (deadline, isOver) = clock.now().addingReportingOverflow(duration.nanoseconds)
         return await wait(by: isOver ? .max : deadline, on: clock)

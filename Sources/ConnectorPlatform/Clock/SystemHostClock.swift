@@ -8,16 +8,16 @@ public import ConnectorBase
 /// The first timer starts the thread, which sleeps until the next one is due. A timer costs a heap entry, and a system
 /// call only if the thread would wake too late for it. Actions run on that thread and hand long work to others.
 ///
-/// If the system cannot create the thread, ``prepare()`` says so. Every further timer tries again, and the timers that
-/// were scheduled meanwhile then fire. The thread ends with the clock.
+/// If the system cannot create the thread, ``prepare()`` returns false. Every further timer tries again, and once that
+/// succeeds, the timers scheduled meanwhile fire. The thread exits when the clock is released.
 public final class SystemHostClock: HostClock {
-    /// The state that the thread shares with callers.
+    /// The state that callers share with the thread.
     private struct State: Sendable {
         /// The timers.
         var queue = TimerQueue()
         /// Whether the thread has started.
         var isStarted = false
-        /// When the thread next wakes by itself: 0 while it is awake, `UInt64.max` if it sleeps until woken.
+        /// When the thread will wake unprompted: 0 while it is awake, `UInt64.max` if it sleeps until signalled.
         var nextLook: UInt64 = 0
         /// Whether the clock is gone and the thread must exit.
         var isStopped = false

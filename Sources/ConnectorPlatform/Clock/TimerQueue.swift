@@ -15,7 +15,7 @@ package struct TimerQueue: Sendable {
         let order: UInt64
         let timer: HostTimer
 
-        /// Timers with equal deadlines fire in the order in which they were made.
+        /// Timers with equal deadlines fire in the order of their creation.
         func precedes(_ other: Entry) -> Bool {
             deadline == other.deadline ? order < other.order : deadline < other.deadline
         }
@@ -28,7 +28,7 @@ package struct TimerQueue: Sendable {
     }
 
     private var heap: [Entry] = []
-    /// Indexed by the lower half of a timer's number; the upper half counts the slot's uses.
+    /// Indexed by the lower 32 bits of a timer's number; the upper 32 bits count the slot's uses.
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var madeCount: UInt64 = 0
@@ -46,7 +46,7 @@ package struct TimerQueue: Sendable {
 
     /// Adds a timer.
     ///
-    /// - Returns: The timer's name, and whether it is now the first to fire.
+    /// - Returns: The timer, and whether it is now the first to fire.
     package mutating func insert(at deadline: UInt64, _ action: @escaping Action) -> (timer: HostTimer, isFirst: Bool) {
         madeCount += 1
         let index = free.popLast() ?? slots.count

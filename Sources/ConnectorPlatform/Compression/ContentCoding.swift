@@ -20,9 +20,9 @@ package enum ContentCoding: String, Sendable {
         }
     }
 
-    /// Decodes `bytes`. Like gzip(1), it ignores what follows the last member of gzip.
+    /// Decodes `bytes`. Like gzip(1), it ignores bytes after the last gzip member.
     ///
-    /// - Parameter limit: The maximum size of the output: a kilobyte can expand to a megabyte.
+    /// - Parameter limit: The maximum size of the output, in bytes: a kilobyte can expand to a megabyte.
     package func decode(_ bytes: [UInt8], limit: Int) throws(InflateError) -> [UInt8] {
         switch self {
         case .gzip:

@@ -5,7 +5,7 @@ internal import CZlib
 
 /// DEFLATE (RFC 1951) by the system's zlib.
 enum Inflate {
-    /// The framing of the compressed bytes, in zlib's numbers: 15 is the whole window.
+    /// The framing of the compressed bytes, as zlib's `windowBits`: 15 is the largest window.
     enum Frame: Int32 {
         /// RFC 1952, with its checksum and length.
         case gzip = 31
@@ -15,7 +15,7 @@ enum Inflate {
         case bare = -15
     }
 
-    /// Reads one stream from the front of `bytes`, and leaves what follows it.
+    /// Decompresses one stream at the start of `bytes`, and leaves the bytes after it.
     ///
     /// - Parameter limit: The most bytes of output.
     static func run(_ bytes: inout ArraySlice<UInt8>, _ frame: Frame, limit: Int) throws(InflateError) -> [UInt8] {

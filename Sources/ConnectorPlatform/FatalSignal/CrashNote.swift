@@ -10,11 +10,12 @@ public import ConnectorBase
     import Darwin
 #endif
 
-/// A note about how a process ended: by which signal, where, and in whose plugin.
+/// A note about how a process crashed: by which signal, where, and in which plugin.
 ///
-/// A plugin shares the process, and a fault of its code ends it. ``install(file:)`` makes the process say whose code that
-/// was: one line on standard error, and a note in a file for the next process, which ``take(from:)`` reads. A fault of the
-/// application itself leaves a note, too. `CrashClient.report(_:)` sends it to the vendor of crash reports.
+/// A plugin shares the process, so a fault in its code ends the process. After ``install(file:)``, the process reports
+/// whose code that was: one line on standard error, and a note in a file, which the next process reads with
+/// ``take(from:)``. A fault in the application's code leaves a note, too. `CrashClient.report(_:)` sends it to the
+/// vendor of crash reports.
 ///
 /// ```swift
 /// let file = "/var/lib/shop/connector.crash"
@@ -22,14 +23,16 @@ public import ConnectorBase
 /// CrashNote.install(file: file)
 /// ```
 ///
-/// The handlers look for addresses of plugins' images on the stack of the thread that had the signal. The uppermost names
-/// the plugin, with every gate that uses its image. Calls into plugins pay nothing for it. Handlers that were installed
-/// before run next, such as Swift's backtracer and a sanitizer; install those that you add later in the same way.
+/// The handlers search the stack of the thread that received the signal for addresses in plugins' images. The innermost
+/// one names the plugin, with every gate that uses its image. This costs calls into plugins nothing. Handlers that were
+/// installed before, such as those of Swift's backtracer or a sanitizer, run next; handlers that you install later must
+/// call the previous ones as well.
 ///
-/// What it does not see: `_exit`, `SIGKILL`, an overflow of the stack of a thread that the host did not start, and images on
-/// systems other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
+/// Not detected: `_exit`, `SIGKILL`, a stack overflow on a thread that the host did not start, and images on systems
+/// other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
 public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
-    /// The signal, such as `SIGSEGV`; `exit`, `quick_exit` or `_exit` if the plugin called that; `silence` for a command that left no word.
+    /// The signal, such as `SIGSEGV`; `exit`, `quick_exit` or `_exit` if the plugin called that; `silence` for a
+    /// command that ended without a report.
     public var event: String
     /// The plugin's id and version; nil if none was on the stack.
     public var plugin: String?
@@ -39,26 +42,26 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     public var path: String?
     /// The place in the file's code, in hexadecimal, for `addr2line`.
     public var offset: String?
-    /// The name of the function at that place, as the linker knows it; nil unless the file told it.
+    /// The name of the function at that place, as in the symbol table; nil if the file does not have it.
     public var function: String?
-    /// The place in the source, as `file:line`; nil unless the file told it, which takes `-g`.
+    /// The place in the source, as `file:line`; nil if the file was built without `-g`.
     public var source: String?
-    /// Whether that code was running, instead of something that it had called.
+    /// Whether that code itself was running, rather than code that it had called.
     public var isRunning: Bool
-    /// The time of the end.
+    /// When the process ended.
     public var time: Timestamp
     /// The address that a memory access failed at, in hexadecimal; nil for `exit`.
     public var address: String?
-    /// The system's number of the process that ended; nil if the note does not say it.
+    /// The id of the process that ended; nil if the note does not contain it.
     public var process: Int64?
-    /// The command that ended without a word; nil for every other end.
+    /// The command that ended without a report; nil for every other event.
     public var command: String?
-    /// The system's number of the thread; nil for `exit`.
+    /// The system's id of the thread; nil for `exit`.
     public var thread: Int64?
-    /// The calls that led to the end, outermost last; none for `exit`, and on systems other than Linux.
+    /// The call stack, outermost call last; empty for `exit`, and on systems other than Linux.
     ///
-    /// They are found by frame pointers. From where code keeps none, they are whatever on the stack looks like a return
-    /// address, which can name calls that have returned.
+    /// Unwound by frame pointers. Beyond code that keeps none, every stack word that looks like a return address is
+    /// listed, which may include calls that have already returned.
     public var frames: [Frame]
 
     /// One call.
@@ -67,9 +70,9 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         public var file: String
         /// The place in the file's image, in hexadecimal, for `addr2line`.
         public var offset: String
-        /// The name of the function at that place, as the linker knows it; nil unless the file told it.
+        /// The name of the function at that place, as in the symbol table; nil if the file does not have it.
         public var function: String?
-        /// The place in the source, as `file:line`; nil unless the file told it, which takes `-g`.
+        /// The place in the source, as `file:line`; nil if the file was built without `-g`.
         public var source: String?
     }
 
@@ -79,8 +82,8 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         if event == "silence" {
-            return "the command \(command ?? "") (process \(process ?? 0)) ended without a word: "
-                + "a plugin ended it by _exit or hid a crash, or it was killed"
+            return "the command \(command ?? "") (process \(process ?? 0)) ended without a report: "
+                + "a plugin called _exit or hid a crash, or it was killed"
         }
         guard let plugin else { return isExit ? "the process called \(event)" : "the process ended with \(event)" }
         let verb = isExit ? "called \(event) in" : "ended with \(event) in"
@@ -92,14 +95,14 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
             + (code.isEmpty ? "" : " (\(code))")
     }
 
-    /// Makes a fatal signal, and a plugin that calls `exit`, leave a note.
+    /// Installs handlers that leave a note for a fatal signal, and for a plugin that calls `exit`.
     ///
-    /// Call it once, early, and before an application's own handlers of fatal signals. A process that a plugin ends by
-    /// `exit(0)` ends with the status 70.
+    /// Call it once, early, and before the application installs handlers of fatal signals. A process that a plugin ends
+    /// by `exit(0)` ends with the status 70.
     ///
-    /// - Parameter file: Where the note goes, besides standard error. Its directories are made now and its blocks reserved, so that
-    ///   a full disk loses no note; a process that ends well leaves no file.
-    /// - Returns: Whether the handlers are installed; false if the process can have no more descriptors.
+    /// - Parameter file: The file that receives the note, besides standard error. This call creates its directories and
+    ///   reserves its blocks, so that a full disk loses no note; a process that exits normally leaves no file.
+    /// - Returns: Whether the handlers are installed; false if the process is out of file descriptors.
     @discardableResult
     public static func install(file: String? = nil) -> Bool {
         unsafe fatal_signal_install(file) == 0
@@ -114,7 +117,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         return note
     }
 
-    /// Removes a note that is dealt with.
+    /// Removes a note that has been handled.
     package static func remove(_ file: String) { unsafe unlink(file) }
 
     /// Reads the note that an earlier process left.

@@ -9,14 +9,14 @@ internal import CFatalSignal
     import Darwin
 #endif
 
-/// Ends the process if `exit` does not: a plugin's destructor may block, and so may the dynamic linker for as long as a
-/// plugin's constructor does.
+/// Ends the process if `exit` blocks: a plugin's destructor may block, and so may the dynamic linker while a plugin's
+/// constructor runs.
 package enum ExitWatch {
     /// Starts watching the calling thread, which is about to call `exit`.
     ///
     /// - Parameters:
     ///   - status: The status to end the process with.
-    ///   - patience: The time that destructors may take, in nanoseconds.
+    ///   - patience: How long destructors may take, in nanoseconds.
     package static func start(status: Int32, patience: UInt64 = 1_000_000_000) {
         #if canImport(Glibc)
             let thread = pthread_self()
@@ -32,22 +32,22 @@ package enum ExitWatch {
         }
     }
 
-    /// What keeps the process.
+    /// Describes what keeps the process from exiting.
     private static func reason(_ thread: UInt) -> String {
         if let path = PluginImages.shared.pathBeingLoaded { return "a constructor of \(path) does not return" }
         guard let plugin = unsafe fatal_signal_plugin_of_thread(thread) else {
-            return "the process does not end by itself"
+            return "the process does not exit"
         }
         return unsafe "a destructor of the plugin \(String(cString: plugin)) does not return"
     }
 
     private static func write(_ reason: String) {
-        let bytes = Array("connector-host: \(reason), and is left behind\n".utf8)
+        let bytes = Array("connector-host: \(reason); exiting anyway\n".utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe writeBytes(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
 
-/// The system's function, apart from the method of the same name.
+/// Calls write(2), which the method of the same name hides.
 private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(descriptor, start, count)
 }

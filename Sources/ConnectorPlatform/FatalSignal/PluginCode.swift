@@ -5,12 +5,12 @@ internal import CFatalSignal
 
 /// Marks calls into plugins, for ``CrashNote``.
 ///
-/// The stack names most plugins by itself. It does not where a plugin's function ends in a jump, such as a `release` that is only
-/// a call of `free`.
+/// Most plugins are found on the stack without marks. The exception is a function that ends in a tail call, such as a
+/// `release` that only calls `free`.
 package enum PluginCode {
-    /// Runs a body that calls a plugin's function, or the functions that it handed out.
+    /// Runs a body that calls a plugin's functions, or functions that the plugin passed to the host.
     ///
-    /// Costs two nanoseconds, and once for each thread the making of an alternate stack.
+    /// Costs two nanoseconds, and once per thread the creation of an alternate signal stack.
     package static func running<Result, Failure: Error>(
         _ function: UnsafeRawPointer?,
         _ body: () throws(Failure) -> Result
@@ -21,11 +21,11 @@ package enum PluginCode {
     }
 }
 
-/// Keeps anything but the program itself from ending the process as if it had succeeded.
+/// Ensures that only the program itself can end the process with a status of success.
 package enum ExitGuard {
-    /// Makes `exit` and `quick_exit` leave a note, and end the process with the status 70 instead of 0, whoever calls them.
+    /// Makes every call of `exit` and `quick_exit` leave a note, and replaces the status 0 by 70.
     package static func begin() { fatal_signal_guard_exit(1) }
 
-    /// Lets the program end the process.
+    /// Lifts the guard, so that the program can exit normally.
     package static func end() { fatal_signal_guard_exit(0) }
 }

@@ -11,16 +11,17 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The plugins' images of this process by their addresses, for ``CrashNote``; filled at every load, so calls pay nothing.
+/// The plugin images loaded in this process, by address, for ``CrashNote``. Updated at every load, so that calls cost
+/// nothing.
 package final class PluginImages: Sendable {
-    /// The one table: the process has one set of addresses.
+    /// The table of this process, which has one address space.
     package static let shared = PluginImages()
 
     /// An image, and the gates that use it.
     private struct Entry {
-        /// The handle of the dynamic linker.
+        /// The handle that `dlopen` returned.
         let handle: UInt
-        /// Its number in the table that the signal handlers read.
+        /// The image's index in the table that the signal handlers read.
         let index: Int32
         /// The paths of the gates.
         var gates: [String] = []
@@ -29,7 +30,7 @@ package final class PluginImages: Sendable {
     private struct State {
         /// The images, youngest last.
         var entries: [Entry] = []
-        /// The files whose constructors run, or wait for the dynamic linker's lock; the first one has it.
+        /// The files whose constructors run or wait for the dynamic linker's lock; the first holds the lock.
         var loading: [String] = []
     }
 
@@ -37,7 +38,7 @@ package final class PluginImages: Sendable {
 
     private init() {}
 
-    /// Adds a loaded image, unless it is there already.
+    /// Adds a loaded image, unless the table already has it.
     ///
     /// - Parameters:
     ///   - handle: The handle of `dlopen`, which is never closed.
@@ -67,13 +68,13 @@ package final class PluginImages: Sendable {
         }
     }
 
-    /// Remembers whose constructors run on this thread from now on; ``endLoading(_:)`` follows.
+    /// Records that a plugin's constructors are about to run on this thread. ``endLoading(_:)`` must follow.
     package func beginLoading(_ plugin: String, path: String) {
         unsafe fatal_signal_set_loading(Self.forever(plugin))
         state.withLock { $0.loading.append(path) }
     }
 
-    /// Forgets it: the constructors of the file have run.
+    /// Records that the constructors of a file have run.
     package func endLoading(_ path: String) {
         fatal_signal_set_loading(nil)
         state.withLock { state in
@@ -81,12 +82,12 @@ package final class PluginImages: Sendable {
         }
     }
 
-    /// The file whose constructors run now and keep every other image waiting; nil if none do.
+    /// The file whose constructors are running and hold up every other load; nil if none are.
     package var pathBeingLoaded: String? { state.withLock(\.loading.first) }
 
     /// A copy for a signal handler, escaped for JSON. It is never freed, since a handler may read it at any time.
     private static func forever(_ text: String) -> UnsafeMutablePointer<CChar>? {
-        // Without the quotes around it.
+        // Copy without the enclosing quotes.
         unsafe JSONValue.string(text).utf8().withUnsafeBytes { bytes in
             guard let text = bytes.baseAddress else { return nil }
             return unsafe strndup(text.assumingMemoryBound(to: CChar.self) + 1, bytes.count - 2)

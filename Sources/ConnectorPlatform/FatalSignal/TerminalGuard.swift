@@ -3,23 +3,23 @@
 
 internal import CFatalSignal
 
-/// The terminal that this process has taken for a full screen, and gives back on every way out.
+/// The terminal that this process has put into full-screen mode, and restores however the process ends.
 ///
-/// The handlers of ``CrashNote`` give it back before they say anything. What ends the process by `_exit` calls ``leave()``
-/// itself.
+/// The handlers of ``CrashNote`` restore it before they print anything. Code that calls `_exit` must call ``leave()``
+/// first.
 package enum TerminalGuard {
-    /// Takes a terminal: see `terminal_guard.h`.
+    /// Puts a terminal into full-screen mode: see `terminal_guard.h`.
     ///
     /// - Parameters:
-    ///   - input: Where keys come from.
-    ///   - output: Where the screen is.
-    ///   - messages: Where standard output and standard error lead meanwhile.
+    ///   - input: The descriptor that keys are read from.
+    ///   - output: The descriptor of the screen.
+    ///   - messages: The descriptor that standard output and standard error are redirected to meanwhile.
     /// - Returns: 0, or an `errno`.
     package static func enter(input: Int32, output: Int32, messages: Int32) -> Int32 {
         terminal_guard_enter(input, output, messages)
     }
 
-    /// Gives the terminal back; does nothing if it is not taken.
+    /// Restores the terminal; does nothing if it is not in full-screen mode.
     package static func leave() {
         terminal_guard_leave()
     }

@@ -7,23 +7,23 @@
     import Darwin
 #endif
 
-/// Directories: what is in them, and those that are for this user alone.
+/// Lists directories, and creates and checks private ones, which only this user can enter.
 package enum Directory {
-    /// What a directory has under a name.
+    /// One entry of a directory.
     package struct Entry: Sendable {
         /// The name, without a slash.
         package var name: String
-        /// Whether it is a directory; nil if the directory does not tell, as of symbolic links.
+        /// Whether the entry is a directory; nil if the file system does not say, and for symbolic links.
         package var isDirectory: Bool?
     }
 
-    /// What is in a directory, in no order, without `.` and `..`.
+    /// The entries of a directory, in no order, without `.` and `..`.
     package static func entries(of path: String) throws(SystemError) -> [Entry] {
         guard let stream = unsafe opendir(path) else { throw SystemError() }
         defer { unsafe closedir(stream) }
         var entries: [Entry] = []
         while let entry = unsafe readdir(stream) {
-            // The array is declared longer than the record is: take the address, not a copy.
+            // The name's array is declared longer than the record may be: take its address instead of copying it.
             let start = unsafe UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
             let name = unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
             guard name != ".", name != ".." else { continue }
@@ -40,7 +40,7 @@ package enum Directory {
 
     // MARK: For this user alone
 
-    /// Makes a directory, and those above it, for this user alone. What exists stays as it is.
+    /// Creates a directory and its missing parents with mode 0700. Existing directories stay unchanged.
     package static func makePrivate(_ directory: String) throws(SystemError) {
         if unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError() }
@@ -51,7 +51,7 @@ package enum Directory {
         }
     }
 
-    /// Checks that a directory is this user's, and that no other can enter it.
+    /// Checks that this user owns a directory, and that no other user can enter it.
     ///
     /// - Throws: `ENOTDIR` for anything else under that path, a symbolic link included; `EPERM` for a directory of another user, or
     ///   one that others can enter.
@@ -62,13 +62,13 @@ package enum Directory {
         guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { throw SystemError(EPERM) }
     }
 
-    /// Opens a directory, and keeps others out of it.
+    /// Opens a directory, and denies other users access to it.
     ///
-    /// A directory of this user that others can enter is closed to them; one of another user, root excepted, is refused: whoever
-    /// owns it may exchange the files.
+    /// Restricts the mode of this user's directory if others can enter it. Rejects a directory of another user except
+    /// root, because its owner could replace the files.
     ///
     /// - Returns: A descriptor, which the caller closes.
-    /// - Throws: `EPERM` for a directory that is refused.
+    /// - Throws: `EPERM` for a directory of another user.
     package static func openPrivate(_ directory: String) throws(SystemError) -> Int32 {
         let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError() }

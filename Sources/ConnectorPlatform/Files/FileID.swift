@@ -7,19 +7,19 @@
     internal import Darwin
 #endif
 
-/// Which file lies at a path, whatever its name.
+/// The identity of a file, by device and inode number: equal for all its names.
 package struct FileID: Sendable, Hashable {
     private let device: dev_t
     private let number: ino_t
 
-    /// Looks at a path; nil if nothing is there.
+    /// Identifies the file at a path; nil if there is none.
     package init?(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
         (device, number) = (status.st_dev, status.st_ino)
     }
 
-    /// Looks at an open file.
+    /// Identifies an open file; nil if the descriptor is invalid.
     package init?(_ descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }

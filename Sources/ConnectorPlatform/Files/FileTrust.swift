@@ -10,39 +10,39 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// Tells whether only root and this process's own user decide what a path leads to.
+/// Determines whether only root and this process's user control what a path leads to.
 ///
-/// It follows a path as the system does: through every directory and every symbolic link. It examines each directory once, so
-/// make a new one to look again.
+/// Follows a path like the system does: through every directory and every symbolic link. Results are cached for each
+/// directory; create a new object to check again. Thread-safe.
 package final class FileTrust: Sendable {
-    /// What a path leads to.
+    /// The target of a path.
     private struct Location {
         /// The path without symbolic links.
         var path: String
-        /// Why another user could make the path lead elsewhere; nil if none can.
+        /// The reason that another user could redirect the path; nil if none can.
         var concern: String?
-        /// Why another user could put a file in, if it is a directory; nil if none can.
+        /// For a directory, the reason that another user could create a file in it; nil if none can.
         var intrusion: String?
-        /// Whether nothing is there.
+        /// Whether the path leads to no file.
         var isMissing = false
-        /// Whether it is a directory.
+        /// Whether the target is a directory.
         var isDirectory = false
     }
 
     /// The directories examined so far.
     private let known = Mutex<[String: Location]>([:])
-    /// More steps than a path takes that people made: each directory is one, and each link.
+    /// The most steps to follow; each directory and each link is one.
     private static let depthLimit = 512
 
-    /// Examines nothing yet.
+    /// Creates an empty cache.
     package init() {}
 
-    /// Why another user could change what a path leads to; nil if none can.
+    /// The reason that another user could change the target of a path; nil if none can.
     package func concern(_ path: String) -> String? {
         resolve(path.rootedPath, depth: 0).concern
     }
 
-    /// Why another user could put a file into a directory, or a directory where there is none; nil if none can.
+    /// The reason that another user could create a file in a directory, or a missing directory itself; nil if none can.
     package func concern(directory path: String) -> String? {
         let place = resolve(path.rootedPath, depth: 0)
         return place.concern ?? place.intrusion
@@ -58,7 +58,7 @@ package final class FileTrust: Sendable {
         return place
     }
 
-    /// Takes the last step of a path.
+    /// Resolves the last component of a path.
     private func step(_ path: String, depth: Int) -> Location {
         let parent = resolve(path.parentPath, depth: depth + 1)
         switch path.lastPathComponent {
@@ -73,7 +73,7 @@ package final class FileTrust: Sendable {
         }
     }
 
-    /// Examines what a directory has under a name.
+    /// Examines one entry of a directory.
     private func examine(_ path: String, below parent: Location?, depth: Int) -> Location {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -84,7 +84,7 @@ package final class FileTrust: Sendable {
         guard kind != S_IFLNK else { return follow(path, below: parent, concern: concern, depth: depth) }
         let writers = Self.writers(path, status)
         let isDirectory = kind == S_IFDIR
-        // In a sticky directory, such as /tmp, nobody can replace what belongs to another user.
+        // In a sticky directory, such as /tmp, no user can replace another user's files.
         let isSticky = isDirectory && status.st_mode & S_ISVTX != 0
         return Location(
             path: path,
@@ -106,15 +106,15 @@ package final class FileTrust: Sendable {
         return place
     }
 
-    /// Why its owner is a concern; nil for root and this process's user.
+    /// The reason that the owner is a concern; nil for root and this process's user.
     private static func owner(_ path: String, _ status: stat) -> String? {
         TrustedUsers.contains(status.st_uid) ? nil : "\(path) belongs to the user \(status.st_uid)"
     }
 
-    /// Which other users may write it; nil if none may.
+    /// The reason that other users may write it; nil if none may.
     private static func writers(_ path: String, _ status: stat) -> String? {
-        if status.st_mode & S_IWOTH != 0 { return "everybody can write \(path)" }
-        // By the custom of most systems, a user's private group has the user's number; root's group is root.
+        if status.st_mode & S_IWOTH != 0 { return "every user can write \(path)" }
+        // On most systems, a user's private group has the same id as the user; root's group is root.
         if status.st_mode & S_IWGRP != 0, status.st_gid != 0, status.st_gid != status.st_uid {
             return "the group \(status.st_gid) can write \(path)"
         }

@@ -7,7 +7,7 @@
     import Darwin
 #endif
 
-/// Writing to a descriptor until everything is written.
+/// Writes to a descriptor until everything is written.
 package enum OutputFile {
     /// Writes all bytes of an array.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {

@@ -20,7 +20,7 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// The path from the root on, otherwise as it is.
+    /// The path, prefixed with the current directory if it is relative.
     package var rootedPath: String {
         guard !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return self }
         defer { unsafe free(directory) }

@@ -7,7 +7,7 @@
     package import Darwin
 #endif
 
-/// The users whose files and processes this process trusts: its own user, and root.
+/// The users whose files and processes this process trusts: its effective user, and root.
 package enum TrustedUsers {
     /// Whether a user is one of them.
     package static func contains(_ user: uid_t) -> Bool { user == geteuid() || user == 0 }

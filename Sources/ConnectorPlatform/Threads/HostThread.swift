@@ -11,7 +11,7 @@ internal import CFatalSignal
 
 /// Starts the host's own threads, for timers and plugins' callbacks, which must not run on the cooperative pool.
 package enum HostThread {
-    /// Starts a thread of a name that runs a body; returns false if the system cannot create it.
+    /// Starts a named thread that runs a body; returns false if the system cannot create it.
     package typealias Make = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
 
     /// The name and the body of a new thread, boxed to pass through a pointer.
@@ -61,17 +61,17 @@ package enum HostThread {
         guard let argument = unsafe argument else { return nil }
         let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
         name(body.name)
-        // An overflow of this thread's stack leaves a note only from another stack.
+        // A stack overflow can leave a crash note only from an alternate stack.
         fatal_signal_enter_thread()
         defer { fatal_signal_leave_thread() }
         body.run()
         return nil
     }
 
-    /// Names the calling thread. Failing to do so is not an error: the name only helps people.
+    /// Names the calling thread. Failure is not an error: the name only helps debugging.
     private static func name(_ name: StaticString) {
         #if canImport(Glibc)
-            // pthread_setname_np is a GNU extension that Swift's Glibc module leaves out; this is what it does (proc(5)).
+            // Swift's Glibc module lacks pthread_setname_np, a GNU extension; this does the same (proc(5)).
             let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else { return }
             _ = unsafe write(file, name.utf8Start, name.utf8CodeUnitCount)

@@ -3,7 +3,8 @@
 
 #if canImport(Glibc)
     import Glibc
-    // Optimised builds read all files at once, and take `timespec` from whichever of the two modules they meet first.
+    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // first.
     import SwiftOverlayShims
 #else
     import Darwin
@@ -29,7 +30,7 @@
         case proceed(Result)
     }
 
-    /// Starts unlocked.
+    /// Creates an unlocked monitor.
     package init(_ initial: State) {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)

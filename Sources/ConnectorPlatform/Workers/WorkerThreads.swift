@@ -12,9 +12,9 @@ internal import DequeModule
 
 /// The threads that load plugins and make calls that might block.
 ///
-/// A plugin must not block, but the host does not rely on that: one that does must hold up neither the cooperative pool
-/// nor another gate. Jobs run on as many threads as there are processors, or on one. The pool adds threads only when
-/// none of those has taken a job for a millisecond, because a wake-up across processors costs 20 µs.
+/// A plugin must not block, but the host does not rely on that: a plugin that blocks must hold up neither the
+/// cooperative pool nor another gate. Jobs run on one thread per processor, or on a single thread. The pool adds
+/// threads only when none of those has taken a job for a millisecond, because a wake-up across processors costs 20 µs.
 ///
 /// The pool is also a task executor. The host runs the steps between a gate's plugin calls here, ahead of queued jobs,
 /// so opening many gates wakes no thread of the cooperative pool.
@@ -32,7 +32,7 @@ package final class WorkerThreads: Sendable {
         var jobs = Deque<Job>()
         var threads = 0
         var idle = 0
-        /// The number of jobs ever begun. It stands still while every thread is held.
+        /// The number of jobs ever begun. It does not grow while every thread is blocked.
         var begun = 0
         var isWatched = false
 
@@ -50,7 +50,7 @@ package final class WorkerThreads: Sendable {
     private let limit: Int
     private let eager: Int
     private let isLean: Bool
-    /// Times how long jobs have waited.
+    /// Measures how long jobs have waited.
     private let clock: SystemHostClock
     private let makeThread: HostThread.Make
 
@@ -63,7 +63,7 @@ package final class WorkerThreads: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The most threads at once; jobs wait beyond that.
-    ///   - isLean: Whether the pool keeps to one thread and adds more only while a job holds it.
+    ///   - isLean: Whether the pool uses one thread and adds more only while a job blocks it.
     ///   - clock: The clock whose thread watches waiting jobs.
     ///   - makeThread: Starts a thread; tests make it fail.
     package init(
@@ -105,7 +105,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Makes sure that jobs run even if the system cannot create a thread for them at first: the clock then tries again.
+    /// Ensures that jobs run even if the system cannot create a thread for them at first: the clock's thread tries
+    /// again.
     ///
     /// - Returns: False if the system cannot create the clock's thread either.
     package func prepare() -> Bool { clock.prepare() }
@@ -193,8 +194,8 @@ package final class WorkerThreads: Sendable {
                     return nil
                 }
                 // Every added thread has taken a job; the older threads have not.
-                let stands = state.begun <= begun + added
-                let more = stands ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
+                let isStalled = state.begun <= begun + added
+                let more = isStalled ? max(0, min(max(1, 2 * added), state.waiting, limit - state.threads)) : 0
                 state.threads += more
                 return (state.begun, more)
             }

@@ -3,9 +3,9 @@
 
 public import ConnectorBase
 
-/// An event that a plugin reported of its own accord.
+/// An unsolicited event from a plugin.
 public struct ConnectorEvent: Sendable, Hashable {
-    /// The path of its connector, such as `database/kinto`.
+    /// The path of the plugin's connector, such as `database/kinto`.
     public var connector: String
     /// The plugin's name for the event: letters, digits, `.`, `_` and `-`.
     public var name: String

@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The events of some connectors from now on, until the host closes or the listener stops.
+/// The events of one or more connectors from now on, until the host closes or the listener stops.
 ///
-/// Listening begins when the sequence is created, not when a loop begins, so nothing in between is lost. Each event is
+/// Listening begins when the sequence is created, not when a loop begins, so no event in between is lost. Each event is
 /// delivered once, so only one loop should iterate. Dropping the sequence and its iterators stops listening.
 public struct ConnectorEvents: AsyncSequence, Sendable {
-    /// The type that `AsyncSequence` asks for.
+    /// The type of the sequence's elements.
     public typealias Element = ConnectorEvent
     /// Listening cannot fail.
     public typealias Failure = Never
@@ -17,14 +17,14 @@ public struct ConnectorEvents: AsyncSequence, Sendable {
         self.subscription = subscription
     }
 
-    /// Begins to take events.
+    /// Creates an iterator that takes events from the shared mailbox.
     public func makeAsyncIterator() -> Iterator {
         Iterator(subscription: subscription)
     }
 
-    /// Awaits one event after another; finishes when the task is cancelled.
+    /// Awaits events one at a time; ends when the task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Kept alive, because dropping it stops listening.
+        /// Keeps the subscription alive: dropping it stops listening.
         package let subscription: EventSubscription
 
         /// Awaits the next event; nil at the end.

@@ -7,11 +7,11 @@ internal import Synchronization
 package final class EventBus: Sendable {
     /// One listener.
     private struct Listener: Sendable {
-        /// The path of the connectors that it listens to; nil for all.
+        /// The path of the connector or composite that it listens to; nil for all.
         let path: String?
         let mailbox: EventMailbox
 
-        func hears(_ connector: String) -> Bool {
+        func receives(_ connector: String) -> Bool {
             guard let path, !path.isEmpty else { return true }
             return connector == path || connector.hasPrefix(path + "/")
         }
@@ -29,13 +29,13 @@ package final class EventBus: Sendable {
     package init() {}
 
     /// Whether there is any listener.
-    package var isHeard: Bool { count.load(ordering: .relaxed) > 0 }
+    package var hasListeners: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// Begins to listen.
     ///
     /// - Parameters:
     ///   - path: A connector, or a composite for all connectors below it; nil for all.
-    ///   - capacity: The number of waiting events above which the oldest are lost.
+    ///   - capacity: The most events that may wait; above it, the oldest are lost.
     package func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
         let mailbox = EventMailbox(capacity: capacity)
@@ -49,16 +49,16 @@ package final class EventBus: Sendable {
         return ConnectorEvents(EventSubscription(mailbox) { [weak self] in self?.remove(id) })
     }
 
-    /// Whether any listener wants the events of a connector.
-    package func isHeard(_ connector: String) -> Bool {
-        isHeard && state.withLock { $0.listeners.values.contains { $0.hears(connector) } }
+    /// Whether any listener receives the events of a connector.
+    package func hasListeners(for connector: String) -> Bool {
+        hasListeners && state.withLock { $0.listeners.values.contains { $0.receives(connector) } }
     }
 
     /// Delivers an event to every listener of its connector.
     package func publish(_ event: ConnectorEvent) {
-        guard isHeard else { return }
+        guard hasListeners else { return }
         let mailboxes = state.withLock { state in
-            state.listeners.values.filter { $0.hears(event.connector) }.map(\.mailbox)
+            state.listeners.values.filter { $0.receives(event.connector) }.map(\.mailbox)
         }
         for mailbox in mailboxes { mailbox.put(event) }
     }

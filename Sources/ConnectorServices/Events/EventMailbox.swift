@@ -4,9 +4,9 @@
 internal import DequeModule
 internal import Synchronization
 
-/// The events that one listener has not taken yet; above a capacity, the oldest are lost and counted.
+/// The queue of events for one listener. Beyond its capacity, the oldest events are dropped and counted.
 package final class EventMailbox: Sendable {
-    /// A waiting listener, numbered so that it can stop waiting.
+    /// A waiting listener, with an id by which cancellation finds it.
     private struct Waiter {
         let id: UInt64
         let continuation: CheckedContinuation<ConnectorEvent?, Never>
@@ -43,7 +43,7 @@ package final class EventMailbox: Sendable {
         waiter?.continuation.resume(returning: event)
     }
 
-    /// Finishes the mailbox. Events inside can still be taken.
+    /// Finishes the mailbox. Events already queued can still be taken.
     package func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
@@ -59,7 +59,7 @@ package final class EventMailbox: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isDecided, event) = state.withLock { state -> (Bool, ConnectorEvent?) in
-                    // If the task is cancelled from here on, the handler finds the waiter in place.
+                    // A cancellation after this check finds the waiter already registered.
                     if Task.isCancelled { return (true, nil) }
                     if var event = state.events.popFirst() {
                         event.missed = state.missed

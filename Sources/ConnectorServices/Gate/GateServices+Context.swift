@@ -10,18 +10,18 @@ extension GateServices {
         package var path: String
         /// The service ids in the plugin's manifest, required and optional together.
         package var services: [String]
-        /// The hosts that requests may reach, as ``EgressList`` reads them.
+        /// The hosts that requests may reach, in the form of ``EgressList``.
         package var egress: [String]
         /// The value of a configuration field that the manifest declares secret; nil for any other name.
         package var secret: @Sendable (_ field: String) -> String?
-        /// Takes the secrets out of every text of the plugin.
+        /// Removes secrets from every text of the plugin.
         package var redactor: Redactor
-        /// Whether requests carry the trace that they belong to.
+        /// Whether requests carry their trace context in headers.
         package var propagatesTrace: Bool
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
-        /// By default, a gate without secrets that may reach no host.
+        /// Creates the context of a gate; by default, without secrets and without hosts that it may reach.
         package init(
             path: String,
             services: [String],

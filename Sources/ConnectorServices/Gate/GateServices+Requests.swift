@@ -7,17 +7,17 @@ package import ConnectorInvocation
 package import ConnectorPlatform
 internal import Synchronization
 
-/// A plugin's request that is not complete.
+/// A plugin's request that has not completed.
 package struct RequestInFlight: Sendable {
     /// The callback to run.
     package var callback: RequestCallback
-    /// The exchange that sends it.
+    /// The exchange that sends the request.
     package var exchange: HTTPExchange
-    /// Its span; nil without a tracer.
+    /// The request's span; nil without a tracer.
     package var span: RequestSpan?
     /// The trace that the plugin sent it in, and in which its callback runs.
     package var trace: TraceContext
-    /// The timer of its deadline; nil while the request is being started.
+    /// The timer of the deadline; nil while the request is being started.
     package var timer: HostTimer?
 }
 
@@ -36,7 +36,7 @@ extension GateServices {
         _ request: RequestTemplate,
         _ callback: RequestCallback
     ) throws(ServiceFailure) {
-        // A request without a timer might never end.
+        // Without a timer, a request might never complete.
         guard host.clock.prepare() else { throw .unavailable("the system cannot create a thread for timers") }
         let options = host.options.http
         var outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
@@ -51,7 +51,7 @@ extension GateServices {
             guard state.requests.count < options.concurrencyLimit else {
                 return ServiceFailure(
                     status: Int32(CONNECTOR_RATE_LIMITED),
-                    message: "\(options.concurrencyLimit) requests of this connector are under way",
+                    message: "\(options.concurrencyLimit) requests of this connector are already in progress",
                     isRetryable: true
                 )
             }
@@ -64,7 +64,7 @@ extension GateServices {
             throw refusal
         }
 
-        // CONNECTOR_NO_DEADLINE, a macro that Swift does not see.
+        // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
         let deadline = request.deadline == .max ? nil : request.deadline
         let now = host.clock.now()
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
@@ -86,10 +86,11 @@ extension GateServices {
         }
     }
 
-    /// Completes a request once: the answer, the deadline, the plugin and the closing gate race for it.
+    /// Completes a request, at most once: the response, the deadline, the plugin and the closing gate race to complete
+    /// it.
     package func completeRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
         let result = result.mapError { $0.redacted(by: context.redactor) }
-        // One step takes the request out and queues its callback: a gate that closes finds one of them under way.
+        // Remove the request and queue its callback in one step, so that a closing gate always sees one of them.
         let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
             switch result {

@@ -37,12 +37,12 @@ extension GateServices {
             state.timers[id]?.timer = timer
             return true
         }
-        // It fired meanwhile, or the services stopped.
+        // The timer has fired meanwhile, or the services have stopped.
         if !isWanted { host.clock.cancel(timer) }
         return Int32(CONNECTOR_OK)
     }
 
-    /// Prevents a timer from firing, even if it is due and only waits for a thread.
+    /// Prevents a timer from firing, even if it is due and waiting for a thread.
     package func cancelTimer(_ id: UInt64) -> Int32 {
         guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else {
             return Int32(CONNECTOR_UNKNOWN_OPERATION)

@@ -9,12 +9,12 @@ package import Synchronization
 
 /// The host services of one plugin instance: its function tables, timers, requests and callbacks.
 ///
-/// It is created before the instance. The plugin calls `table` as often as it likes. ``stopAndAwaitCallbacks()`` then
-/// cancels timers and requests and waits for every callback. The plugin's `destroy` follows. Last, ``invalidate()``
-/// frees the tables.
+/// The life cycle: it is created before the instance; the plugin calls `table` any number of times;
+/// ``stopAndAwaitCallbacks()`` cancels timers and requests, and waits for every callback; the plugin's `destroy` runs;
+/// ``invalidate()`` frees the tables.
 ///
 /// The tables' `context` points to this object, which retains itself with the first table and releases itself in
-/// ``invalidate()``. So the pointer is valid as long as the plugin may use it.
+/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it.
 package final class GateServices: InstanceServices {
     /// The parts shared with other gates.
     package let host: HostServices
@@ -34,12 +34,12 @@ package final class GateServices: InstanceServices {
         egress = EgressList(context.egress)
     }
 
-    /// Logs the undeclared services that `create` asked for. Call it once `create` has returned.
+    /// Logs the undeclared services that `create` requested. Call it once `create` has returned.
     package func instanceWasCreated() {
         for id in state.withLock({ $0.instanceWasCreated() }) { logUndeclared(id) }
     }
 
-    /// Logs that the plugin asked for a service that its manifest does not declare.
+    /// Logs that the plugin requested a service that its manifest does not declare.
     func logUndeclared(_ id: String) {
         logger.warning(
             "plugin asked for a service that its manifest does not declare",
@@ -49,7 +49,7 @@ package final class GateServices: InstanceServices {
         )
     }
 
-    /// Whether a request, a timer or a callback is under way that may lead to the completion of an operation.
+    /// Whether a request, timer or callback is pending that may complete an operation.
     package func isWaiting(for operation: UInt64) -> Bool {
         state.withLock { state in
             state.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
@@ -68,20 +68,20 @@ package final class GateServices: InstanceServices {
 
     // MARK: The end
 
-    /// Cancels every timer and request, and returns when all callbacks into the plugin have returned.
+    /// Cancels every timer and request, and returns once all callbacks into the plugin have returned.
     ///
-    /// Each pending request completes with CONNECTOR_CANCELLED. From now on timers and requests are refused; log, time
-    /// and storage work until ``invalidate()``. May be called again.
+    /// Each pending request completes with CONNECTOR_CANCELLED. New timers and requests are refused from now on; log,
+    /// clock and storage work until ``invalidate()``. Idempotent.
     ///
-    /// - Note: This waits forever for a callback that never returns. Give up at a deadline of your own, and then do not
-    ///   call `destroy`.
+    /// - Note: Waits forever for a callback that never returns. Callers set a deadline, and do not call `destroy` if it
+    ///   passes.
     package func stopAndAwaitCallbacks() async {
         await stop()?.wait()
     }
 
     /// Cancels every timer and request, without waiting for callbacks.
     ///
-    /// - Returns: The event that all callbacks have returned; nil if none is under way.
+    /// - Returns: An event that fires once all callbacks have returned; nil if none is running or queued.
     package func stop() -> OneShot<Void>? {
         let (timers, requests) = state.withLock { state in
             state.isStopped = true
@@ -89,7 +89,7 @@ package final class GateServices: InstanceServices {
             return (Array(state.timers.values), Array(state.requests.keys))
         }
         for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
-        for request in requests { completeRequest(request, .failure(.cancelled("the gate closes"))) }
+        for request in requests { completeRequest(request, .failure(.cancelled("the gate is closing"))) }
         return state.withLock { state in
             guard state.isDelivering else { return nil }
             let quiet = OneShot<Void>()
@@ -113,12 +113,12 @@ package final class GateServices: InstanceServices {
 
     // MARK: Callbacks
 
-    /// Queues a callback into the plugin. A gate's callbacks run one at a time, in order, on a callback thread.
+    /// Queues a callback into the plugin. A gate's callbacks run one at a time, in order, on a worker thread.
     package func deliver(_ callback: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.queue(callback) }) { startCallbacks() }
     }
 
-    /// Starts the thread of the queued callbacks, if ``GateServicesState/queue(_:)`` asks for it.
+    /// Starts a thread for the queued callbacks. Call it if ``GateServicesState/queue(_:)`` returned true.
     package func startCallbacks() {
         host.callbacks.run { self.runCallbacks() }
     }

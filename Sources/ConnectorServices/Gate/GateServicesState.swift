@@ -14,25 +14,25 @@ package struct GateServicesState {
     /// Whether the tables are freed.
     package var isInvalid = false
 
-    /// The services of the host that the plugin asked for while `create` ran.
+    /// The host's services that the plugin requested during `create`.
     private var surveyed: Set<String> = []
-    /// The services that the manifest does not declare and the plugin asked for.
+    /// The services that the plugin requested and its manifest does not declare.
     private var undeclared: Set<String> = []
     /// Whether `create` has returned.
     private var isCreated = false
 
-    /// The callbacks that wait for the running one.
+    /// The callbacks queued behind the running one.
     package var callbacks = Deque<@Sendable () -> Void>()
-    /// Whether a thread runs callbacks, or is about to.
+    /// Whether a thread is running callbacks, or is about to.
     package var isDelivering = false
     /// Whether a callback runs inside the plugin.
     package var isInCallback = false
-    /// The waiters for the last callback to return.
+    /// The waiters for the last callback's return.
     package var waiters: [OneShot<Void>] = []
 
     /// The timers that have not fired, by the id that the plugin knows.
     package var timers: [UInt64: GateTimer] = [:]
-    /// The requests that are not complete, by the id that the plugin knows.
+    /// The pending requests, by the id that the plugin knows.
     package var requests: [UInt64: RequestInFlight] = [:]
     /// The gate's traffic.
     package var counters = HTTPCounters()
@@ -40,9 +40,9 @@ package struct GateServicesState {
     /// The most undeclared services that are logged.
     private static let undeclaredLimit = 16
 
-    /// Records that the plugin asks for a service.
+    /// Records that the plugin requests a service.
     ///
-    /// - Returns: Whether to log now that the manifest does not declare it.
+    /// - Returns: Whether to log now that the service is undeclared.
     package mutating func requests(for id: String, isDeclared: Bool) -> Bool {
         let isKnown = Manifest.hostServices.contains(id)
         if isKnown, !isCreated { surveyed.insert(id) }
@@ -52,14 +52,14 @@ package struct GateServicesState {
 
     /// Records that `create` has returned.
     ///
-    /// - Returns: The undeclared services to log: none if the plugin asked for every one there is.
+    /// - Returns: The undeclared services to log: none if the plugin requested every service of the host.
     package mutating func instanceWasCreated() -> [String] {
         isCreated = true
         guard surveyed.count < Manifest.hostServices.count else { return [] }
         return undeclared.filter(surveyed.contains).sorted()
     }
 
-    /// Queues a callback. From then on it counts as under way until it has returned.
+    /// Queues a callback, which counts as pending until it has returned.
     ///
     /// - Returns: Whether the caller must start the thread that runs callbacks.
     package mutating func queue(_ callback: @escaping @Sendable () -> Void) -> Bool {
@@ -68,7 +68,7 @@ package struct GateServicesState {
         return !isDelivering
     }
 
-    /// The next callback; if none is left, the waiters to resume.
+    /// The next callback; if the queue is empty, the waiters to resume.
     package mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>]) {
         if let callback = callbacks.popFirst() {
             isInCallback = true

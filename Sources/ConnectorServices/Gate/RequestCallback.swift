@@ -13,13 +13,13 @@ internal import ConnectorPlatform
     private nonisolated(unsafe) let done: connector_http_done
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Takes a function and its argument.
+    /// Wraps a function and its argument.
     init(_ done: connector_http_done, user: UnsafeMutableRawPointer?) {
         unsafe self.done = done
         unsafe self.user = user
     }
 
-    /// Calls into the plugin.
+    /// Calls into the plugin, on the current thread.
     package func call(_ result: Result<HTTPResponse, ServiceFailure>) {
         unsafe PluginCode.running(unsafeBitCast(done, to: UnsafeRawPointer.self)) {
             switch result {

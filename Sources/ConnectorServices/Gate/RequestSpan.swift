@@ -6,14 +6,14 @@ internal import Tracing
 
 /// The span of one request, for the tracer that the application bootstrapped.
 ///
-/// The HTTP client's own spans are off: they carry the URL with the secrets. This one has the plugin's URL with `•••` in
-/// place of each secret, and its redirects belong to it. It is a child of the call's span if the plugin sends the request
-/// inside the call or inside a callback of what it started there, and otherwise the root of a trace.
+/// The HTTP client's spans are off, because they would carry the URL with its secrets. This span has the plugin's URL
+/// with `•••` in place of each secret, and covers redirects. It is a child of the call's span if the plugin sends the
+/// request during the call, or in a callback of work that it started there; otherwise it is the root of a trace.
 package struct RequestSpan: Sendable {
     private let span: any Span
     private let tracer: any Tracer
 
-    /// Begins the span; nil if the application has no tracer.
+    /// Starts the span; nil if the application has no tracer.
     init?(_ request: RequestTemplate, to url: URLParts, _ gate: GateServices.Context) {
         tracer = InstrumentationSystem.tracer
         if tracer is NoOpTracer { return nil }
@@ -25,14 +25,14 @@ package struct RequestSpan: Sendable {
         span.attributes["connector.path"] = gate.path
     }
 
-    /// The URL with its placeholders masked, and without secrets that the plugin knows by other means.
+    /// The URL with placeholders masked, and with secrets removed that the plugin obtained in other ways.
     private static func shown(_ template: String, _ redactor: Redactor) -> String {
         let masked = try? SecretTemplate(Array(template.utf8))
             .expanded(.verbatim, limit: 16 << 10, isStrict: false) { _ in Secret.mask }
         return redactor.redact(masked.map { String(decoding: $0.bytes, as: UTF8.self) } ?? Secret.mask)
     }
 
-    /// Adds the trace to a request's headers, in the form that the application's tracer chooses.
+    /// Adds the trace context to a request's headers, in the format of the application's tracer.
     func inject(into headers: inout HTTPFields) {
         tracer.inject(span.context, into: &headers, using: FieldInjector())
     }
@@ -53,7 +53,7 @@ package struct RequestSpan: Sendable {
     }
 }
 
-/// Writes a trace into header fields.
+/// Writes a trace context into header fields.
 private struct FieldInjector: Injector {
     /// Replaces a field.
     func inject(_ value: String, forKey key: String, into headers: inout HTTPFields) {

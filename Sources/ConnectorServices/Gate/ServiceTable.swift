@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function table on the heap, which a plugin uses until it is freed.
+/// A function table on the heap, valid until it is freed.
 package struct ServiceTable: Sendable {
     /// The address of the table.
     package let address: UInt

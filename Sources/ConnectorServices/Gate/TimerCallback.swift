@@ -14,13 +14,13 @@ internal import ConnectorPlatform
     private nonisolated(unsafe) let fire: Fire
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Takes a function and its argument.
+    /// Wraps a function and its argument.
     package init(_ fire: Fire, user: UnsafeMutableRawPointer?) {
         unsafe self.fire = fire
         unsafe self.user = user
     }
 
-    /// Calls into the plugin.
+    /// Calls into the plugin, on the current thread.
     package func call() {
         unsafe PluginCode.running(unsafeBitCast(fire, to: UnsafeRawPointer.self)) { unsafe fire(user) }
     }

@@ -5,7 +5,7 @@ package import ConnectorBase
 
 /// The hosts that a connector may reach.
 ///
-/// An entry is a ``HostRule``, or `*` for every host. An entry that is neither allows nothing.
+/// An entry is a ``HostRule``, or `*` for every host. Any other entry allows nothing.
 package struct EgressList: Sendable {
     private let rules: [HostRule]
     /// Whether `*` is one of the entries.
@@ -22,7 +22,7 @@ package struct EgressList: Sendable {
         isOpen || rules.contains { $0.permits(host: url.host, port: url.effectivePort) }
     }
 
-    /// Refuses a URL with another host; the error says how to allow it.
+    /// Throws for a URL with another host; the error says how to allow it.
     package func check(_ url: URLParts) throws(ServiceFailure) {
         guard !allows(url) else { return }
         throw .denied(

@@ -5,10 +5,10 @@ import CZlib
 package import ConnectorBase
 package import ConnectorPlatform
 
-/// Writes gzip (RFC 1952) by the system's zlib; ``ContentCoding`` reads it.
+/// Compresses to gzip (RFC 1952) with the system's zlib; ``ContentCoding`` decompresses.
 package enum Gzip {
-    /// Compresses, at zlib's fastest level: of batches of events it makes a sixth, in three fifths of the usual level's time,
-    /// which makes a seventh.
+    /// Compresses at zlib's fastest level, which shrinks batches of events to a sixth. The default level shrinks them
+    /// to a seventh, and takes two thirds longer.
     package static func compress(_ bytes: [UInt8]) throws(ServiceFailure) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
@@ -16,7 +16,7 @@ package enum Gzip {
             &stream,
             Z_BEST_SPEED,
             Z_DEFLATED,
-            // The whole window, in gzip's frame.
+            // The largest window (15), with gzip framing (16).
             15 + 16,
             8,
             Z_DEFAULT_STRATEGY,
@@ -44,7 +44,7 @@ package enum Gzip {
 }
 
 extension HTTPResponse {
-    /// The content coding of the body that the host decodes; nil if it has none.
+    /// The content coding to decode; nil if the body has none that the host knows.
     package var contentCoding: ContentCoding? {
         guard !body.isEmpty, let coding = headers["Content-Encoding"].flatMap(ContentCoding.init(name:)) else {
             return nil
@@ -52,15 +52,15 @@ extension HTTPResponse {
         return coding == .identity ? nil : coding
     }
 
-    /// The response with its body decoded, without the fields that described the encoded one.
+    /// The response with its body decoded, without the header fields that described the encoding.
     package func decoded(_ coding: ContentCoding, limit: Int) throws(ServiceFailure) -> HTTPResponse {
         var reply = self
         do throws(InflateError) {
             reply.body = try coding.decode(body, limit: limit)
         } catch .tooLarge {
-            throw .tooLarge("the response has more than \(limit) bytes when it is decompressed")
+            throw .tooLarge("the response has more than \(limit) bytes when decompressed")
         } catch {
-            throw .violation("the response's body is not what its Content-Encoding says")
+            throw .violation("the response's body does not match its Content-Encoding")
         }
         reply.headers.remove("Content-Encoding")
         reply.headers.remove("Content-Length")

@@ -3,7 +3,7 @@
 
 /// The HTTP traffic of one gate.
 public struct HTTPCounters: Sendable, Hashable {
-    /// Requests sent or attempted; a redirect counts with its request.
+    /// Requests sent or attempted; a request and its redirects count once.
     public var requests: UInt64 = 0
     /// Requests without a response; a response of any status is not a failure.
     public var failures: UInt64 = 0
@@ -11,7 +11,7 @@ public struct HTTPCounters: Sendable, Hashable {
     public var bytesSent: UInt64 = 0
     /// Bytes of response bodies, as received.
     public var bytesReceived: UInt64 = 0
-    /// The status of the last response.
+    /// The HTTP status of the last response; nil before the first.
     public var lastStatus: UInt32?
 
     /// Creates counters at zero.

@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// A request from its first connection to its last redirect.
 ///
-/// It runs in steps on one event loop of the HTTP client, with one wake-up to start and one to deliver the outcome to
-/// the plugin. A task of its own would cost more than all these steps.
+/// Runs in steps on one event loop of the HTTP client, with one wake-up to start and one to deliver the outcome to the
+/// plugin. A Swift task would cost more than all these steps.
 package final class HTTPExchange: Sendable {
     /// The outcome of an exchange.
     package struct Outcome: Sendable {
@@ -24,11 +24,11 @@ package final class HTTPExchange: Sendable {
 
     /// The state between steps.
     private struct State: Sendable {
-        /// The request sent next or last.
+        /// The current request; a redirect replaces it.
         var request: OutgoingRequest
         /// The task that receives the response.
         var task: HTTPClient.Task<HTTPClient.Response>?
-        /// Whether the exchange was given up.
+        /// Whether the exchange was cancelled.
         var isCancelled = false
         /// The number of redirects followed.
         var redirects = 0
@@ -51,7 +51,7 @@ package final class HTTPExchange: Sendable {
     ///   - request: The first request.
     ///   - egress: The hosts that it may reach.
     ///   - transport: The transport that sends it.
-    ///   - workers: The threads that decompress responses: that takes long, and others need the event loop.
+    ///   - workers: The threads that decompress responses, which would block the event loop for too long.
     package init(_ request: OutgoingRequest, egress: EgressList, transport: HTTPTransport, workers: WorkerThreads) {
         authority = request.url.authority
         self.egress = egress
@@ -67,7 +67,7 @@ package final class HTTPExchange: Sendable {
         transport.loop.execute { self.send(end) }
     }
 
-    /// Gives the request up.
+    /// Cancels the request; idempotent.
     package func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
@@ -79,7 +79,7 @@ package final class HTTPExchange: Sendable {
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
         let (request, isRedirected) = state.withLock { ($0.request, $0.redirects > 0) }
         do throws(ServiceFailure) {
-            // The vendor's answer leads there, and nobody's configuration.
+            // Blame the server, not the configuration: the URL comes from its response.
             if isRedirected, !egress.allows(request.url) {
                 throw .violation(
                     "the server \(authority) redirects to \(request.url.authority), which this connector may not reach; "

@@ -7,22 +7,22 @@
 public struct HTTPOptions: Sendable {
     /// The proxies of requests; none by default.
     public var proxies: HTTPProxies
-    /// PEM files with the certificates of authorities trusted beside the system's own; none by default.
+    /// PEM files with certificates of authorities to trust in addition to the system's; none by default.
     ///
-    /// They are read before the first `https` request. If one cannot be read, every such request fails.
+    /// Read before the first `https` request. If a file cannot be read, every `https` request fails.
     public var additionalTrustRoots: [String]
     /// The maximum number of HTTP/1 connections to one host, for all gates together: 1 or more, 128 by default.
     ///
     /// An HTTP/1 connection carries one request at a time, so this also limits the concurrent requests to a host; the
     /// others wait within their deadlines. A server that answers in 200 ms gets 5 requests a second over each
-    /// connection. Connections are made on demand; each takes a file descriptor here and memory at the server. A host
+    /// connection. Connections are opened on demand; each costs a file descriptor here and memory at the server. A host
     /// that speaks HTTP/2 gets all its requests over one connection, as many at once as it permits.
     public var connectionsPerHost = 128 {
         didSet { connectionsPerHost = max(1, connectionsPerHost) }
     }
-    /// The time that an idle connection stays open: 0 or more, 50 s by default.
+    /// How long an idle connection stays open: 0 or more, 50 s by default.
     ///
-    /// Load balancers usually close idle connections after 60 s. The client closes first, so that no request meets a
+    /// Load balancers usually close idle connections after 60 s. The client closes first, so that no request uses a
     /// connection that the server is closing.
     public var idleTimeout: Duration = .seconds(50)
     /// The timeout for connecting, proxy and TLS included: 10 s by default.
@@ -31,7 +31,7 @@ public struct HTTPOptions: Sendable {
     public var requestTimeout: Duration = .seconds(30)
     /// Whether to use HTTP/2 with servers that offer it over TLS (ALPN, RFC 7301); true by default.
     public var allowsHTTP2 = true
-    /// The `User-Agent`, unless a plugin sets its own; by default `connector-host/` and the host's version.
+    /// The `User-Agent`, unless a plugin sets the header; by default `connector-host/` and the host's version.
     public var userAgent: String?
     /// The maximum size of a response body, before and after decompression, in bytes.
     package var responseLimit = 16 << 20
@@ -42,14 +42,14 @@ public struct HTTPOptions: Sendable {
     /// The maximum number of pending requests of one gate.
     package var concurrencyLimit = 4096
 
-    /// By default, no proxies and the system's authorities.
+    /// Creates options; by default, without proxies, trusting the system's authorities.
     public init(proxies: HTTPProxies = HTTPProxies(), additionalTrustRoots: [String] = []) {
         self.proxies = proxies
         self.additionalTrustRoots = additionalTrustRoots
     }
 
-    /// Reads the environment like other programs: the proxies of ``HTTPProxies/init(variable:)``, and the authorities
-    /// in the file that `SSL_CERT_FILE` names.
+    /// Reads the usual environment variables: the proxies of ``HTTPProxies/init(variable:)``, and the authorities in
+    /// the file that `SSL_CERT_FILE` names.
     ///
     /// - Parameter variable: The value of a variable; nil if it is not set.
     package init(variable: (String) -> String?) {

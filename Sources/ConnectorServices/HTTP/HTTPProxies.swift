@@ -6,8 +6,8 @@ package import ConnectorBase
 
 /// The proxies of requests, and the hosts reached without one.
 ///
-/// The host asks the proxy for a tunnel (`CONNECT`, RFC 9110, section 9.3.6), also for `http` URLs. The proxy sees the
-/// target, and of an `https` request nothing else. The allow-list judges the request's own URL before any connection.
+/// The host opens a tunnel through the proxy (`CONNECT`, RFC 9110, section 9.3.6), also for `http` URLs. Of an `https`
+/// request, the proxy sees only the target. The allow-list is applied to the request's URL before any connection.
 public struct HTTPProxies: Sendable {
     /// The proxy for `http` URLs, as `http://[USER:PASSWORD@]HOST[:PORT]`; nil for none.
     public var http: Secret?
@@ -16,10 +16,10 @@ public struct HTTPProxies: Sendable {
     /// The hosts that are reached directly. An entry is `example.com`, which covers the hosts below it; an address; a
     /// network such as `10.0.0.0/8`; each of them with `:PORT` for only that port; or `*` for every host.
     public var exceptions: [String]
-    /// Whether requests to the loopback interface use the proxy too, which is rarely right.
+    /// Whether requests to the loopback interface use the proxy too, which is rarely wanted.
     public var includesLoopback = false
 
-    /// By default, no proxy.
+    /// Creates the settings; by default, without proxies.
     public init(http: Secret? = nil, https: Secret? = nil, exceptions: [String] = []) {
         self.http = http
         self.https = https
@@ -29,7 +29,7 @@ public struct HTTPProxies: Sendable {
     /// Reads `http_proxy`, `https_proxy` and `no_proxy`, or the same in capitals, like curl.
     ///
     /// A lower-case name wins if it is set, even if it is empty. `HTTP_PROXY` is ignored where `REQUEST_METHOD` is set:
-    /// in a CGI program it comes from a header of the request, which anyone can set.
+    /// in a CGI program it comes from a request header, which any client can set.
     ///
     /// - Parameter variable: The value of a variable; nil if it is not set.
     package init(variable: (String) -> String?) {

@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// One proxy, with the credentials to send to it.
 package struct HTTPProxy: Sendable, Hashable {
-    /// A name or an address.
+    /// The proxy's name or address.
     package let host: String
     /// The port; 80 unless the URL has one.
     package let port: Int
@@ -23,7 +23,7 @@ package struct HTTPProxy: Sendable, Hashable {
             credentials = nil
             return
         }
-        // No header may have a control character.
+        // A header may contain no control characters.
         guard let decoded = PercentCoding.text(user), decoded.utf8.allSatisfy({ $0 >= 0x20 }) else { return nil }
         credentials = Secret(decoded.contains(":") ? decoded : "\(decoded):")
     }
@@ -33,6 +33,6 @@ package struct HTTPProxy: Sendable, Hashable {
 }
 
 extension HTTPProxy: CustomStringConvertible {
-    /// The name in error messages.
+    /// The proxy in error messages, without credentials.
     package var description: String { "the proxy \(name)" }
 }

@@ -8,7 +8,7 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension HTTPResponse {
-    /// Takes the HTTP client's response. The body is not decompressed yet.
+    /// Converts the HTTP client's response, without decompressing the body.
     package init(_ response: HTTPClient.Response) {
         self.init(
             status: Int(response.status.code),
@@ -19,13 +19,13 @@ extension HTTPResponse {
 
     /// Lends the response as the ABI's struct for the duration of a call.
     package func withResponse(_ body: (UnsafePointer<connector_http_response>) -> Void) {
-        // Keep all text in one piece, so that every header is two offsets.
+        // Keep all text in one buffer, so that every header is two ranges.
         var text: [UInt8] = []
         for field in headers {
             text += field.name.utf8
             text += field.value.utf8
         }
-        // Add one byte, so that there is an address even without text.
+        // Add one byte, so that an empty buffer has an address too.
         text.append(0)
         unsafe text.withUnsafeBytes { text in
             guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }

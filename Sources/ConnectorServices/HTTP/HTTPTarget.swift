@@ -3,10 +3,10 @@
 
 package import ConnectorBase
 
-/// Turns the URLs that plugins and servers write into URLs to send.
+/// Converts the URLs of plugins and servers into URLs to send.
 ///
-/// The host checks the same parsed parts that it then connects to. No second parser, which might disagree on where the
-/// host's name ends, sees the original text.
+/// The host checks the same parsed parts that it then connects to. The original text is never parsed twice, because a
+/// second parser might disagree on where the host name ends.
 package enum HTTPTarget {
     /// Parses a plugin's URL, with its secrets inserted.
     ///
@@ -53,7 +53,7 @@ package enum HTTPTarget {
         return url
     }
 
-    /// Whether two URLs have the same scheme, host and port, and so may get the same credentials.
+    /// Whether two URLs have the same scheme, host and port, and so may receive the same credentials.
     package static func isSameOrigin(_ first: URLParts, _ second: URLParts) -> Bool {
         first.scheme == second.scheme && first.host == second.host && first.effectivePort == second.effectivePort
     }

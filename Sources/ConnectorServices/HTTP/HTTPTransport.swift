@@ -8,19 +8,19 @@ internal import NIOHTTP1
 internal import NIOSSL
 internal import Synchronization
 
-/// The HTTP clients of all gates: one connection pool per route, made by the first request that takes it.
+/// The HTTP clients of all gates: one connection pool per route, created by the first request that uses the route.
 package final class HTTPTransport: Sendable {
-    /// The properties that requests of one client share.
-    private struct Way: Hashable {
-        /// The proxy that they use.
+    /// A route, whose requests share one client.
+    private struct Route: Hashable {
+        /// The proxy; nil for direct connections.
         var proxy: HTTPProxy?
-        /// Whether they use TLS, which needs the trust roots.
+        /// Whether connections use TLS, which needs the trust roots.
         var isSecure: Bool
     }
 
     /// The clients' state.
     private enum State {
-        case running([Way: HTTPClient])
+        case running([Route: HTTPClient])
         case shutDown
     }
 
@@ -34,13 +34,13 @@ package final class HTTPTransport: Sendable {
     }
 
     deinit {
-        // A client that is dropped with open connections traps; a host that nobody closed must not.
+        // A client that is dropped with open connections traps, which a host that was never closed must not do.
         for client in takeClients() { Task { try? await client.shutdown() } }
     }
 
     /// Closes every connection.
     package func stop() async {
-        // Requests were cancelled when their gates closed. Any other fails with an error that its task reports.
+        // Requests were cancelled when their gates closed. Any other request fails with an error from its task.
         for client in takeClients() { try? await client.shutdown() }
     }
 
@@ -57,15 +57,15 @@ package final class HTTPTransport: Sendable {
 
     /// Sends one request and reads its whole response, without following redirects.
     ///
-    /// Call it on an event loop of the clients: from any other thread, each step wakes one up.
+    /// Call it on an event loop of the clients: from any other thread, each step costs a wake-up.
     ///
     /// - Returns: The task of the response, and the request's proxy.
-    /// - Throws: The reason why the request cannot be sent.
+    /// - Throws: The reason that the request cannot be sent.
     package func send(
         _ request: OutgoingRequest
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
         let proxy = try options.proxies.proxy(for: request.url)
-        let client = try client(for: Way(proxy: proxy, isSecure: request.url.scheme == "https"))
+        let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https"))
         do {
             let outgoing = try HTTPClient.Request(
                 url: request.url.description,
@@ -73,7 +73,7 @@ package final class HTTPTransport: Sendable {
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
                 body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
             )
-            // The gate's deadline, on the host's clock, cancels the task.
+            // No timeout here: the gate's timer, on the host's clock, cancels the task.
             let collector = ResponseAccumulator(request: outgoing, maxBodySize: options.responseLimit)
             return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {
@@ -81,20 +81,21 @@ package final class HTTPTransport: Sendable {
         }
     }
 
-    private func client(for way: Way) throws(ServiceFailure) -> HTTPClient {
+    private func client(for route: Route) throws(ServiceFailure) -> HTTPClient {
         try state.withLock { state throws(ServiceFailure) in
             guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
-            if let client = clients[way] { return client }
-            // The runtime of Swift 6.3 crashes when the first connections of two event loops make this type at the same time.
+            if let client = clients[route] { return client }
+            // The runtime of Swift 6.3 crashes if the first connections of two event loops instantiate this type
+            // concurrently.
             _ = ByteToMessageHandler(HTTPResponseDecoder())
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(for: way))
-            clients[way] = client
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(for: route))
+            clients[route] = client
             state = .running(clients)
             return client
         }
     }
 
-    private func configuration(for way: Way) throws(ServiceFailure) -> HTTPClient.Configuration {
+    private func configuration(for route: Route) throws(ServiceFailure) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(upToADay: options.connectTimeout)),
@@ -104,17 +105,17 @@ package final class HTTPTransport: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connectionsPerHost
         configuration.connectionPool.idleTimeout = TimeAmount(upToADay: options.idleTimeout)
-        // Its spans would show the URL with the secrets, and its headers would tell the vendor of the trace.
+        // The client's spans would show the URL with its secrets, and its headers would send the trace to the vendor.
         configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
-        configuration.proxy = way.proxy.map { proxy in
+        configuration.proxy = route.proxy.map { proxy in
             .server(
                 host: proxy.host,
                 port: proxy.port,
                 authorization: proxy.credentials.map { .basic(credentials: Base64.encode(Array($0.reveal().utf8))) }
             )
         }
-        if way.isSecure, !options.additionalTrustRoots.isEmpty {
+        if route.isSecure, !options.additionalTrustRoots.isEmpty {
             var security = TLSConfiguration.makeClientConfiguration()
             security.additionalTrustRoots = [.certificates(try certificates())]
             configuration.tlsConfiguration = security

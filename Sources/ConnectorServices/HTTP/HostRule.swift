@@ -12,7 +12,7 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
     /// The only port; nil for any.
     package let port: UInt16?
 
-    /// Names one host exactly.
+    /// Creates a rule for exactly one host.
     package init(host: String, port: UInt16? = nil) {
         self.host = host
         self.port = port
@@ -45,15 +45,15 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
             ? host.hasSuffix("." + self.host) && host.utf8.count > self.host.utf8.count + 1 : host == self.host
     }
 
-    /// The rule as a file writes it.
+    /// The rule as written in a file.
     public var description: String {
         (isWildcard ? "*." : "") + (host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host)
             + (port.map { ":\($0)" } ?? "")
     }
 
-    /// Whether a host is an address of IPv4 in any of its forms, or would be with more labels before it (URL Standard, section 3.5).
+    /// Whether a host is an IPv4 address in any notation, or ends like one (URL Standard, section 3.5).
     ///
-    /// A wildcard stands for names alone: `*.0.0.1` would match 127.0.0.1.
+    /// A wildcard covers names only: `*.0.0.1` would match 127.0.0.1.
     private static func endsInNumber(_ host: String) -> Bool {
         guard let last = host.split(separator: ".").last?.utf8 else { return false }
         if last.allSatisfy(\.isDigit) { return true }

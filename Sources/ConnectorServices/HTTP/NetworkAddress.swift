@@ -7,9 +7,9 @@
     import Darwin
 #endif
 
-/// An address of the Internet Protocol, version 4 or 6.
+/// An IPv4 or IPv6 address.
 package struct NetworkAddress: Sendable, Hashable {
-    /// Its four or sixteen bytes.
+    /// The four or sixteen bytes of the address, most significant first.
     package let bytes: [UInt8]
 
     /// Reads `192.0.2.1` or `2001:db8::1`, the latter in brackets too; nil for a name.
@@ -31,7 +31,7 @@ package struct NetworkAddress: Sendable, Hashable {
         bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 
-    /// Whether the address lies in a network, given by its first bits.
+    /// Whether the address is in the network of a prefix with the given number of bits.
     package func isInside(_ network: NetworkAddress, prefix length: Int) -> Bool {
         guard bytes.count == network.bytes.count, (0...(8 * bytes.count)).contains(length) else { return false }
         return bytes.indices.allSatisfy { index in

@@ -8,7 +8,7 @@ extension OutgoingRequest {
     /// Checks a plugin's request and inserts the secrets.
     package init(_ request: RequestTemplate, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
         guard request.method.isToken, request.method.utf8.count <= 32, request.method != "CONNECT" else {
-            throw .invalid("the method is not one that HTTP allows")
+            throw .invalid("the method is not a valid HTTP method")
         }
         method = request.method
         let address = try SecretTemplate(Array(request.url.utf8))
@@ -37,15 +37,15 @@ extension OutgoingRequest {
         }
     }
 
-    /// The headers that only the host sets: those of RFC 9110, section 7.6.1, framing, and the host's name, with which
-    /// a request could get past the allow-list on a server of many hosts.
+    /// The headers that only the host sets: connection headers (RFC 9110, section 7.6.1), framing, and `Host`, which
+    /// could bypass the allow-list on a server with several virtual hosts.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
 
     private mutating func add(_ field: HTTPField, secret: (String) -> String?) throws(ServiceFailure) {
-        guard field.name.isToken else { throw .invalid("a header's name is not one that HTTP allows") }
+        guard field.name.isToken else { throw .invalid("a header's name is not a valid HTTP field name") }
         guard !Self.reserved.contains(field.name.lowercased()) else { return }
         let expansion = try SecretTemplate(Array(field.value.utf8))
             .expanded(.verbatim, limit: 64 << 10, isStrict: true, secret: secret)
@@ -57,7 +57,7 @@ extension OutgoingRequest {
         if expansion.containsSecret { secretFields.append(field.name) }
     }
 
-    /// Whether the body says that it is JSON.
+    /// Whether `Content-Type` says that the body is JSON.
     private var isJSON: Bool {
         guard let type = headers["Content-Type"] else { return false }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }

@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// A request as it is sent, with its secrets inserted; redirects change it.
+/// A request as sent, with its secrets inserted; redirects change it.
 package struct OutgoingRequest: Sendable {
     /// `GET`, `POST`, …
     package var method: String
@@ -13,7 +13,7 @@ package struct OutgoingRequest: Sendable {
     package var headers: HTTPFields
     /// The names of the header fields that contain a secret.
     package var secretFields: [String] = []
-    /// The body, already compressed if the plugin asked for that.
+    /// The body, already compressed if the plugin requested it.
     package var body: [UInt8]
     /// Whether the body contains a secret.
     package var isBodySecret = false
@@ -21,7 +21,8 @@ package struct OutgoingRequest: Sendable {
     /// The request to a redirect's target, which is not yet checked against the allow-list.
     ///
     /// It follows RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep
-    /// method and body. A request to another origin loses its credentials, and a body with a secret is not sent there.
+    /// method and body. A request to another origin loses its credentials, and a body with a secret is never sent
+    /// there.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
@@ -34,7 +35,7 @@ package struct OutgoingRequest: Sendable {
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {
                 throw .violation(
-                    "the server redirects a request whose body has a secret in it to \(next.url.authority)"
+                    "the server redirects a request whose body contains a secret to \(next.url.authority)"
                 )
             }
             for name in secretFields + ["Authorization", "Cookie"] { next.headers.remove(name) }

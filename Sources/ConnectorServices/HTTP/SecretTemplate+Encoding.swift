@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension [UInt8] {
-    /// Appends a value in the encoding of its place.
+    /// Appends a value in the encoding that its position requires.
     package mutating func append(_ value: String, _ encoding: SecretTemplate.Encoding) {
         switch encoding {
         case .verbatim: append(contentsOf: value.utf8)

@@ -3,10 +3,10 @@
 
 internal import ConnectorBase
 
-/// A template text with `{{secret:NAME}}` and `{{base64:TEXT}}`, as services/http.h defines it.
+/// A template with `{{secret:NAME}}` and `{{base64:TEXT}}`, as services/http.h defines it.
 ///
-/// It is parsed in one pass, in linear time. An unclosed placeholder, or one with a name that no field can have, is
-/// plain text. Inside `{{base64:…}}` only secrets are replaced, verbatim.
+/// Parsed in one pass, in linear time. An unclosed placeholder, or one whose name no field can have, is plain text.
+/// Inside `{{base64:…}}` only secrets are replaced, verbatim.
 package struct SecretTemplate: Sendable {
     /// The encoding of an inserted value.
     package enum Encoding: Sendable {
@@ -14,7 +14,7 @@ package struct SecretTemplate: Sendable {
         case verbatim
         /// Percent-encoded, except RFC 3986's unreserved characters.
         case percent
-        /// As the inside of a JSON string.
+        /// Escaped as in a JSON string, without the quotes.
         case json
     }
 
@@ -44,7 +44,7 @@ package struct SecretTemplate: Sendable {
     /// Parses a template; any bytes are valid.
     package init(_ source: [UInt8]) {
         self.source = source
-        // Nearly all texts are too short or have no braces.
+        // Fast path: nearly all texts are too short or have no braces.
         guard source.count >= Self.shortest else {
             parts = [.text(source.indices)]
             return
@@ -60,15 +60,15 @@ package struct SecretTemplate: Sendable {
     /// - Parameters:
     ///   - encoding: The encoding of inserted values.
     ///   - limit: The maximum size of the output, in bytes.
-    ///   - isStrict: Whether a name without a value is a failure; otherwise its placeholder stays.
-    ///   - secret: The value of a name.
+    ///   - isStrict: Whether a name without a value throws; otherwise its placeholder stays.
+    ///   - secret: Returns the value of a name; nil if it has none.
     package func expanded(
         _ encoding: Encoding,
         limit: Int,
         isStrict: Bool,
         secret: (String) -> String?
     ) throws(ServiceFailure) -> Expansion {
-        // Most templates have no placeholder, and bodies are long.
+        // Do not copy: most templates have no placeholder, and bodies are long.
         if parts.allSatisfy(\.isText), source.count <= limit { return Expansion(bytes: source) }
         var expansion = Expansion()
         try append(parts, to: &expansion, encoding, limit, isStrict, secret)
@@ -103,7 +103,7 @@ package struct SecretTemplate: Sendable {
                 expansion.containsSecret = expansion.containsSecret || plain.containsSecret
             }
             guard expansion.bytes.count <= limit else {
-                throw .tooLarge("with its secrets put in, a part of the request has more than \(limit) bytes")
+                throw .tooLarge("with its secrets inserted, a part of the request has more than \(limit) bytes")
             }
         }
     }
@@ -114,7 +114,7 @@ extension SecretTemplate {
     private struct Scanner {
         let source: [UInt8]
         private var index = 0
-        /// Whether no `}}` follows, so that further searches are pointless.
+        /// Whether no `}}` follows, so that the scanner stops searching for one.
         private var isUnclosed = false
 
         private static let secret = Array("{{secret:".utf8)
@@ -147,7 +147,7 @@ extension SecretTemplate {
             source[index...].firstIndex(of: UInt8(ascii: "{"))
         }
 
-        /// Parses `{{secret:NAME}}` at the index and moves the index behind it.
+        /// Parses `{{secret:NAME}}` at the index and moves the index past it.
         private mutating func secretPart() -> Part? {
             guard starts(with: Self.secret) else { return nil }
             let start = index + Self.secret.count
@@ -158,7 +158,7 @@ extension SecretTemplate {
             return .secret(String(decoding: source[start..<end], as: UTF8.self), at: index..<end + 2)
         }
 
-        /// Parses `{{base64:TEXT}}` at the index and moves the index behind it.
+        /// Parses `{{base64:TEXT}}` at the index and moves the index past it.
         private mutating func base64Part() -> Part? {
             guard !isUnclosed, starts(with: Self.base64) else { return nil }
             var inner: [Part] = []

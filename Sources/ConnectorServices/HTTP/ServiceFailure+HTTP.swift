@@ -34,13 +34,13 @@ extension ServiceFailure {
     }
 
     private static func closedEarly(_ place: String) -> Self {
-        .unavailable("\(place) closed the connection before the whole response was there")
+        .unavailable("\(place) closed the connection before the response was complete")
     }
 
     /// Converts an error of the HTTP client.
     ///
     /// - Parameters:
-    ///   - proxy: The request's proxy, to which failures before the tunnel belong.
+    ///   - proxy: The request's proxy, which failures before the tunnel are attributed to.
     ///   - limit: The maximum size of the response, in bytes.
     package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
         let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
@@ -73,13 +73,13 @@ extension ServiceFailure {
             case .proxyAuthenticationRequired:
                 Self(
                     status: Int32(CONNECTOR_UNAVAILABLE),
-                    message: "\(proxy?.description ?? "the proxy") wants other credentials than it was given",
+                    message: "\(proxy?.description ?? "the proxy") rejected the credentials",
                     domain: "proxy",
                     detail: 407
                 )
             case .invalidProxyResponse:
                 .unavailable("\(proxy?.description ?? "the proxy") refuses to connect to \(target)")
-            case .cancelled: .cancelled("the request was given up")
+            case .cancelled: .cancelled("the request was cancelled")
             case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
                 .timedOut("no connection to \(place) within the time for connecting")
             case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout:
@@ -104,7 +104,7 @@ extension ServiceFailure {
         }
     }
 
-    /// Whether the failed system call was one that connects.
+    /// Whether the failed system call was part of connecting.
     private static func isOfConnecting(_ error: IOError) -> Bool {
         [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
     }
@@ -129,19 +129,19 @@ extension ServiceFailure {
             failure.isRetryable = false
         case "CERTIFICATE_VERIFY_FAILED":
             failure = unavailable(
-                "the certificate of \(place) is not valid or its authority not trusted\(words); "
+                "the certificate of \(place) is not valid or its authority is not trusted\(words); "
                     + "the file of a private authority can be named by SSL_CERT_FILE"
             )
             failure.isRetryable = false
         case "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE":
             failure = unavailable("\(place) does not answer in TLS\(words); its URL may have to begin with http://")
-        case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not speak TLS there")
+        case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not use TLS on this port")
         default: failure = unavailable("the TLS handshake with \(place) failed\(words)")
         }
         return failure
     }
 
-    /// The reason of a TLS failure in the library's list, such as CERTIFICATE_VERIFY_FAILED; nil if it has none.
+    /// The TLS library's name for the reason, such as CERTIFICATE_VERIFY_FAILED; nil if it has none.
     private static func reason(of error: any Error) -> String? {
         let text = String(describing: error)
         guard let start = text.firstRange(of: "OPENSSL_internal:") else { return nil }

@@ -5,13 +5,13 @@ package import ConnectorPlatform
 package import Logging
 internal import Synchronization
 
-/// The parts that the services of all gates share: the clock, the HTTP client, the threads for callbacks.
+/// The resources that the services of all gates share: the clock, the HTTP client, the threads for callbacks.
 ///
-/// One per host. Creating it costs nothing: each part starts when a plugin first needs it.
+/// One per host. Creating it is free: each resource starts when a plugin first needs it.
 package final class HostServices: Sendable {
     /// The options of the services.
     package let options: Options
-    /// The source of the time, also for the host's own deadlines.
+    /// The source of the time, for plugins and for the host's deadlines.
     package var clock: any HostClock { options.clock }
     /// The threads for callbacks into plugins.
     package let callbacks: WorkerThreads
@@ -58,12 +58,12 @@ extension HostServices {
         package var clock: any HostClock
         /// The options of requests.
         package var http: HTTPOptions
-        /// The directory of `storage/1`; nil for the user's usual one: see ``StateDirectory``.
+        /// The directory of `storage/1`; nil for the user's default: see ``StateDirectory``.
         package var stateDirectory: String?
         /// The folder of the application in that directory: see ``StateDirectory/folder(name:file:)``; nil for none.
         package var application: String?
 
-        /// The system's clock and the usual limits.
+        /// Creates options; by default, the system's clock and the default limits.
         package init(
             clock: any HostClock = SystemHostClock(),
             http: HTTPOptions = HTTPOptions(),

@@ -6,11 +6,11 @@ internal import Logging
 
 /// One line of a plugin's log, repaired and redacted for the application's log.
 package struct LogEntry {
-    /// Without secrets, no longer than the limit.
+    /// The message, redacted and at most as long as the limit.
     private(set) var message: String
-    /// The fields, without secrets.
+    /// The fields, redacted.
     private(set) var metadata: Logger.Metadata = [:]
-    /// Whether nothing had to be repaired.
+    /// Whether the line followed the rules and needed no repair.
     private(set) var isSound: Bool
 
     private let redactor: Redactor
@@ -18,14 +18,14 @@ package struct LogEntry {
     /// The maximum length of a message and of its fields, in bytes.
     package static let sizeLimit = 64 << 10
 
-    /// A line without fields.
+    /// Creates a line without fields.
     package init(message: BorrowedText, redactor: Redactor) {
         self.redactor = redactor
         self.message = redactor.redact(message.text, limit: Self.sizeLimit)
         isSound = message.isSound
     }
 
-    /// Adds the members of a JSON object; anything else goes whole into a field named `fields`.
+    /// Adds the members of a JSON object; any other text becomes a field named `fields`.
     package mutating func add(fields: BorrowedText) {
         guard fields.isSound, let value = try? JSONValue(parsing: fields.text), value.object != nil else {
             metadata["fields"] = .string(redactor.redact(fields.text, limit: Self.sizeLimit))

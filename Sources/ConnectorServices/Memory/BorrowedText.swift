@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A copy of text that a plugin lent, repaired where it breaks the rules.
+/// A copy of text that a plugin lent, repaired if it breaks the rules.
 package struct BorrowedText: Sendable {
     /// UTF-8; malformed sequences are replaced by U+FFFD.
     package var text: String
     /// Whether the text was longer than the limit.
     package var isTooLong = false
-    /// Whether the text met the header's rules: UTF-8, within the limit, no null with a length.
+    /// Whether the text followed the header's rules: UTF-8, within the limit, not null with a nonzero length.
     package var isSound = true
 
     /// Copies at most `limit + margin` bytes.

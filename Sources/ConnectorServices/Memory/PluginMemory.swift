@@ -3,10 +3,10 @@
 
 /// Copies memory that a plugin lends for the duration of a call.
 ///
-/// The headers forbid null with a length; a plugin that passes it gets a status. An unmapped address cannot be
-/// detected, and crashes the process.
+/// The headers forbid null with a nonzero length; a plugin that passes it gets an error status. An unmapped address
+/// cannot be detected, and crashes the process.
 package enum PluginMemory {
-    /// Copies bytes; nil for null with a length, or for more than the limit.
+    /// Copies bytes; nil for null with a nonzero length, or for more bytes than the limit.
     package static func bytes(_ start: UnsafeRawPointer?, _ length: UInt64, limit: Int) -> [UInt8]? {
         guard length > 0 else { return [] }
         guard length <= UInt64(limit), let start = unsafe start else { return nil }

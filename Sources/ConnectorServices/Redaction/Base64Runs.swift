@@ -3,22 +3,22 @@
 
 internal import ConnectorBase
 
-/// A run of Base64 letters of either alphabet, perhaps broken into lines.
+/// A run of Base64 letters of either alphabet, possibly broken into lines.
 struct Base64Runs {
-    /// The text that the run stands in.
+    /// The text that contains the run.
     private let text: [UInt8]
     /// The values of the letters.
     private var values: [UInt8] = []
-    /// The places of the letters.
+    /// The indices of the letters in the text.
     private var places: [Int] = []
 
-    /// Calls `body` with every run of a text that is long enough to hold so many bytes.
+    /// Calls `body` with every run of a text that is long enough to encode `bytes` bytes.
     static func forEach(in text: [UInt8], bytes: Int, _ body: (Base64Runs) -> Void) {
         let least = (8 * bytes + 5) / 6
         var run = Base64Runs(text: text)
         var index = 0
         while index < text.count {
-            // Most words of a text are such runs: they share the memory of the first ones.
+            // Most words of a text are such runs, so reuse the memory.
             run.values.removeAll(keepingCapacity: true)
             run.places.removeAll(keepingCapacity: true)
             var isBehindLine = false
@@ -40,7 +40,7 @@ struct Base64Runs {
         }
     }
 
-    /// Whether marks beside the run show that it was cut.
+    /// Whether cut marks adjoin the run.
     var marks: TextCut.Marks {
         guard let first = places.first, let last = places.last else { return TextCut.Marks() }
         return TextCut.Marks(
@@ -49,10 +49,10 @@ struct Base64Runs {
         )
     }
 
-    /// Decodes the run four times: without its first 0, 2, 4 and 6 bits, one of which begins with a whole byte.
+    /// Decodes the run four times, skipping its first 0, 2, 4 and 6 bits; one of these starts at a byte boundary.
     ///
-    /// - Parameter body: Called with the bytes, whether the run looks like the encoding of a whole text, and a function
-    ///   that turns a range of the bytes into a range of the text.
+    /// - Parameter body: Called with the bytes, whether the run looks like a complete encoding, and a function that
+    ///   maps a range of the bytes to a range of the text.
     func forEachAlignment(_ body: ([UInt8], Bool, (Range<Int>) -> Range<Int>) -> Void) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(values.count * 3 / 4)
@@ -79,8 +79,7 @@ struct Base64Runs {
         }
     }
 
-    /// A range with the letters beside it, up to the ends of its lines: they carry bits of the secret, and its
-    /// neighbours.
+    /// A range extended by the adjacent letters, up to the ends of its lines: they carry bits of the secret.
     private func whole(_ range: Range<Int>, after bound: Int) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start > bound, Self.value(of: text[start - 1]) != nil { start -= 1 }
@@ -94,7 +93,7 @@ struct Base64Runs {
 
     private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 
-    /// Six bits of a letter of the usual alphabet, or of the one for URLs.
+    /// The six bits of a letter of the standard or the URL-safe alphabet; nil for any other byte.
     private static func value(of letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "-"): 62

@@ -3,17 +3,16 @@
 
 internal import ConnectorBase
 
-/// One escape of a text, and what it stands for: percent encoding, an escape of a string literal, or a character
-/// reference of HTML.
+/// One escape in a text and its value: percent-encoding, an escape of a string literal, or an HTML character reference.
 struct EscapeSequence: Sendable {
-    /// What an escape stands for.
+    /// The decoded value of an escape.
     private enum Value {
         case byte(UInt8)
         case scalar(Unicode.Scalar)
     }
 
     private let value: Value
-    /// How many bytes of the text it takes.
+    /// The length of the escape in the text, in bytes.
     let length: Int
 
     /// Reads the escape at an index; nil if there is none.
@@ -41,7 +40,7 @@ struct EscapeSequence: Sendable {
         byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "&")
     }
 
-    /// Adds the byte, or the character in UTF-8.
+    /// Appends the byte, or the UTF-8 of the character.
     func append(to bytes: inout [UInt8]) {
         switch value {
         case .byte(let byte): bytes.append(byte)
@@ -93,7 +92,8 @@ extension EscapeSequence {
         }
     }
 
-    /// One to three octal digits: `\0`, `\12`, `\101`. Before the mark of a cut, fewer than three may be the rest of more.
+    /// One to three octal digits: `\0`, `\12`, `\101`. Before a cut mark, fewer than three may be part of a longer
+    /// escape.
     private init?(octalIn text: [UInt8], at index: Int) {
         var value = 0
         var end = index + 1
@@ -107,7 +107,7 @@ extension EscapeSequence {
         self.init(UInt8(truncatingIfNeeded: value), length: end - index)
     }
 
-    /// A character in braces, behind two bytes: `\u{41}`, `\x{41}`.
+    /// A character in braces, after two bytes: `\u{41}`, `\x{41}`.
     private init?(bracedIn text: [UInt8], at index: Int) {
         guard index + 2 < text.count, text[index + 2] == UInt8(ascii: "{") else { return nil }
         let (value, end) = Self.digits(in: text, at: index + 3, radix: 16)
@@ -117,7 +117,7 @@ extension EscapeSequence {
         self.init(scalar, length: end + 1 - index)
     }
 
-    /// A character or a pair of surrogates behind two bytes: `\u0041`, `%u0041`, `\ud83d\ude00`, `\u{1f600}`.
+    /// A character or a surrogate pair, after two bytes: `\u0041`, `%u0041`, `\ud83d\ude00`, `\u{1f600}`.
     private init?(unicodeIn text: [UInt8], at index: Int) {
         guard let high = Self.number(in: text, at: index + 2, digits: 4) else {
             self.init(bracedIn: text, at: index)
@@ -134,8 +134,8 @@ extension EscapeSequence {
         self.init(scalar, length: 12)
     }
 
-    /// A character reference of HTML: `&amp;`, `&#38;`, `&#x26;`. The semicolon after a number may be missing, but not before
-    /// the mark of a cut, because digits may be missing there as well.
+    /// A character reference of HTML: `&amp;`, `&#38;`, `&#x26;`. The semicolon after a number is optional, except
+    /// before a cut mark, where digits may be missing as well.
     private init?(referenceIn text: [UInt8], at index: Int) {
         guard index + 1 < text.count else { return nil }
         guard text[index + 1] == UInt8(ascii: "#") else {
@@ -160,7 +160,7 @@ extension EscapeSequence {
 }
 
 extension EscapeSequence {
-    /// A number with exactly so many hexadecimal digits.
+    /// A number with exactly `digits` hexadecimal digits; nil for any other text.
     private static func number(in text: [UInt8], at index: Int, digits: Int) -> UInt32? {
         guard index + digits <= text.count else { return nil }
         var value: UInt32 = 0
@@ -171,7 +171,7 @@ extension EscapeSequence {
         return value
     }
 
-    /// A number of any length, which stays above every character's once it is, and the index behind it.
+    /// A number of any length, and the index after it. A number too large for a character saturates.
     private static func digits(in text: [UInt8], at index: Int, radix: UInt32) -> (value: UInt32?, end: Int) {
         var value: UInt32?
         var end = index

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The named character references of HTML for the characters of ASCII and Latin-1, and for the ellipsis that shows a cut
+/// The named character references of HTML for ASCII and Latin-1, and for the ellipsis that marks a cut
 /// (html.spec.whatwg.org/multipage/named-characters.html).
 enum HTMLReference {
     /// Returns the character with a name; nil for any other name.

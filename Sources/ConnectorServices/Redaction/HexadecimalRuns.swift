@@ -5,21 +5,21 @@ internal import ConnectorBase
 
 /// A run of hexadecimal digits in either case, with or without separators.
 ///
-/// Between two digits may stand any whitespace and punctuation of ASCII, and the prefixes `0x` and `\x`: `73 6b`,
-/// `73:6B`, `0x73, 0x6b`, `=73=6B`. A letter that is no digit ends the run, and so does the mark of a cut.
+/// Digits may be separated by any ASCII whitespace and punctuation, and by the prefixes `0x` and `\x`: `73 6b`,
+/// `73:6B`, `0x73, 0x6b`, `=73=6B`. Any other letter ends the run, and so does a cut mark.
 struct HexadecimalRuns {
     /// The values of the digits.
     private var digits: [UInt8] = []
-    /// The places of the digits in the text.
+    /// The indices of the digits in the text.
     private var places: [Int] = []
-    /// Whether marks beside the run show that it was cut.
+    /// Whether cut marks adjoin the run.
     private var marks = TextCut.Marks()
 
-    /// Called with the bytes of a run, whether marks stand beside it, and a function that turns a range of the bytes into
-    /// a range of the text.
+    /// Called with the bytes of a run, whether cut marks adjoin it, and a function that maps a range of the bytes to a
+    /// range of the text.
     typealias Body = (_ bytes: [UInt8], _ marks: TextCut.Marks, _ original: (Range<Int>) -> Range<Int>) -> Void
 
-    /// Decodes every run of a text that is long enough to hold so many bytes.
+    /// Decodes every run of a text that is long enough to encode `bytes` bytes.
     static func forEach(in text: [UInt8], bytes: Int, _ body: Body) {
         var run = HexadecimalRuns()
         var index = 0
@@ -43,17 +43,17 @@ struct HexadecimalRuns {
         run.end(bytes: bytes, body)
     }
 
-    /// Removes the zero of a prefix `0x`.
+    /// Removes the zero of a `0x` prefix.
     private mutating func removePrefix(before index: Int) {
         guard digits.last == 0, places.last == index - 1 else { return }
         digits.removeLast()
         places.removeLast()
     }
 
-    /// Decodes the run twice, from its first and from its second digit, and begins the next one.
+    /// Decodes the run twice, from its first and from its second digit, and starts the next run.
     private mutating func end(bytes least: Int, _ body: Body) {
         defer {
-            // Most words of a text hold a digit: their runs share the memory of the first ones.
+            // Most words of a text contain a hexadecimal digit, so reuse the memory.
             digits.removeAll(keepingCapacity: true)
             places.removeAll(keepingCapacity: true)
             marks = TextCut.Marks()

@@ -6,11 +6,10 @@ internal import Synchronization
 
 /// Removes secrets from the texts of plugins and vendors before the host cuts, stores, logs or shows them.
 ///
-/// It removes the secrets first and bounds the length afterwards, so that the host's own cuts leave no pieces. The
-/// results and the progress of an operation are the application's data and pass unchanged; what the host itself says
-/// about them passes through here.
+/// It removes secrets before it bounds the length, so that the host's cuts leave no pieces of a secret. The results and
+/// progress of an operation are the application's data and pass unchanged; the host's messages about them are redacted.
 ///
-/// A host has one. It learns each secret that is read while the host runs, and forgets none.
+/// A host has one, which learns each secret that is read while the host runs, and never forgets one.
 package final class Redactor: Sendable {
     private struct State {
         var secrets: Set<Secret>
@@ -19,15 +18,15 @@ package final class Redactor: Sendable {
 
     private let state: Mutex<State>
 
-    /// The most bytes of a text that are examined before it is bounded; the rest is never shown.
+    /// The most bytes of a text that are examined before it is cut to its limit; the rest is never shown.
     private static let window = 1 << 20
 
-    /// Creates a redactor that knows the secrets of the file.
+    /// Creates a redactor that knows some secrets.
     package init(_ secrets: [Secret] = []) {
         state = Mutex(State(secrets: Set(secrets), finder: SecretFinder(secrets)))
     }
 
-    /// Removes further secrets from now on.
+    /// Adds secrets to remove from now on.
     package func add(_ secrets: some Sequence<Secret>) {
         state.withLock { state in
             let new = Set(secrets).subtracting(state.secrets)
@@ -47,7 +46,7 @@ package final class Redactor: Sendable {
         finder.redact(text)
     }
 
-    /// Returns the text with `•••` in place of every secret, and then at most so many bytes of it.
+    /// Returns the text with `•••` in place of every secret, cut to at most `limit` bytes.
     ///
     /// A text that was cut ends with `…`.
     package func redact(_ text: String, limit: Int) -> String {
@@ -82,7 +81,7 @@ package final class Redactor: Sendable {
         case .string(let text): return .string(finder.redact(text))
         case .array(let elements): return .array(elements.map { redact($0, finder) })
         case .object(let object):
-            // Two names may become the same; the first one stays.
+            // Two names may become equal; keep the first.
             var names: Set<String> = []
             return .object(
                 JSONObject(

@@ -10,7 +10,7 @@ public struct Secret: Sendable, Hashable {
         self.value = value
     }
 
-    /// The value itself. Use it only on the wire.
+    /// The value in plain text. Use it only in data sent to the vendor.
     package func reveal() -> String { value }
 
     /// The text shown in place of every secret.
@@ -18,10 +18,10 @@ public struct Secret: Sendable, Hashable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Three dots, however long the value is.
+    /// The mask, regardless of the value's length.
     public var description: String { Self.mask }
 
-    /// Three dots, too.
+    /// The mask.
     public var debugDescription: String { Self.mask }
 
     /// Without the value, so that `dump` and debuggers do not show it.

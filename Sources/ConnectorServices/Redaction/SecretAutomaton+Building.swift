@@ -30,10 +30,10 @@ extension SecretAutomaton {
 }
 
 extension SecretAutomaton {
-    /// Makes the automaton, one secret after the other (Blumer et al., "The smallest automaton recognizing the subwords
-    /// of a text", 1985).
+    /// Builds the automaton, one secret after the other (Blumer et al., "The smallest automaton recognizing the
+    /// subwords of a text", 1985).
     fileprivate struct Builder {
-        /// The way from one state to another with one more byte.
+        /// A transition from one state to another on one byte.
         struct Edge {
             var byte: UInt8
             var target: Int32
@@ -43,7 +43,7 @@ extension SecretAutomaton {
 
         private(set) var states = [State(firstEdge: -1)]
         private(set) var edges: [Edge] = []
-        /// The state of each whole secret, with the fewest bytes of its end to hide at the beginning of a text.
+        /// The state of each whole secret, with the fewest bytes of its end to hide at the start of a text.
         private var ends: [(state: Int32, least: UInt8)] = []
 
         /// Adds a secret of more than 3 bytes.
@@ -60,17 +60,17 @@ extension SecretAutomaton {
             ends.append((Int32(clamping: last), leastAtEnd))
         }
 
-        /// The state of the pieces of a secret that end with one more byte, the longest of which begins the secret.
+        /// The state of the pieces that end with one more byte; the longest of them is a prefix of the secret.
         private mutating func extend(_ last: Int, _ byte: UInt8) -> Int {
             if let edge = edge(of: last, byte) {
-                // An earlier secret begins like this one.
-                return ownState(behind: last, edge)
+                // An earlier secret has the same prefix.
+                return splitState(behind: last, edge)
             }
             let made = append(State(firstEdge: -1, length: states[last].length + 1))
             var state = last
             while true {
                 if let edge = edge(of: state, byte) {
-                    states[made].link = Int32(clamping: ownState(behind: state, edge))
+                    states[made].link = Int32(clamping: splitState(behind: state, edge))
                     return made
                 }
                 connect(state, byte, made)
@@ -79,8 +79,9 @@ extension SecretAutomaton {
             }
         }
 
-        /// The state whose longest piece is the longest one of a state and one more byte; split off if there is none.
-        private mutating func ownState(behind state: Int, _ edge: Int) -> Int {
+        /// The state whose longest piece is another state's longest piece and one more byte; split off if there is
+        /// none.
+        private mutating func splitState(behind state: Int, _ edge: Int) -> Int {
             let found = Int(edges[edge].target)
             guard states[found].length != states[state].length + 1 else { return found }
             var copy = states[found]
@@ -104,13 +105,13 @@ extension SecretAutomaton {
             return made
         }
 
-        /// Carries what is known of each state to the states of its shorter pieces, and the reverse.
+        /// Propagates the properties of each state to the states of its shorter pieces, and the reverse.
         mutating func finish() {
             for end in ends {
                 var state = end.state
                 while state != 0 {
                     let least = states[Int(state)].leastTail
-                    // The secrets before this one went the same way.
+                    // The secrets before this one have already updated the rest of the path.
                     if least != 0, least <= end.least { break }
                     states[Int(state)].leastTail = end.least
                     state = states[Int(state)].link

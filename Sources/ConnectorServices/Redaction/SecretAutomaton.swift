@@ -1,45 +1,45 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds secrets, and the pieces that a cut left of them, in a text.
+/// Finds secrets, and pieces of secrets that were cut, in a text.
 ///
-/// It is the suffix automaton of all secrets: after each byte it knows the longest piece of any secret that ends there.
-/// ``SecretPiece`` says which pieces are long enough to hide. Secrets of 1 to 3 bytes are found as whole words only;
-/// anywhere else they would take ordinary words apart.
+/// This is the suffix automaton of all secrets: after each byte it knows the longest piece of any secret that ends
+/// there. ``SecretPiece`` says which pieces are long enough to hide. Secrets of 1 to 3 bytes are found as whole words
+/// only; inside words they would match too much.
 ///
 /// Building takes time and memory linear in the secrets' bytes; a search takes time linear in the text's bytes, whatever
 /// the secrets are.
 struct SecretAutomaton: Sendable {
-    /// A set of pieces that end at the same places of the secrets. The shorter ones are ends of the longest one.
+    /// A set of pieces that end at the same positions of the secrets. The shorter ones are suffixes of the longest.
     struct State: Sendable {
-        /// The index of its first edge.
+        /// The index of the state's first edge.
         var firstEdge: Int32 = 0
-        /// The state of the longest end that stands at more places.
+        /// The suffix link: the state of the longest suffix that occurs at more positions.
         var link: Int32 = 0
-        /// The length of its longest piece.
+        /// The length of the state's longest piece, in bytes.
         var length: Int32 = 0
-        /// The fewest bytes of a piece to hide wherever it stands.
+        /// The fewest bytes of a piece to hide anywhere.
         var leastAnywhere = UInt8.max
-        /// The fewest bytes to hide at the beginning of a text if the piece ends a secret; 0 if it ends none.
+        /// The fewest bytes to hide at the start of a text if the piece ends a secret; 0 if it ends none.
         var leastTail: UInt8 = 0
-        /// Whether the longest piece begins a secret, and how many bytes of it to hide at the end of a text; 0 if not.
+        /// The fewest bytes to hide at the end of a text if the longest piece begins a secret; 0 if it begins none.
         var leastFront: UInt8 = 0
-        /// How many bytes of a shorter piece to hide wherever it stands; 0 for none.
+        /// How many bytes of a shorter piece to hide anywhere; 0 for none.
         var shorter: Int32 = 0
-        /// How many bytes of a shorter piece, which begins a secret, to hide where the text ends; 0 for none.
+        /// How many bytes of a shorter piece that begins a secret to hide at the end of the text; 0 for none.
         var shorterAtEnd: Int32 = 0
-        /// How many bytes of a shorter piece, which begins a secret, to hide where a mark shows a cut; 0 for none.
+        /// How many bytes of a shorter piece that begins a secret to hide before a cut mark; 0 for none.
         var shorterAtCut: Int32 = 0
     }
 
     let states: [State]
-    /// The targets of all edges, those of a state together, in the order of their classes.
+    /// The targets of all edges, grouped by state and ordered by class.
     let targets: [Int32]
-    /// For each state, `words` words with a bit for each class that an edge leads on with.
+    /// For each state, `words` words with a bit for each class that has an edge.
     let bitmaps: [UInt64]
     /// How many words the bitmap of a state has.
     let words: Int
-    /// The class of each byte, which letters in either case share; -1 for a byte that is in no secret.
+    /// The class of each byte, the same for both cases of a letter; -1 for a byte that occurs in no secret.
     let classes: [Int16]
     /// The secrets of up to 3 bytes.
     let shortWords: ShortWords
@@ -47,15 +47,15 @@ struct SecretAutomaton: Sendable {
     /// Whether there is nothing to find.
     var isEmpty: Bool { shortWords.isEmpty && states.count == 1 }
 
-    /// A position in the automaton: a piece that ends where the search stands.
+    /// A position in the automaton: the longest piece that ends at the current byte.
     struct Position {
         /// The state of the piece.
         var state = 0
-        /// How many bytes the piece has.
+        /// The length of the piece, in bytes.
         var length = 0
     }
 
-    /// The state that one more byte leads to; nil if no secret has such a piece.
+    /// The state after one more byte; nil if no secret contains such a piece.
     private func target(of state: Int, _ byteClass: Int) -> Int? {
         let bit = UInt64(1) << UInt64(byteClass & 63)
         let last = state * words + byteClass >> 6
@@ -65,7 +65,7 @@ struct SecretAutomaton: Sendable {
         return Int(targets[Int(states[state].firstEdge) + rank])
     }
 
-    /// Moves behind one more byte, to the longest piece that ends there.
+    /// Consumes one byte, and moves to the longest piece that ends with it.
     private func advance(_ position: inout Position, _ byte: UInt8) {
         let byteClass = Int(classes[Int(byte)])
         guard byteClass >= 0 else {
@@ -90,7 +90,7 @@ extension SecretAutomaton {
     ///
     /// - Parameters:
     ///   - findsWords: Whether to find secrets of up to 3 bytes.
-    ///   - marks: Whether marks that are not part of the text show that it was cut.
+    ///   - marks: Whether cut marks outside the text adjoin it.
     ///   - hit: Called with every range to hide; ranges may overlap.
     func search(
         _ text: [UInt8],
@@ -120,7 +120,7 @@ extension SecretAutomaton {
         if count > 0 { hit((end - count)..<end) }
     }
 
-    /// How many bytes before a cut begin a secret, if they are enough to hide.
+    /// How many bytes before a cut to hide as the beginning of a secret; 0 if too few.
     private func front(_ position: Position, isMarked: Bool) -> Int {
         let state = states[position.state]
         let isFront = position.length == Int(state.length) && state.leastFront > 0
@@ -129,10 +129,9 @@ extension SecretAutomaton {
         return Int(isMarked ? state.shorterAtCut : state.shorterAtEnd)
     }
 
-    /// Hides the end of a secret behind a cut.
+    /// Hides the end of a secret after a cut.
     ///
-    /// The cut may have left the last letters of an escape before it. Longer ends than those looked for here are hidden
-    /// wherever they stand.
+    /// The remnant of an escape may precede it. Longer ends than those searched for here are hidden anywhere.
     private func hideTail(of text: [UInt8], from start: Int, isMarked: Bool, _ hit: (Range<Int>) -> Void) {
         var begin = start
         while true {

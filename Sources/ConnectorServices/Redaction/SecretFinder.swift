@@ -3,12 +3,12 @@
 
 /// Finds a fixed set of secrets, and pieces of them, in texts.
 ///
-/// It finds them in any letter case and in plain text; behind up to three layers of escapes, in any mixture of percent
-/// encoding, string literals and HTML; in Base64, standard or URL-safe, at any alignment and over several lines; and in
-/// hexadecimal, with or without separators. ``SecretPiece`` says how long a piece must be.
+/// It finds them in any letter case: in plain text; under up to three layers of escapes, in any mixture of
+/// percent-encoding, string literals and HTML; in Base64, standard or URL-safe, at any alignment and across lines; and
+/// in hexadecimal, with or without separators. ``SecretPiece`` says how long a piece must be.
 ///
-/// It costs nothing without secrets, and otherwise time linear in the text. It does not find what was compressed,
-/// encrypted or encoded in any other way.
+/// Without secrets it is free; otherwise it takes time linear in the text. It does not find secrets that were
+/// compressed, encrypted or encoded in any other way.
 struct SecretFinder: Sendable {
     private let automaton: SecretAutomaton
 
@@ -19,7 +19,7 @@ struct SecretFinder: Sendable {
     init(_ secrets: some Sequence<Secret>) {
         var forms: Set<[UInt8]> = []
         for secret in secrets {
-            // A secret may itself look escaped; then a decoded text holds it decoded.
+            // A secret may look escaped; a decoded text then contains its decoded form.
             var form = Array(secret.reveal().utf8)
             forms.insert(form)
             for _ in 0..<Self.layers {
@@ -83,7 +83,7 @@ struct SecretFinder: Sendable {
         }
     }
 
-    /// Finds secrets in the bytes behind an encoding, escaped once or not.
+    /// Finds secrets in decoded bytes, which may be escaped once.
     private func search(
         decoded bytes: [UInt8],
         findsWords: Bool,

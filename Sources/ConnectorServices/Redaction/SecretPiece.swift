@@ -5,22 +5,22 @@
 ///
 /// All lengths fit a byte.
 enum SecretPiece {
-    /// Enough for the beginning or the end of a secret where a mark shows that the rest was cut off.
+    /// The limit for the beginning or end of a secret next to a cut mark.
     static let leastAtMark = 4
 
-    /// Enough for a piece with such marks on both sides.
+    /// The limit for a piece with cut marks on both sides.
     static let leastBetweenMarks = 8
 
-    /// Enough of any secret, because half of a private key gives the other half away.
+    /// The limit for any secret, however long: half of a private key reveals the other half.
     static let mostVisible = 64
 
-    /// Enough anywhere: half of the secret, but at least 8 bytes, or all of a shorter one.
+    /// The limit anywhere: half of the secret, but at least 8 bytes, or all of a shorter one.
     static func leastAnywhere(of count: Int) -> UInt8 {
         UInt8(clamping: min(count, mostVisible, max(8, (count + 1) / 2)))
     }
 
-    /// Enough for the beginning of a secret where the text ends, and for its end where the text begins: 8 bytes, or
-    /// three quarters of a shorter secret.
+    /// The limit for the beginning of a secret at the end of a text, and for its end at the start of a text: 8 bytes,
+    /// or three quarters of a shorter secret.
     static func leastAtEnd(of count: Int) -> UInt8 {
         UInt8(clamping: min(8, max(leastAtMark, (3 * min(count, mostVisible) + 3) / 4)))
     }

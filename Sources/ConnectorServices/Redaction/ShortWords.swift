@@ -3,12 +3,12 @@
 
 internal import ConnectorBase
 
-/// Finds secrets of up to 3 bytes where no letter or digit stands beside them.
+/// Finds secrets of up to 3 bytes that are not adjacent to a letter or digit.
 struct ShortWords: Sendable {
     /// The most bytes of such a secret.
     static let longest = 3
 
-    /// Each secret as a number: its folded bytes, and above them its length.
+    /// Each secret as a number: its folded bytes, with its length above them.
     private var keys: Set<UInt32> = []
 
     /// Whether there are no such secrets.
@@ -19,7 +19,7 @@ struct ShortWords: Sendable {
         keys.insert(Self.key(secret[...]))
     }
 
-    /// Calls `hit` with the range of every secret that stands as a word.
+    /// Calls `hit` with the range of every secret that is a whole word.
     func search(_ text: [UInt8], _ hit: (Range<Int>) -> Void) {
         guard !keys.isEmpty else { return }
         for end in text.indices where end + 1 == text.count || !text[end + 1].isLetterOrDigit {
@@ -35,7 +35,7 @@ struct ShortWords: Sendable {
 }
 
 extension UInt8 {
-    /// One byte for all that count as equal: letters in either case, and `+`, which stands for a space in forms.
+    /// The byte that represents all equivalent ones: letters in lower case, and a space for `+`, which forms use.
     var foldedForSecrets: UInt8 {
         switch self {
         case UInt8(ascii: "+"): UInt8(ascii: " ")

@@ -3,16 +3,16 @@
 
 internal import ConnectorBase
 
-/// Where a text was cut before it came here.
+/// A place where a text was cut before the host received it.
 enum TextCut {
-    /// A mark shows the cut: `…`, `...` or U+FFFD.
+    /// Cut at a mark: `…`, `...` or U+FFFD.
     case marked
     /// The text ends inside an escape.
     case unmarked
 
     private static let marks: [[UInt8]] = [[0xE2, 0x80, 0xA6], [0xEF, 0xBF, 0xBD], [0x2E, 0x2E, 0x2E]]
 
-    /// How many bytes each mark has.
+    /// The length of each mark, in bytes.
     static let markLength = 3
 
     /// Whether a mark begins at an index.
@@ -31,7 +31,7 @@ enum TextCut {
         return beginsMark(at: index + 1 - markLength, of: text)
     }
 
-    /// The cut before an index, if there is one, or if nothing but the beginning of an escape stands in between.
+    /// The cut at an index, or separated from it only by the beginning of an escape; nil if there is none.
     static func before(_ index: Int, in text: [UInt8]) -> TextCut? {
         if beginsMark(at: index, of: text) { return .marked }
         guard text[index] == UInt8(ascii: "%") || text[index] == UInt8(ascii: "\\") || text[index] == UInt8(ascii: "&")
@@ -45,10 +45,10 @@ enum TextCut {
         return end == text.count ? .unmarked : nil
     }
 
-    /// More bytes than the beginning of any escape has: `\ud83d\ude0`.
+    /// More bytes than any incomplete escape has, such as `\ud83d\ude0`.
     private static let longestEscape = 12
 
-    /// Whether marks show that a text was cut before its beginning and after its end.
+    /// Whether marks show that a text was cut at its beginning and at its end.
     struct Marks: Sendable {
         var before = false
         var after = false
@@ -57,7 +57,7 @@ enum TextCut {
     /// The most bytes that a cut leaves of an escape: `U0000004` of `\U00000041`, `#65;` of `&#65;`.
     static let longestRemnant = 11
 
-    /// Whether a byte may stand in the end of an escape.
+    /// Whether a byte may be part of an escape's remnant.
     static func isRemnant(_ byte: UInt8) -> Bool {
         byte.isLetterOrDigit || "#;{}".utf8.contains(byte)
     }

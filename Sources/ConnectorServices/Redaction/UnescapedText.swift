@@ -3,15 +3,15 @@
 
 internal import ConnectorBase
 
-/// A text with its escapes decoded, and the place of each byte in the original.
+/// A text with its escapes decoded, and the position of each byte in the original.
 ///
-/// One pass decodes every ``EscapeSequence``, in any mixture. What is not an escape stays as it is.
+/// One pass decodes every ``EscapeSequence``, in any mixture. Other bytes stay unchanged.
 struct UnescapedText: Sendable {
     /// The decoded bytes.
     private(set) var bytes: [UInt8] = []
-    /// For each byte, where its escape starts in the original; at the end, the original's length.
+    /// For each byte, the index of its escape in the original; as the last element, the original's length.
     private(set) var starts: [Int] = []
-    /// Whether there was any escape.
+    /// Whether the original contains an escape.
     private(set) var isChanged = false
 
     /// Decodes every escape once, so that `%2541` becomes `%41`.
@@ -38,10 +38,10 @@ struct UnescapedText: Sendable {
         starts.append(text.count)
     }
 
-    /// Where a range of the decoded bytes stands in the original.
+    /// Maps a range of the decoded bytes to the original.
     func original(_ range: Range<Int>) -> Range<Int> {
         guard isChanged, !range.isEmpty else { return range }
-        // A character of several bytes has one escape: its end is the next start that differs.
+        // The bytes of one character share an escape, which ends at the next different start.
         let last = starts[range.upperBound - 1]
         var next = range.upperBound
         while next < bytes.count, starts[next] == last { next += 1 }

@@ -14,11 +14,11 @@ internal import Synchronization
 
 /// The stored values of one gate, in memory and in a file, shared by all its instances.
 ///
-/// Several hosts of one application may share the file: each change reads what the others wrote and writes under a lock
-/// of the directory, and each read looks whether the file has changed.
+/// Several hosts of one application may share the file. A change locks the directory, reads the others' changes and
+/// writes; a read checks whether the file has changed. Calls block on the disk.
 package final class GateStorage: Sendable {
     private enum State {
-        /// Not read yet, or the file could not be read.
+        /// Not read yet, or the last read failed.
         case unread
         case read(StoredValues, StateFile.Identity?)
     }
@@ -26,8 +26,8 @@ package final class GateStorage: Sendable {
     private let gate: String
     private let directory: StateDirectory
     private let logger: Logger
-    /// Held while the file is read or written, so that memory and disk agree. Only plugins' threads and threads made
-    /// for plugins wait here; the header says that a call takes as long as a disk.
+    /// Held while the file is read or written, so that memory and disk agree. Only plugins' threads and worker threads
+    /// block here; the header warns that a call waits for the disk.
     private let state = Mutex(State.unread)
 
     /// Creates the storage without reading the file.
@@ -106,12 +106,12 @@ package final class GateStorage: Sendable {
     private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, StateFile.Identity?) {
         if try file.identity() == nil, try directory.takeOver(gate) {
             logger.notice(
-                "stored values of an earlier version taken over",
+                "migrated stored values of an earlier version",
                 metadata: ["connector": "\(gate)", "file": "\(file.path)"]
             )
         }
         guard let (bytes, identity) = try file.content() else { return (StoredValues(), nil) }
-        // Refuse a directory of somebody else even to read from.
+        // Do not even read from another user's directory.
         close(try file.openDirectory())
         file.removeLeftovers()
         do throws(StoredValues.Fault) {
@@ -132,15 +132,15 @@ package final class GateStorage: Sendable {
         let place = directory.path.map { "\($0)/\(StateDirectory.fileName(for: gate))" }
         let reason =
             switch error.number {
-            case EINVAL: "it is no file"
+            case EINVAL: "it is not a file"
             case EPERM: "the directory belongs to another user"
-            case EAGAIN: "another process keeps it locked"
+            case EAGAIN: "another process holds the lock"
             default: "\(error)"
             }
         return ServiceFailure(
             status: Int32(CONNECTOR_UNAVAILABLE),
             message: place.map { "the stored values in \($0) cannot be \(verb): \(reason)" }
-                ?? "there is no place for stored values: neither XDG_STATE_HOME nor HOME is set",
+                ?? "there is no directory for stored values: neither XDG_STATE_HOME nor HOME is set",
             domain: "errno",
             detail: error.number,
             isRetryable: true

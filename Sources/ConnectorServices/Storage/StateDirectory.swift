@@ -15,19 +15,19 @@ package import ConnectorPlatform
 package struct StateDirectory: Sendable {
     /// The directory of one application's files; nil if none can be found.
     package let path: String?
-    /// Where earlier versions kept the files of all applications; nil if that is the same place.
+    /// The directory in which earlier versions kept the files of all applications; nil if that is the same.
     private let sharedPath: String?
 
-    /// Uses the given directory, or else the usual one, and in it a folder of the application's own.
+    /// Uses the given directory or, if nil, the user's default, and in it the application's folder.
     ///
-    /// - Parameter application: What tells the application from others of this user; nil for no folder of its own.
+    /// - Parameter application: The name of the application's folder; nil for none.
     package init(_ path: String? = nil, application: String? = nil) {
         let root = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
         self.path = application.flatMap { name in root.map { "\($0)/\(name)" } } ?? root
         sharedPath = application == nil ? nil : root
     }
 
-    /// The usual directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
+    /// The default directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
     /// otherwise under `~/.local/state`.
     package static func usual(_ variable: (String) -> String?) -> String? {
         if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/connector-host" }
@@ -35,8 +35,8 @@ package struct StateDirectory: Sendable {
         return nil
     }
 
-    /// The folder of an application: by the name in its configuration, or else by the file's real path, or, without a
-    /// file, by the program's.
+    /// The folder of an application: named after the name in its configuration, or else after the file's real path or,
+    /// without a file, the program's.
     package static func folder(name: String?, file: String) -> String {
         if let name { return "\(name).name" }
         let (place, kind) = file.isEmpty ? ("/proc/self/exe", "program") : (file, "file")
@@ -53,9 +53,10 @@ package struct StateDirectory: Sendable {
         return StateFile(directory: path, name: Self.fileName(for: gate), enclosing: sharedPath)
     }
 
-    /// Takes over the file that an earlier version kept for a gate of this path, of whichever application.
+    /// Moves the file that an earlier version kept for a gate of this path, shared by all applications, to this
+    /// application's folder.
     ///
-    /// The first application that asks gets it.
+    /// The first application that calls this gets the file.
     ///
     /// - Returns: Whether there was one.
     package func takeOver(_ gate: String) throws(SystemError) -> Bool {
@@ -69,7 +70,7 @@ package struct StateDirectory: Sendable {
         return unsafe rename(old.path, new.path) == 0
     }
 
-    /// A file name unique to a gate's path; it starts with no dot and contains no slash.
+    /// A file name unique to a gate's path, without a leading dot and without slashes.
     package static func fileName(for gate: String) -> String {
         var name: [UInt8] = []
         for byte in gate.utf8 {

@@ -12,13 +12,14 @@ package import ConnectorPlatform
 extension StateFile {
     /// Creates a temporary file under a unique name and locks it until it is closed.
     ///
-    /// Two hosts of one user may write at once, so the name is unique. A file without a lock is left from a crash.
+    /// The name is unique because two hosts of one user may write at the same time. An unlocked temporary file is left
+    /// over from a crash.
     package func makeTemporary() throws(SystemError) -> (path: String, descriptor: Int32) {
         while true {
             let path = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16)).new"
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard file >= 0 else { throw SystemError() }
-            // On a file system without locks, leftovers stay; nothing else breaks.
+            // Without file locking, leftovers are not removed; everything else works.
             _ = flock(file, LOCK_EX)
             var status = stat()
             if unsafe fstat(file, &status) == 0, status.st_nlink > 0 { return (path, file) }
@@ -27,7 +28,7 @@ extension StateFile {
         }
     }
 
-    /// Removes the temporary files of crashed writes. A write that is under way keeps its file.
+    /// Removes the temporary files of crashed writes, but not those of writes in progress.
     package func removeLeftovers() {
         for entry in (try? Directory.entries(of: directory)) ?? [] {
             guard entry.name.hasPrefix("\(name)."), entry.name.hasSuffix(".new") else { continue }

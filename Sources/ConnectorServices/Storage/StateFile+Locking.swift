@@ -9,9 +9,9 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// What several hosts of one user agree on.
+/// Coordination between several hosts of one user.
 extension StateFile {
-    /// Which content a file had: another host's write changes it.
+    /// The identity of a file's content, which changes with every write.
     package struct Identity: Sendable, Hashable {
         private let device: UInt64
         private let inode: UInt64
@@ -19,7 +19,7 @@ extension StateFile {
         private let seconds: Int64
         private let nanoseconds: Int64
 
-        /// Takes the facts of an open or named file.
+        /// Creates the identity from the result of stat(2) or fstat(2).
         init(_ status: stat) {
             device = UInt64(truncatingIfNeeded: status.st_dev)
             inode = UInt64(truncatingIfNeeded: status.st_ino)
@@ -42,19 +42,19 @@ extension StateFile {
         return Identity(status)
     }
 
-    /// How often to ask for a lock that another process holds, and how long to wait in between: 2 s in all.
+    /// How often to retry a lock that another process holds, and the wait in between: 2 s in total.
     private static let patience = (attempts: 400, microseconds: UInt32(5000))
 
-    /// Keeps other hosts from changing files of the directory, which is made if it does not exist.
+    /// Locks the directory against changes by other hosts; creates it if it does not exist.
     ///
-    /// - Returns: A descriptor; closing it ends the lock.
-    /// - Throws: `EAGAIN` if another process keeps the lock for longer than any write takes.
+    /// - Returns: A descriptor; closing it releases the lock.
+    /// - Throws: `EAGAIN` if another process holds the lock longer than any write takes.
     package func lock() throws(SystemError) -> Int32 {
         try Directory.makePrivate(directory)
         let folder = try openDirectory()
         var attempts = 0
         while flock(folder, LOCK_EX | LOCK_NB) != 0 {
-            // On a file system without locks, writes are still whole.
+            // Without file locking, writes are still atomic.
             guard errno == EWOULDBLOCK || errno == EINTR else { return folder }
             attempts += 1
             guard attempts < Self.patience.attempts else {
@@ -66,7 +66,7 @@ extension StateFile {
         return folder
     }
 
-    /// Opens the directory, and keeps others out of it: see ``Directory/openPrivate(_:)``.
+    /// Opens the directory, and denies other users access: see ``Directory/openPrivate(_:)``.
     package func openDirectory() throws(SystemError) -> Int32 {
         if let enclosing { close(try Directory.openPrivate(enclosing)) }
         return try Directory.openPrivate(directory)

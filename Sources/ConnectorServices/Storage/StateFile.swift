@@ -9,27 +9,28 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// A small file that exists whole or not at all, readable only by this user.
+/// A small file that is written atomically and readable only by this user.
 package struct StateFile: Sendable {
-    /// Its directory, created by the first write.
+    /// The file's directory, created by the first write.
     package let directory: String
-    /// Its name, without a slash.
+    /// The file's name, without a slash.
     package let name: String
-    /// The directory of all applications, which must be as private; nil if that is the same.
+    /// The directory of all applications, which must be equally private; nil if that is the same.
     package var enclosing: String?
 
-    /// Its path.
+    /// The file's path.
     package var path: String { "\(directory)/\(name)" }
 
-    /// Above the size of any storage/1 file: 1 MiB of keys and values, each entry at least 1 byte with 6 of overhead.
+    /// Larger than any storage/1 file: 1 MiB of keys and values, with 6 bytes of overhead for entries of at least 1
+    /// byte.
     private static let sizeLimit = 8 << 20
 
     /// Reads the whole file; nil if it does not exist.
     ///
-    /// - Throws: `EINVAL` for anything but a file, such as a FIFO, which would never end.
+    /// - Throws: `EINVAL` for anything but a regular file, such as a FIFO, which would block.
     package func read() throws(SystemError) -> [UInt8]? { try content()?.bytes }
 
-    /// Reads the whole file and what identifies its content; nil if it does not exist.
+    /// Reads the whole file and the identity of its content; nil if it does not exist.
     package func content() throws(SystemError) -> (bytes: [UInt8], identity: Identity)? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
@@ -58,7 +59,7 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// Replaces the content, and returns once it is on the disk.
+    /// Replaces the content atomically, and returns once it is on disk.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         try Directory.makePrivate(directory)
         let (temporary, file) = try makeTemporary()
@@ -77,7 +78,7 @@ package struct StateFile: Sendable {
         guard fsync(folder) == 0 else { throw SystemError() }
     }
 
-    /// Renames the file out of the way; the new name tells why.
+    /// Renames a corrupt file out of the way; the new name says why.
     package func setAside() throws(SystemError) {
         guard unsafe rename(path, path + ".corrupt") == 0 else { throw SystemError() }
     }

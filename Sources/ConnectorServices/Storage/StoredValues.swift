@@ -21,7 +21,7 @@ package struct StoredValues: Sendable, Hashable {
     /// The value of a key.
     package subscript(key: [UInt8]) -> [UInt8]? { values[key] }
 
-    /// Sets a value. If it is too large, throws and changes nothing.
+    /// Sets a value. Throws `tooLarge` beyond the limits, and changes nothing then.
     package mutating func set(_ key: [UInt8], to value: [UInt8]) throws(ServiceFailure) {
         guard value.count <= Int(CONNECTOR_STORAGE_VALUE_LIMIT) else {
             throw .tooLarge("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes")
@@ -29,7 +29,7 @@ package struct StoredValues: Sendable, Hashable {
         let old = values[key].map { key.count + $0.count } ?? 0
         let newSize = size - old + key.count + value.count
         guard newSize <= Int(CONNECTOR_STORAGE_TOTAL_LIMIT) else {
-            throw .tooLarge("the connector would store more than \(CONNECTOR_STORAGE_TOTAL_LIMIT) bytes in all")
+            throw .tooLarge("the connector would store more than \(CONNECTOR_STORAGE_TOTAL_LIMIT) bytes in total")
         }
         values[key] = value
         size = newSize

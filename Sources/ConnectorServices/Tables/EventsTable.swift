@@ -19,7 +19,7 @@ package enum EventsTable {
                 isName(name), unsafe json != nil || jsonLength == 0
             else { return Int32(CONNECTOR_MISUSE) }
             let path = gate.context.path
-            guard gate.host.events.isHeard(path) else { return Int32(CONNECTOR_OK) }
+            guard gate.host.events.hasListeners(for: path) else { return Int32(CONNECTOR_OK) }
             var payload = JSONValue.null
             if let json = unsafe json {
                 guard let text = unsafe PluginMemory.text(json, jsonLength, limit: Int(CONNECTOR_EVENT_JSON_LIMIT)),

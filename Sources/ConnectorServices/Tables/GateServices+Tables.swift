@@ -4,13 +4,13 @@
 internal import Logging
 internal import Synchronization
 
-/// The function tables that a plugin reaches the services by.
+/// The function tables through which a plugin reaches the services.
 extension GateServices {
     /// The function table of a service, always at the same address.
     ///
     /// Null if there is no service of that id, if the manifest does not name it, and after ``invalidate()``.
     ///
-    /// - Parameter id: The bytes of the id, in any encoding that a plugin comes up with.
+    /// - Parameter id: The bytes of the id; not necessarily UTF-8.
     package func table(_ id: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard id.count <= 64, let name = unsafe String(validating: id, as: UTF8.self) else { return nil }
         return unsafe table(named: name)
@@ -18,7 +18,7 @@ extension GateServices {
 
     /// The function table of a service; see ``table(_:)``.
     package func table(named id: String) -> UnsafeRawPointer? {
-        guard isLent(id) else { return nil }
+        guard declares(id) else { return nil }
         let address = state.withLock { state -> UInt? in
             if let table = state.tables[id] { return table.address }
             guard !state.isInvalid, let table = makeTable(id) else { return nil }
@@ -45,9 +45,9 @@ extension GateServices {
 
     /// Whether the manifest declares a service; logs a request for any other.
     ///
-    /// ConnectorKit asks for every service of the host to learn what is there. A plugin that does so inside `create` is
-    /// only looking around, which is no mistake of its author.
-    private func isLent(_ id: String) -> Bool {
+    /// ConnectorKit requests every service of the host to learn which ones it has. A plugin that does so inside
+    /// `create` makes no mistake, so nothing is logged.
+    private func declares(_ id: String) -> Bool {
         let isDeclared = context.services.contains(id)
         let isNews = state.withLock { $0.requests(for: id, isDeclared: isDeclared) }
         if isNews { logUndeclared(id) }
@@ -56,8 +56,8 @@ extension GateServices {
 
     /// The gate behind the `context` of a table; nil for null.
     ///
-    /// ``table(_:)`` gave the pointer out, and this object retains itself until ``invalidate()``. A plugin that passes
-    /// anything else corrupts its own process's memory.
+    /// ``table(_:)`` handed out the pointer, and the object retains itself until ``invalidate()``. A plugin that passes
+    /// any other pointer corrupts memory.
     static func at(_ context: UnsafeMutableRawPointer?) -> GateServices? {
         guard let context = unsafe context else { return nil }
         return unsafe Unmanaged<GateServices>.fromOpaque(context).takeUnretainedValue()

@@ -32,7 +32,7 @@ package enum HTTPTable {
         }
 
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
-        unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin gave the request up")))
+        unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin cancelled the request")))
     }
 
     /// The table for one gate.
@@ -46,7 +46,7 @@ package enum HTTPTable {
         )
     }
 
-    /// Copies a request out of the plugin's memory.
+    /// Copies a request from the plugin's memory.
     private static func copy(
         _ pointer: UnsafePointer<connector_http_request>?,
         limit: Int

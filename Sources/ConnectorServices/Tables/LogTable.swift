@@ -39,7 +39,7 @@ package enum LogTable {
         )
     }
 
-    /// The nearest existing level.
+    /// The level of a number; the nearest one for an unknown number.
     package static func level(_ number: Int32) -> Logger.Level {
         switch number {
         case ...CONNECTOR_LOG_TRACE: .trace

@@ -114,9 +114,9 @@ package enum StorageTable {
     }
 
     private static func usable(_ owned: Owned?) throws(ServiceFailure) -> Owned {
-        guard let owned = unsafe owned else { throw .misuse("the place for the result is null") }
+        guard let owned = unsafe owned else { throw .misuse("the result pointer is null") }
         guard unsafe Int(owned.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size else {
-            throw .misuse("the struct_size of the place for the result is too small for version 1")
+            throw .misuse("the result's struct_size is too small for version 1")
         }
         return unsafe owned
     }

@@ -7,19 +7,19 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Puts faults into simulators that another process runs on this machine.
+/// Sets the faults of simulators in another process on this machine.
 package struct FaultClient: Sendable {
     private let port: Int
 
-    /// Names their port.
+    /// Creates a client of the simulators on a port of the loopback interface.
     package init(port: Int) {
         self.port = port
     }
 
-    /// Replaces the faults, by none if there are none.
+    /// Replaces the active faults; an empty array ends them.
     ///
-    /// - Returns: The document that lists those that are active then.
-    /// - Throws: `unavailable` if no simulators answer; `invalid` if they refuse a fault.
+    /// - Returns: The document that lists the faults now active.
+    /// - Throws: `unavailable` if no simulator answers on the port; `invalid` if a fault is rejected.
     package func put(_ faults: [String]) async throws(ConnectorError) -> JSONValue {
         let (status, body): (Int, [UInt8])
         do {

@@ -4,15 +4,15 @@
 internal import ConnectorBase
 
 extension Fault {
-    /// Every setting, for messages.
+    /// The names of all settings, for messages.
     private static let settings = [
         "status=CODE", "code=CODE", "reset", "truncated", "garbage", "portal", "empty", "slow=DURATION",
         "header=NAME:VALUE", "retry-after=SECONDS", "times=N", "method=NAME", "path=PREFIX",
     ]
 
-    /// Reads a fault from its text.
+    /// Parses the text of a fault.
     ///
-    /// - Parameter vendors: The names a target may have.
+    /// - Parameter vendors: The names that a target may have.
     public init(_ specification: String, vendors: [String]) throws(FaultError) {
         let parts = specification.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
@@ -75,14 +75,14 @@ extension Fault {
         }
     }
 
-    /// Chooses an answer that takes no value; two different ones contradict each other.
+    /// Sets an answer that takes no value; throws if another answer is already set.
     private mutating func set(_ answer: Answer, _ name: String, _ value: String?) throws(SettingError) {
         guard value == nil else { throw SettingError(text: "\(name) takes no value") }
         guard self.answer == .unchanged else { throw SettingError(text: "\(name) contradicts another setting") }
         self.answer = answer
     }
 
-    /// Chooses an error answer, or completes the one already chosen.
+    /// Sets an error answer, or adds to the one already set.
     private mutating func fail(status: Int?, code: String?) throws(SettingError) {
         switch answer {
         case .unchanged: answer = .failure(status: status, code: code)
@@ -93,7 +93,7 @@ extension Fault {
         }
     }
 
-    /// Adds `NAME:VALUE`; refuses characters that a header may not have.
+    /// Adds the header `NAME:VALUE`; throws for characters that a header may not contain.
     private mutating func addHeader(_ text: String) throws(SettingError) {
         let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2, !pair[0].isEmpty,
@@ -109,7 +109,7 @@ extension Fault {
         return value
     }
 
-    /// A whole number within `range`.
+    /// Parses a whole number within `range`.
     private static func number(
         _ name: String,
         _ value: String?,
@@ -124,7 +124,7 @@ extension Fault {
         return number
     }
 
-    /// A duration such as `250ms`, `2s`, `1.5s` or `1m`, at most an hour.
+    /// Parses a duration such as `250ms`, `2s`, `1.5s` or `1m`, at most an hour.
     private static func duration(_ name: String, _ value: String?) throws(SettingError) -> Duration {
         let text = try text(name, value)
         let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60)]

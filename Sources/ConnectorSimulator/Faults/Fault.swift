@@ -4,10 +4,10 @@
 public import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// A deliberate fault of a simulated vendor, for testing a client against it.
+/// A deliberate fault of a simulated vendor, to test how clients handle it.
 ///
-/// Written as text it reads `TARGET:SETTING,SETTING…`, for instance `segment:status=503,times=2,retry-after=1`,
-/// `kinto:slow=2s`, `google:reset` or `*:status=500`. The target is a vendor's name or `*` for all of them.
+/// Its text form is `TARGET:SETTING,SETTING…`, for example `segment:status=503,times=2,retry-after=1`, `kinto:slow=2s`,
+/// `google:reset` or `*:status=500`. The target is a vendor's name or `*` for all of them.
 ///
 /// | setting | meaning |
 /// |---|---|
@@ -25,15 +25,15 @@ internal import ConnectorHTTPServer
 /// | `method=NAME` | only requests with that verb |
 /// | `path=PREFIX` | only requests whose path below the vendor's root begins so |
 public struct Fault: Sendable, Equatable {
-    /// The answer in place of the vendor's true one.
+    /// The answer to send instead of the vendor's.
     public enum Answer: Sendable, Equatable {
-        /// The vendor's true answer, perhaps late or with more header fields.
+        /// The vendor's answer, possibly delayed or with additional header fields.
         case unchanged
-        /// An error of the vendor's, by HTTP status and by the vendor's own code.
+        /// One of the vendor's errors, by HTTP status and by the vendor's code.
         case failure(status: Int?, code: String?)
         /// No answer; the connection is reset.
         case reset
-        /// The beginning of the true answer.
+        /// The beginning of the vendor's answer.
         case truncated
         /// Bytes that are not JSON, under status 200.
         case garbage
@@ -43,7 +43,7 @@ public struct Fault: Sendable, Equatable {
         case empty
     }
 
-    /// The vendor that misbehaves; `nil` for all.
+    /// The vendor that the fault applies to; `nil` for all.
     public var vendor: String?
     /// The answer to send.
     public var answer: Answer = .unchanged
@@ -51,19 +51,19 @@ public struct Fault: Sendable, Equatable {
     public var delay: Duration = .zero
     /// The header fields to add to the answer.
     public var headers: HTTPFields = [:]
-    /// The number of matching requests it applies to; `nil` for all.
+    /// The number of matching requests to apply it to; `nil` for all.
     public var times: Int?
-    /// The only verb it applies to, in upper case; `nil` for all.
+    /// The only HTTP method it applies to, in upper case; `nil` for all.
     public var method: String?
-    /// The beginning of the paths it applies to; `nil` for all.
+    /// The prefix of the paths it applies to; `nil` for all.
     public var path: String?
 
-    /// A fault of `vendor`, or of every vendor, that changes nothing yet.
+    /// Creates a fault of `vendor`, or of every vendor, that has no effect until its properties are set.
     public init(vendor: String? = nil) {
         self.vendor = vendor
     }
 
-    /// Whether the fault covers a request, regardless of how often it has applied.
+    /// Whether the fault applies to a request, regardless of how often it has been applied.
     func matches(_ request: SimulatedRequest, of vendor: String) -> Bool {
         (self.vendor ?? vendor) == vendor
             && (method ?? request.method) == request.method

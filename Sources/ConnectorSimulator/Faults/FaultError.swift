@@ -3,12 +3,12 @@
 
 /// The reason the text of a fault is invalid.
 public struct FaultError: Error, Equatable, CustomStringConvertible {
-    /// The whole text, as given.
+    /// The text of the fault, as given.
     public var specification: String
     /// The problem and the remedy.
     public var reason: String
 
-    /// One line for people, naming the text and the remedy.
+    /// One line with the text and the remedy.
     public var description: String {
         "fault \"\(specification)\": \(reason)"
     }

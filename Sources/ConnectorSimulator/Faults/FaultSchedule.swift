@@ -9,11 +9,11 @@ final class FaultSchedule: Sendable {
     private struct Entry {
         var fault: Fault
         var left: Int?
-        /// As it was written; `nil` if a program made it.
+        /// The text of the fault; `nil` if it was not created from text.
         var text: String?
     }
 
-    /// In the order they were given: the first that matches applies.
+    /// The faults in the given order; the first that matches applies.
     private let entries: Mutex<[Entry]>
 
     /// Activates `faults`.
@@ -21,7 +21,7 @@ final class FaultSchedule: Sendable {
         entries = Mutex(faults.map { Entry(fault: $0, left: $0.times) })
     }
 
-    /// Finds the fault for a request, and counts the application.
+    /// Returns the fault for a request, and counts its application.
     func next(for request: SimulatedRequest, of vendor: String) -> Fault? {
         entries.withLock { entries in
             for index in entries.indices {
@@ -33,12 +33,12 @@ final class FaultSchedule: Sendable {
         }
     }
 
-    /// The active faults that were written as texts, and how often each may still apply.
+    /// The active faults that were created from text, and how often each may still apply; `nil` for no limit.
     var written: [(text: String, left: Int?)] {
         entries.withLock { entries in entries.compactMap { entry in entry.text.map { ($0, entry.left) } } }
     }
 
-    /// Replaces the active faults by what texts say, all of them or none; counting starts again.
+    /// Replaces the active faults by those of `texts`, all or none; counting starts again.
     func replace(withTexts texts: [String], vendors: [String]) throws(FaultError) {
         var read: [Entry] = []
         for text in texts {

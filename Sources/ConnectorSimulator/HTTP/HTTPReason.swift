@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The usual words for a status code.
+/// The reason phrases of status codes.
 enum HTTPReason {
     /// The reason phrase of RFC 9110, or `Error` for a code without one.
     static func text(of status: Int) -> String {

@@ -67,11 +67,11 @@ package struct SimulatedRequest: Sendable {
         "http://\(request.fields["Host"] ?? "127.0.0.1")\(prefix)"
     }
 
-    /// Whether the request is for the list of received requests, which is not for web pages.
+    /// Whether the request is for the list of received requests, which web pages may not read.
     package var isForReceived: Bool { path == "/_received" || path.hasSuffix("/_received") }
 
-    /// Whether a program on this machine sent the request, and no web page: a page names its origin, or, where its own
-    /// name leads to this machine (DNS rebinding), that name as the host.
+    /// Whether a program on this machine sent the request, rather than a web page. A page sends its origin or, with DNS
+    /// rebinding, its own domain as the host.
     package var isLocal: Bool {
         guard request.fields["Origin"] == nil,
             !["cross-site", "same-site"].contains(request.fields["Sec-Fetch-Site"])
@@ -83,7 +83,7 @@ package struct SimulatedRequest: Sendable {
         return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || Self.isLoopback(name)
     }
 
-    /// Whether a text is an address of 127.0.0.0/8, in the usual form.
+    /// Whether a text is an address of 127.0.0.0/8, in dotted decimal.
     private static func isLoopback(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         return parts.count == 4 && parts.first == 127 && !parts.contains(nil)

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension Timestamp {
-    /// A moment by whole milliseconds since 1970, clamped to the type's range.
+    /// Creates a moment from milliseconds since 1970, clamped to the type's range.
     init(milliseconds: Int64) {
         let (product, overflows) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
         self.init(nanoseconds: overflows ? .max : product)

@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct RecordedRequest: Sendable {
     /// The vendor's name.
     public var vendor: String
-    /// The verb.
+    /// The HTTP method.
     public var method: String
     /// Path and query below the vendor's root.
     public var path: String

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// The latest requests, kept within a bound.
+/// The latest requests, bounded in number and size.
 final class Recording: Sendable {
     /// The kept requests, and the number of dropped ones.
     private struct State {
@@ -14,12 +14,12 @@ final class Recording: Sendable {
 
     /// The most requests kept.
     private let maximumCount: Int
-    /// The most bytes kept, all requests together.
+    /// The most bytes kept, over all requests.
     private let maximumSize: Int
-    /// Guarded by one short critical section.
+    /// Held only for short critical sections.
     private let state = Mutex(State())
 
-    /// Keeps at most `maximumCount` requests and `maximumSize` bytes; the oldest go first.
+    /// Keeps at most `maximumCount` requests and `maximumSize` bytes; the oldest are dropped first.
     init(maximumCount: Int = 1000, maximumSize: Int = 16 << 20) {
         self.maximumCount = maximumCount
         self.maximumSize = maximumSize
@@ -49,7 +49,7 @@ final class Recording: Sendable {
         }
     }
 
-    /// Removes the requests of one vendor, or everything including the count of dropped ones.
+    /// Removes the requests of one vendor; for `nil`, all requests and the count of dropped ones.
     func clear(_ vendor: String? = nil) {
         state.withLock { state in
             guard let vendor else {

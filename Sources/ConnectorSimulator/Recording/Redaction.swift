@@ -5,10 +5,10 @@ internal import ConnectorBase
 
 /// Removes credentials from recorded requests.
 struct Redaction: Sendable {
-    /// The mark in place of a credential.
+    /// The text that replaces a credential.
     static let mark = "•••"
 
-    /// Header fields whose value is a credential as a whole.
+    /// Header fields whose whole value is a credential.
     private static let headers = [
         "Authorization", "Proxy-Authorization", "Cookie", "X-Sentry-Auth", "Bugsnag-Api-Key", "X-Api-Key",
         "X-Parse-REST-API-Key", "X-Parse-Client-Key", "X-Parse-JavaScript-Key", "X-Parse-Master-Key",

@@ -7,18 +7,18 @@ package import ConnectorBase
 package struct SimulatedExchange: Sendable {
     /// Ways to deliver an answer.
     package enum Delivery: Sendable, Equatable {
-        /// Completely.
+        /// The whole answer.
         case complete
-        /// The head announces all of it, half of the body follows, then the connection closes.
+        /// The head and half of the body; then the connection closes.
         case truncated
         /// No answer: the connection is reset.
         case reset
     }
 
-    /// The answer, even if little or nothing of it is sent.
+    /// The answer, of which ``delivery`` may send only a part.
     package var response: HTTPResponse
     /// How much of the answer to send.
     package var delivery: Delivery = .complete
-    /// The wait before sending.
+    /// How long to wait before sending.
     package var delay: Duration = .zero
 }

@@ -5,9 +5,9 @@ public import ServiceLifecycle
 
 /// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
 ///
-/// A single vendor is served at the root; several are served under `/NAME/`. Each answers as the real one does, errors
-/// included, and remembers its data for as long as the simulator runs. `GET /_received` returns the requests, without
-/// credentials; `DELETE /_received` forgets them.
+/// A single vendor is served at the root; several are served under `/NAME/`. Each responds like the real API, errors
+/// included, and keeps its data for as long as the simulator runs. `GET /_received` returns the received requests,
+/// without credentials; `DELETE /_received` clears them.
 ///
 /// ```swift
 /// let simulator = try Simulator(SimulatorOptions())
@@ -15,9 +15,9 @@ public import ServiceLifecycle
 /// let url = try await simulator.baseURL(of: "segment")
 /// ```
 public final class Simulator: Service, Sendable {
-    /// Answers requests.
+    /// Routes requests to the vendors.
     private let router: SimulatorRouter
-    /// Listens, and hands each request to the router.
+    /// Listens, and passes each request to the router.
     private let server: SimulatorServer
     /// The address of the server, once it listens.
     private let address: SimulatorAddress
@@ -50,7 +50,7 @@ public final class Simulator: Service, Sendable {
         }
     }
 
-    /// Lets requests in progress finish and ends ``run()``.
+    /// Lets requests in progress finish, and makes ``run()`` return.
     public func stop() {
         server.stop()
     }
@@ -63,14 +63,15 @@ public final class Simulator: Service, Sendable {
         get async throws(SimulatorError) { try await address.port().get() }
     }
 
-    /// The URL that stands for the vendor's own server, without a trailing slash; waits until the server listens.
+    /// The URL to use instead of the vendor's server, without a trailing slash; waits until the server listens.
     public func baseURL(of vendor: String) async throws(SimulatorError) -> String {
         guard vendors.contains(vendor) else { throw .unknownVendor(vendor) }
         let root = "http://127.0.0.1:\(try await port)"
         return router.isPrefixed ? "\(root)/\(vendor)" : root
     }
 
-    /// The `config` of a connector that reaches the vendor with its demonstration credentials; waits like ``baseURL(of:)``.
+    /// The `config` of a connector for the simulated vendor, with demonstration credentials; waits until the server
+    /// listens.
     public func configuration(of vendor: String) async throws(SimulatorError) -> [String: String] {
         let baseURL = try await baseURL(of: vendor)
         return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
@@ -81,12 +82,12 @@ public final class Simulator: Service, Sendable {
         router.recording.snapshot(of: vendor).requests
     }
 
-    /// Replaces the faults from the next request on.
+    /// Replaces the active faults, from the next request on.
     public func setFaults(_ faults: [Fault]) {
         router.faults.replace(with: faults)
     }
 
-    /// Answers a request without a connection; the body may carry a content encoding.
+    /// Answers a request without a connection; the body may have a content encoding.
     package func answer(_ request: SimulatedRequest) -> SimulatedExchange {
         router.answer(request)
     }

@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// The port of a server, available to callers that ask before it listens.
+/// The port of a server, which callers can await before it listens.
 final class SimulatorAddress: Sendable {
-    /// Final once not `nil`, except that a stopped server loses its port.
+    /// Set once, except that stopping the server replaces the port by an error.
     private struct State {
         var result: Result<Int, SimulatorError>?
         var waiting: [CheckedContinuation<Result<Int, SimulatorError>, Never>] = []
     }
 
-    /// Guarded by one short critical section; continuations are resumed outside of it.
+    /// Held only for short critical sections; continuations are resumed outside.
     private let state = Mutex(State())
 
     /// Sets the port for current and future callers.

@@ -8,7 +8,7 @@ public enum SimulatorError: Error, Equatable, CustomStringConvertible {
     /// The server stopped before its port was known.
     case notRunning(String)
 
-    /// One line for people, with the remedy where there is one.
+    /// One line with the reason and, if there is one, the remedy.
     public var description: String {
         switch self {
         case .unknownVendor(let name):

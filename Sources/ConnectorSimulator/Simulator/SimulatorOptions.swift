@@ -13,19 +13,19 @@ public struct SimulatorOptions: Sendable {
     ///
     /// A vendor without an entry accepts its documented demonstration credentials.
     public var credentials: [String: [[String: String]]] = [:]
-    /// Recorded answers to serve beside the vendors, by the name they are served under.
+    /// Recorded answers to serve in addition to the vendors, with the names they are served under.
     package var recorded: [(name: String, answers: RecordedAnswers)] = []
     /// The port on the loopback interface; 0 for any free one.
     public var port: Int = 0
     /// Whether each vendor is served under `/NAME`; `nil` means only if there are several.
     public var isPrefixed: Bool?
-    /// The most bytes of a request on the wire, and the most after decoding.
+    /// The maximum size of a request's body in bytes, before and after decoding.
     public var bodyLimits: (encoded: Int, decoded: Int) = (32 << 20, 128 << 20)
-    /// The clock that slow answers wait on.
+    /// The clock that delays of answers use.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// The wall clock that answers are stamped with.
+    /// The wall clock for timestamps in answers.
     public var now: @Sendable () -> Timestamp = { .now }
 
-    /// Serves every vendor, without faults, on any free port.
+    /// Creates options to serve every vendor, without faults, on any free port.
     public init() {}
 }

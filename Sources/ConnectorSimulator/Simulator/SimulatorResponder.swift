@@ -4,18 +4,18 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Carries a request from a connection to the router and the answer back, or breaks the connection for a fault.
+/// Passes a request from a connection to the router and the answer back, or breaks the connection for a fault.
 struct SimulatorResponder: Sendable {
-    /// Answers requests.
+    /// Routes requests to the vendors.
     let router: SimulatorRouter
-    /// The clock that slow answers wait on.
+    /// The clock that delays of answers use.
     let clock: any Clock<Duration>
     /// The wall clock.
     let now: @Sendable () -> Timestamp
-    /// The most bytes of a body on the wire.
+    /// The maximum size of an encoded body, in bytes.
     let encodedLimit: Int
 
-    /// Decides what becomes of a request: its body is read, and the vendor answers.
+    /// Admits every request: its body is read, and the vendor answers.
     func admit(_ head: ServerRequest) -> RequestAdmission {
         .read(
             limit: encodedLimit,
@@ -28,7 +28,7 @@ struct SimulatorResponder: Sendable {
         if let preflight = Self.preflight(request) { return ServerResponse(preflight) }
         var exchange = router.answer(request)
         if exchange.delay > .zero {
-            // Only the end of the connection wakes it early.
+            // The sleep ends early only if the connection closes.
             guard (try? await clock.sleep(for: exchange.delay)) != nil else {
                 return ServerResponse(status: 503, [:], .reset)
             }
@@ -45,7 +45,7 @@ struct SimulatorResponder: Sendable {
         return response
     }
 
-    /// Allows requests to a vendor from any web page, as the vendors do; `nil` when the request is not such a preflight.
+    /// The answer to a CORS preflight, which allows any web page, as the vendors do; `nil` for any other request.
     private static func preflight(_ request: SimulatedRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", !request.isForReceived,
             request.fields["Access-Control-Request-Method"] != nil
@@ -61,7 +61,7 @@ struct SimulatorResponder: Sendable {
 }
 
 extension ServerResponse {
-    /// Takes a vendor's answer.
+    /// Converts a vendor's answer.
     fileprivate init(_ response: HTTPResponse) {
         self.init(status: response.status, response.headers, .bytes(response.body))
     }

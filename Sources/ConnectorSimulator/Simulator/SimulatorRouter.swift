@@ -14,18 +14,18 @@ struct SimulatorRouter: Sendable {
         var redaction: Redaction
     }
 
-    /// In the order they are listed.
+    /// The vendors, in the order of listings.
     private let mounts: [Mount]
-    /// Whether a vendor is found by the first path component.
+    /// Whether the first path component selects the vendor.
     let isPrefixed: Bool
     /// The active faults.
     let faults: FaultSchedule
     /// The received requests.
     let recording: Recording
-    /// The most bytes after decoding.
+    /// The maximum size of a decoded body, in bytes.
     private let decodedLimit: Int
 
-    /// Starts every vendor the options name.
+    /// Creates every vendor that the options name.
     init(_ options: SimulatorOptions) throws(SimulatorError) {
         var mounts: [Mount] = []
         for name in options.vendors {
@@ -49,7 +49,7 @@ struct SimulatorRouter: Sendable {
     /// The names of the vendors served, in order.
     var names: [String] { mounts.map(\.name) }
 
-    /// Answers a request from the wire, with its body still encoded.
+    /// Answers a request whose body is still encoded.
     func answer(_ request: SimulatedRequest) -> SimulatedExchange {
         if request.path == "/_received" {
             return SimulatedExchange(response: received(request, of: nil))
@@ -80,7 +80,7 @@ struct SimulatorRouter: Sendable {
         return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? HTTPResponse(status: 413)
     }
 
-    /// Decodes the body, asks the vendor, applies the fault, records.
+    /// Decodes the body, calls the vendor, applies the fault, and records the request.
     private func answer(_ request: SimulatedRequest, at mount: Mount) -> SimulatedExchange {
         let vendor = mount.vendor
         var request = request
@@ -99,7 +99,7 @@ struct SimulatorRouter: Sendable {
             exchange.response = refusal ?? vendor.respond(to: request)
             if fault?.answer == .truncated {
                 exchange.delivery = .truncated
-                // An empty body cannot be cut short, so send an invented one.
+                // An empty body cannot be truncated, so substitute one.
                 if exchange.response.body.count < 2 { exchange.response.body = Array("{\"truncated\":".utf8) }
             }
         }
@@ -129,7 +129,7 @@ struct SimulatorRouter: Sendable {
         type: "text/html; charset=utf-8"
     )
 
-    /// Removes the content encodings, last applied first; the vendor refuses a body that cannot be decoded.
+    /// Removes the content encodings, last applied first; returns the vendor's error if that fails.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
         guard let header = request.fields["Content-Encoding"], !request.body.isEmpty else { return nil }
         for name in header.split(separator: ",").reversed() {
@@ -147,10 +147,10 @@ struct SimulatorRouter: Sendable {
         return nil
     }
 
-    /// Where the faults of a simulator that runs are read, replaced and ended.
+    /// The path at which the faults of a running simulator are read, replaced and cleared.
     static let faultsPath = "/_faults"
 
-    /// Returns the faults; replaces them by those of the body, one a line; or ends them.
+    /// Reads the faults, replaces them by those in the body, one per line, or clears them.
     private func faults(_ request: SimulatedRequest) -> HTTPResponse {
         func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
             HTTPResponse(status: status, json: ["version": 1, "error": .string(reason)])

@@ -8,7 +8,7 @@ internal import ServiceLifecycle
 final class SimulatorServer: Sendable {
     private let server: HTTPServer
 
-    /// Prepares a server; 0 stands for any free port.
+    /// Creates a server; port 0 means any free port.
     init(port: Int, responder: SimulatorResponder) {
         server = HTTPServer(.address("127.0.0.1", port: port)) { request in responder.admit(request) }
     }
@@ -29,7 +29,7 @@ final class SimulatorServer: Sendable {
         }
     }
 
-    /// Stops listening, and closes idle connections at once and the others after their current answer.
+    /// Stops listening; closes idle connections immediately, and the others after their current answer.
     func stop() {
         server.finish()
     }

@@ -5,7 +5,7 @@
 ///
 /// Several connectors may use one vendor with different accounts.
 package struct AcceptedCredentials: Sendable {
-    /// The accepted sets; each alone is enough.
+    /// The accepted sets; any one of them suffices.
     package var sets: [[String: String]]
 
     /// Accepts every one of `sets`.
@@ -13,13 +13,13 @@ package struct AcceptedCredentials: Sendable {
         self.sets = sets
     }
 
-    /// Tells whether some set has `value` under `key`.
+    /// Whether any set has `value` under `key`.
     package func accepts(_ key: String, _ value: String?) -> Bool {
         guard let value, !value.isEmpty else { return false }
         return sets.contains { $0[key] == value }
     }
 
-    /// Tells whether one set has all of `values`; an absent value matches a set without that key.
+    /// Whether one set has all of `values`; a nil value matches a set without that key.
     package func accepts(_ values: [String: String?]) -> Bool {
         sets.contains { set in values.allSatisfy { set[$0.key] == $0.value } }
     }

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Names that vendors make up for what they store.
+/// Generates ids for stored objects, as vendors do.
 enum Identifier {
     /// A random UUID in lower case (RFC 9562, version 4).
     static func uuid() -> String {
@@ -24,13 +24,13 @@ enum Identifier {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Two lower-case digits for each byte.
+    /// Encodes bytes as lower-case hexadecimal digits, two per byte.
     static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 
-    /// Tells whether `text` has exactly `count` hexadecimal digits.
+    /// Whether `text` consists of exactly `count` hexadecimal digits.
     static func isHexadecimal(_ text: String, count: Int) -> Bool {
         text.utf8.count == count && text.utf8.allSatisfy { $0.hexDigitValue != nil }
     }

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension Vendor {
-    /// The vendor's answer to a failure, in its usual words.
+    /// The vendor's answer for an error, with defaults for code and message.
     func failure(status: Int, code: String? = nil, message: String? = nil) -> HTTPResponse {
         failure(status: Optional(status), code: code, message: message)
     }

@@ -9,10 +9,10 @@ package enum VendorCatalogue {
         ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,
     ]
 
-    /// Their names, in the same order.
+    /// The vendors' names, in the order of listings.
     package static var names: [String] { types.map { $0.name } }
 
-    /// The credentials each accepts when none are given, by vendor and configuration key.
+    /// The credentials that each vendor accepts by default, by vendor and configuration key.
     package static var demoCredentials: [String: [String: String]] {
         Dictionary(uniqueKeysWithValues: types.map { ($0.name, $0.demoCredentials) })
     }

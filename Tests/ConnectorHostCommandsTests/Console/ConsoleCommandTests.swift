@@ -69,7 +69,7 @@ import Testing
             "/gates/geocoder/operations/geocode"
         )
         try await geocoder.screen(with: "✓ 8/8")
-        try await geocoder.screen(with: "the place, as people write it")
+        try await geocoder.screen(with: "the place, in free text")
         try await geocoder.press("e", "B", "e", "r", "n", "Tab", "Tab", "x", "Enter")
         try await geocoder.screen(with: "limit: ")
         try await geocoder.press("BSpace", "1", "Enter")

@@ -166,7 +166,7 @@ import Testing
         let relocations = try #require(entry(.relocationSize))
         let damages: [(offset: Int, value: UInt8, word: String)] = [
             (second + 16 + 7, 0x7F, "address space"), (second + 40, 0, "smaller than"),
-            (second + 17, 0, "over the one before"),
+            (second + 17, 0, "overlaps the one before"),
             (second + 16, 1, "not aligned"), (strings + 8 + 5, 1, "symbols"), (relocations + 8 + 5, 1, "relocations"),
         ]
         for damage in damages {

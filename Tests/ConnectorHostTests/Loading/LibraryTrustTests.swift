@@ -84,12 +84,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("chmod o+w lib/libhelper-$TAG.so", "everybody can write $ROOT/lib/libhelper-$TAG.so"),
-        ("chmod o+w lib", "everybody can write $ROOT/lib"),
-        ("chmod 1777 lib", "everybody can write $ROOT/lib"),
+        ("chmod o+w lib/libhelper-$TAG.so", "every user can write $ROOT/lib/libhelper-$TAG.so"),
+        ("chmod o+w lib", "every user can write $ROOT/lib"),
+        ("chmod 1777 lib", "every user can write $ROOT/lib"),
         (
             "mv lib deeper && mkdir lib && chmod o+w deeper && ln -s ../deeper/libhelper-$TAG.so lib",
-            "everybody can write $ROOT/deeper"
+            "every user can write $ROOT/deeper"
         ),
     ])
     func `a library beside the plugin that others can change is a concern`(_ change: String, _ reason: String) throws {
@@ -163,15 +163,15 @@ import Testing
             let concerns = try concerns(tree)
             #expect(concerns.isEmpty == !isConcern)
             let expected =
-                "libhelper-\(tree.tag).so, which \(tree.plugin) needs, is looked for in \(tree.path)/early: "
-                + "everybody can write \(tree.path)/early"
+                "libhelper-\(tree.tag).so, which \(tree.plugin) needs, is searched for in \(tree.path)/early: "
+                + "every user can write \(tree.path)/early"
             #expect(concerns == (isConcern ? [expected] : []))
         }
     }
 
     @Test func `a folder that is searched before and does not exist is a concern if others can make it`() throws {
         try withTree(search: "-Wl,--enable-new-dtags,-rpath,'/tmp/absent-$TAG/lib:$ORIGIN/../lib'") { tree throws in
-            #expect(try concerns(tree).contains { $0.hasSuffix("everybody can write /tmp") })
+            #expect(try concerns(tree).contains { $0.hasSuffix("every user can write /tmp") })
         }
         try withTree(search: "-Wl,--enable-new-dtags,-rpath,'/usr/absent-$TAG/lib:$ORIGIN/../lib'") { tree throws in
             #expect(try concerns(tree).isEmpty)
@@ -206,12 +206,12 @@ import Testing
             #expect(Fixtures.run("cd '\(directory)' && \(links)") == 0)
             #expect(FileTrust().concern("\(directory)/deep0/file") != nil)
             #expect(Fixtures.run("chmod o+w '\(directory)/a'") == 0)
-            #expect(FileTrust().concern("\(directory)/c/link/file") == "everybody can write \(directory)/a")
+            #expect(FileTrust().concern("\(directory)/c/link/file") == "every user can write \(directory)/a")
             #expect(FileTrust().concern("\(directory)/c") == nil)
             // A sticky directory lets others add files, but not replace this one.
             #expect(Fixtures.run("chmod 1777 '\(directory)/a'") == 0)
             #expect(FileTrust().concern("\(directory)/c/link/file") == nil)
-            #expect(FileTrust().concern(directory: "\(directory)/a") == "everybody can write \(directory)/a")
+            #expect(FileTrust().concern(directory: "\(directory)/a") == "every user can write \(directory)/a")
         }
     }
 }

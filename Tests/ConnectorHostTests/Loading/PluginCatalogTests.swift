@@ -55,7 +55,7 @@ import Testing
                 try catalog.find("versions", version: SemanticVersion(2, 0, 0))
             }
             #expect(error?.code == .unknownPlugin)
-            #expect(error?.fix == "ask for one of: 1.9.0, 1.10.0-beta, 1.10.0")
+            #expect(error?.fix == "use one of: 1.9.0, 1.10.0-beta, 1.10.0")
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
         try withPlugin("chmod o+w \(file)") { directory, candidate throws in
             let concerns = PluginTrust.concerns(candidate, within: [directory])
             #expect(concerns.count == 1)
-            #expect(concerns.first?.hasPrefix("everybody can write \(directory)") == true)
+            #expect(concerns.first?.hasPrefix("every user can write \(directory)") == true)
             let error = #expect(throws: ConnectorError.self) {
                 try PluginCatalog(directories: [directory], requiresTrust: true).find("trusted")
             }

@@ -111,7 +111,7 @@ import Testing
                 try PluginLoader().load(PluginCatalog.candidate(path: path))
             }
             #expect(error?.code == .symbolAbsent)
-            #expect(error?.message.contains("no function") == true)
+            #expect(error?.message.contains("not a function") == true)
         }
     }
 

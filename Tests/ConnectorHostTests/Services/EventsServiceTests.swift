@@ -105,9 +105,9 @@ import Testing
     @Test func `nobody listens any more once the sequence is dropped`() {
         do {
             let events = host.events.events()
-            withExtendedLifetime(events) { #expect(host.events.isHeard) }
+            withExtendedLifetime(events) { #expect(host.events.hasListeners) }
         }
-        #expect(!host.events.isHeard)
+        #expect(!host.events.hasListeners)
     }
 
     @Test func `listening ends when the host does`() async throws {

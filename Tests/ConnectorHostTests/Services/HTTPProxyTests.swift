@@ -103,7 +103,7 @@ import Testing
         #expect(end.domain == "proxy")
         #expect(end.detail == 407)
         #expect(!end.isRetryable)
-        #expect(end.message == "the proxy 127.0.0.1:\(proxy.port) wants other credentials than it was given")
+        #expect(end.message == "the proxy 127.0.0.1:\(proxy.port) rejected the credentials")
     }
 
     @Test(arguments: [403, 502, 503])

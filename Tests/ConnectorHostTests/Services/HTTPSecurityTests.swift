@@ -70,7 +70,7 @@ import Testing
         #expect(end.status == CONNECTOR_UNAVAILABLE)
         #expect(
             end.message.hasPrefix(
-                "the certificate of localhost:\(server.port) is not valid or its authority not trusted"
+                "the certificate of localhost:\(server.port) is not valid or its authority is not trusted"
             )
         )
         #expect(end.message.contains("CERTIFICATE_VERIFY_FAILED"))

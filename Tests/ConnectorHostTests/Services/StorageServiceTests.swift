@@ -179,7 +179,7 @@ import Testing
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe mkfifo(path, 0o600) == 0)
         #expect(plugin().get("key").status == CONNECTOR_UNAVAILABLE)
-        #expect(plugin().set("key", [1]).message.hasSuffix("it is no file"))
+        #expect(plugin().set("key", [1]).message.hasSuffix("it is not a file"))
     }
 
     @Test func `a directory that is open to others is closed to them`() {

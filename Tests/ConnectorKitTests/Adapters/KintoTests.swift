@@ -98,7 +98,7 @@ internal import Testing
         #expect(http.requests[0].url.description.hasSuffix("/records?_sort=-n&_limit=1"))
     }
 
-    @Test func `requests wait while the server asks for a pause`() async throws {
+    @Test func `requests wait while the server requested a pause`() async throws {
         var answer = HTTPResponse(status: 200, body: Array(record.utf8))
         answer.headers["Backoff"] = "30"
         let clock = StoppedClock()

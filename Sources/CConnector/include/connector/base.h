@@ -5,7 +5,7 @@
  *
  * Rules of the whole ABI:
  *
- *  - Only fixed-width integers, floats and pointers cross the line, and structs only behind a pointer.
+ *  - Only fixed-width integers, floats and pointers cross the ABI, and structs only behind a pointer.
  *  - Every struct starts with `struct_size`, set by the side that fills it in, and grows only at its end. A reader
  *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD.
  *  - Every function returns an int32_t status of error.h, unless it cannot fail. Results go out through pointers.

@@ -22,17 +22,17 @@ CONNECTOR_BEGIN_DECLS
     X(2, INVALID, "the caller's arguments or configuration are wrong; the same call will fail again")                  \
     X(3, UNSUPPORTED, "the vendor or the plugin cannot do this")                                                       \
     X(4, UNAUTHORIZED, "the vendor refused the credentials")                                                           \
-    X(5, NOT_FOUND, "the thing asked for does not exist")                                                              \
-    X(6, CONFLICT, "the thing was changed by somebody else, or exists already")                                        \
+    X(5, NOT_FOUND, "the requested object does not exist")                                                             \
+    X(6, CONFLICT, "the object has changed since it was read, or exists already")                                      \
     X(7, RATE_LIMITED, "too many calls; retry_after_ns says when to try again")                                        \
-    X(8, UNAVAILABLE, "the vendor could not be reached or answered that it cannot serve now")                          \
+    X(8, UNAVAILABLE, "the vendor could not be reached or says that it is temporarily unavailable")                    \
     X(9, TIMED_OUT, "the deadline passed")                                                                             \
-    X(10, CANCELLED, "the caller gave the call up")                                                                    \
+    X(10, CANCELLED, "the caller cancelled the call")                                                                  \
     X(11, DENIED, "the host does not permit this: egress, a service that the manifest does not name")                  \
     X(12, TOO_LARGE, "more bytes than a limit allows")                                                                 \
     X(13, PROTOCOL, "the vendor's answer was not what its protocol says")                                              \
     X(14, NOT_OPEN, "the gate is not open")                                                                            \
-    X(100, UNKNOWN_OPERATION, "no such operation is pending: late, completed before, or never given out")              \
+    X(100, UNKNOWN_OPERATION, "no such operation is pending: late, already completed, or never issued")                \
     X(101, FOREIGN_OPERATION, "the operation belongs to another gate")                                                 \
     X(102, MISUSE, "an argument breaks the rules of the ABI")
 
@@ -52,8 +52,8 @@ enum { CONNECTOR_STATUSES(CONNECTOR_STATUS_CONSTANT) CONNECTOR_STATUS_END = -1 }
 
 /**
  * The reason a call failed. The caller owns the object, sets `struct_size`, and passes it in; the callee fills in the
- * rest only when it returns a status other than CONNECTOR_OK. An object passed to `complete` is the plugin's own: the host
- * reads no byte beyond its `struct_size`, so an object without one explains nothing.
+ * rest only when it returns a status other than CONNECTOR_OK. An object passed to `complete` belongs to the plugin: the
+ * host reads no byte beyond its `struct_size`, so an object whose size is 0 explains nothing.
  *
  * 1024 bytes. `domain` and `message` are UTF-8 and end at the first NUL or at the end of the array.
  */
@@ -63,7 +63,7 @@ typedef struct connector_error {
     int32_t code;
     /** 1 if the same call may succeed later, otherwise 0. */
     uint32_t retryable;
-    /** The vendor's or system's own number (HTTP status, errno), 0 if there is none. */
+    /** The vendor's or system's number (HTTP status, errno); 0 if there is none. */
     int32_t detail;
     /** The wait before the next attempt, in nanoseconds; 0 if unknown. */
     uint64_t retry_after_ns;

@@ -27,8 +27,9 @@ typedef struct connector_host {
     void *CONNECTOR_NONNULL context;
 
     /**
-     * The function table of a host service, such as "http/1": see services/. Null if the host does not have it, or if
-     * the manifest names it neither as required nor as optional, which the host's log then says. Valid as long as this struct. [any]
+     * Returns the function table of a host service, such as "http/1": see services/. Null if the host does not have it,
+     * or if the manifest names it neither as required nor as optional, which the host logs. Valid as long as this
+     * struct. [any]
      */
     const void *CONNECTOR_NULLABLE (*CONNECTOR_NONNULL service)(void *CONNECTOR_NONNULL context,
                                                                 const char *CONNECTOR_NONNULL id_borrowed,
@@ -40,17 +41,18 @@ typedef struct connector_host {
      * explanation). The host copies both before it returns.
      *
      * Returns CONNECTOR_OK; CONNECTOR_UNKNOWN_OPERATION if the call is no longer pending (completed, cancelled, past its
-     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call; CONNECTOR_MISUSE if a pointer is
-     * null that must not be, and a call whose result is null with a length then fails. All are harmless. The host logs
-     * a second completion, an unknown and a foreign operation as misbehaviour, and none of a call that was cancelled or timed
-     * out, as often as it comes, until `destroy` returns. [any]
+     * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call; CONNECTOR_MISUSE if a pointer
+     * that must not be null is null. A call whose result is null with a nonzero length fails. None of these does harm.
+     * The host logs a second completion, an unknown operation and a foreign operation as misbehaviour. It does not log
+     * completions of a call that was cancelled or timed out, however many arrive before `destroy` returns. [any]
      */
     int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
                                           const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,
                                           const connector_error *CONNECTOR_NULLABLE error_borrowed);
 
     /**
-     * Reports the progress of a pending call as JSON, any number of times before it completes. Returns as `complete`. [any]
+     * Reports the progress of a pending call as JSON, any number of times before it completes. Returns the statuses of
+     * `complete`. [any]
      */
     int32_t (*CONNECTOR_NONNULL progress)(void *CONNECTOR_NONNULL context, uint64_t operation,
                                           const char *CONNECTOR_NONNULL json_borrowed, uint64_t json_length);

@@ -6,15 +6,14 @@
  * The manifest is UTF-8 JSON in an ELF note (name "connector", type 1, section ".note.connector"; elf(5), "Notes").
  * On Apple platforms it is the plain text in the section "__DATA,__connector".
  *
- * A library without the note is described by a sidecar: the same JSON in the file NAME.connector.json beside libNAME.so. If
- * there are both, they must say the same.
+ * A sidecar describes a library without the note: the same JSON in the file NAME.connector.json beside libNAME.so. If a
+ * library has both, they must be equal.
  *
- * A plugin need not have every operation of a standard capability. "analytics/1": {} stands for all of them,
- * ["track", "flush"] for these, {"except": ["alias"]} for all others. An operation that the manifest leaves out is
- * `unsupported` for its callers.
+ * A plugin need not have every operation of a standard capability. "analytics/1": {} means all of them, ["track",
+ * "flush"] only these, {"except": ["alias"]} all but these. Calls of an omitted operation fail as `unsupported`.
  *
- * In the configuration that `create` gets, a field of the type "duration" is the text of the file, such as "250ms", "5s" or
- * "2m": a whole number and ms, s, m or h. A "url" is text, too.
+ * In the configuration that `create` receives, a field of type "duration" is a string as written in the file, such as
+ * "250ms", "5s" or "2m": a whole number and ms, s, m or h. A "url" is a string, too.
  */
 #ifndef CONNECTOR_MANIFEST_H
 #define CONNECTOR_MANIFEST_H
@@ -40,7 +39,7 @@
 #define CONNECTOR_MANIFEST_TEXT(text)                                                                                  \
     __attribute__((used, section("__DATA,__connector"))) static const char connector_manifest_text[] = text
 #elif defined(__cplusplus)
-/** A note with a text of SIZE - 1 bytes: C++ keeps the NUL of a literal, for which a note has no room. */
+/** A note whose text has Size - 1 bytes: C++ would keep the NUL of a literal, which is not part of a note. */
 extern "C++" {
 template <uint32_t Size> struct connector_manifest_note_of {
     uint32_t name_size = sizeof(CONNECTOR_NOTE_NAME);
@@ -60,7 +59,7 @@ template <uint32_t Size> struct connector_manifest_note_of {
     _Pragma("GCC diagnostic pop")                                                                                      \
     struct connector_manifest_note_end
 #else
-/* A text whose length is a multiple of four fills its place without its NUL. */
+/* A text whose length is a multiple of four fills the array and leaves no room for the NUL. */
 #if defined(__clang__) && defined(__has_warning)
 #if __has_warning("-Wunterminated-string-initialization")
 #define CONNECTOR_MANIFEST_UNTERMINATED _Pragma("GCC diagnostic ignored \"-Wunterminated-string-initialization\"")

@@ -14,31 +14,32 @@
  *   handle                  void *
  *   string, json            const char *, uint64_t length in bytes (borrowed)
  *   bytes                   const uint8_t *, uint64_t length (borrowed)
- *   T?                      a null pointer stands for none; an optional scalar is passed by pointer to const
+ *   T?                      a null pointer means no value; an optional scalar is passed by pointer to const
  *   x: out SCALAR           a pointer to the scalar, written by the callee
- *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: a buffer of the caller; the callee
+ *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: the caller's buffer; the callee
  *                           always sets *length to the length it needs, and returns CONNECTOR_TOO_LARGE if that
  *                           exceeds the capacity (also x: out string, x: out json, with char *)
  *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
  *
- * An asynchronous operation answers nothing, or one string, bytes or json: no scalar, no handle, no several results, and it has no
- * out parameters. Put several values into json. One that declares json completes with JSON text, and be it `null`: to complete
- * with nothing is misbehaviour.
+ * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only one
+ * result, and has no out parameters; put several values into json. An operation that declares json completes with JSON
+ * text, such as `null`. Completing it without a result is misbehaviour.
  *
- * Two types exist for libraries that know nothing of connectors, whose functions a manifest in a file beside them describes (see
- * manifest.h): `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such
- * functions take neither instance, call nor error.
+ * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
+ * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions
+ * take neither instance, call nor error.
  *
  * An asynchronous operation returns CONNECTOR_OK once it has accepted the call, and then completes the call exactly once
  * through connector_host.complete, from any thread, even before it returns. If it returns any other status, the call is
  * over and must not be completed.
  *
- * No operation blocks the calling thread. The host makes calls by name on threads that it can lose, and ends them at their
- * deadlines; the thread of a function that is still running then counts as misbehaviour. Typed calls have no such protection.
- * Nor has an operation whose manifest says `"prompt": true`, which returns within microseconds: calls by name run it on the
- * caller's thread, until one takes over a millisecond, which is misbehaviour.
+ * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and times
+ * them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
+ * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
+ * calls by name run it on the caller's thread. A call of it that takes over a millisecond is misbehaviour, and later
+ * calls run on other threads.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H
@@ -62,7 +63,7 @@ typedef struct connector_call {
     uint32_t flags;
     /** Identifies the call in `complete` and `progress`. Unique for the life of the process. */
     uint64_t operation;
-    /** When the host times the call out, on the monotonic clock of clock/1; CONNECTOR_NO_DEADLINE if never. */
+    /** When the host times the call out, in monotonic nanoseconds of clock/1; CONNECTOR_NO_DEADLINE if never. */
     uint64_t deadline_ns;
 } connector_call;
 

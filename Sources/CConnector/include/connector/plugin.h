@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * plugin.h: the entry of a plugin and the life of its instances.
+ * plugin.h: the entry function of a plugin and the life cycle of its instances.
  *
  * The manifest names one exported function as its "entry":
  *
@@ -33,16 +33,16 @@ CONNECTOR_BEGIN_DECLS
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/** The life of a plugin's instances: a static table that its entry function returns. */
+/** The life cycle of a plugin's instances: a static table that the entry function returns. */
 typedef struct connector_plugin {
     uint32_t struct_size;
     /** The version of the ABI that the plugin was compiled for: CONNECTOR_ABI_VERSION. */
     uint32_t abi_version;
 
     /**
-     * Makes an instance from its configuration: a JSON object with every field of the manifest that has a value or a
-     * default, already checked against the manifest. It holds {{secret:NAME}} in place of a secret, which the host
-     * inserts on the wire: see services/http.h.
+     * Creates an instance from its configuration: a JSON object with every field of the manifest that has a value or a
+     * default, already checked against the manifest. A secret appears as {{secret:NAME}}, which the host replaces in
+     * requests: see services/http.h.
      *
      * Does no I/O. `*instance_owned` belongs to the host until `destroy`. [lifecycle]
      */
@@ -75,7 +75,7 @@ typedef struct connector_plugin {
     void (*CONNECTOR_NULLABLE cancel)(void *CONNECTOR_NULLABLE instance, uint64_t operation);
 } connector_plugin;
 
-/** The type of the function that the manifest names as its "entry". Runs no other code, cannot fail. [any] */
+/** The type of the function that the manifest names as its "entry". Runs no other code and cannot fail. [any] */
 typedef const connector_plugin *CONNECTOR_NONNULL (*connector_entry)(void);
 
 #ifdef __clang__

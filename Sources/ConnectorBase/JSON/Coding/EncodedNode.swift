@@ -3,7 +3,7 @@
 
 /// One place in a JSON text under construction; containers write to it in any order.
 final class EncodedNode {
-    /// The kind of value in the place.
+    /// The kind of value written so far.
     enum Form {
         case nothing
         case value(JSONValue)
@@ -13,7 +13,7 @@ final class EncodedNode {
 
     /// The value written so far.
     private(set) var form = Form.nothing
-    /// Whether a value overwrote one of another form.
+    /// Whether values of two forms were written here, which is an error.
     private(set) var isTorn = false
     private var nodes: [EncodedNode] = []
     private var names: [String] = []
@@ -27,7 +27,7 @@ final class EncodedNode {
         if case .nothing = form { form = .value(value) } else { isTorn = true }
     }
 
-    /// Makes the place an array, unless it is one.
+    /// Begins an array, unless one has begun.
     func becomeArray() {
         switch form {
         case .nothing: form = .array
@@ -36,7 +36,7 @@ final class EncodedNode {
         }
     }
 
-    /// Makes the place an object, unless it is one.
+    /// Begins an object, unless one has begun.
     func becomeObject() {
         switch form {
         case .nothing: form = .object
@@ -45,14 +45,14 @@ final class EncodedNode {
         }
     }
 
-    /// A new place at the end of the array.
+    /// Appends an unwritten element to the array.
     func appendElement() -> EncodedNode {
         let node = EncodedNode()
         nodes.append(node)
         return node
     }
 
-    /// A new place for a member, in place of an earlier one of the same name.
+    /// Adds an unwritten member, replacing an earlier one of the same name.
     func addMember(_ name: String) -> EncodedNode {
         let node = EncodedNode()
         if let place = places[name] {
@@ -65,7 +65,7 @@ final class EncodedNode {
         return node
     }
 
-    /// The written value, with an empty object in each place left unwritten.
+    /// The written value; an unwritten node becomes an empty object.
     var json: JSONValue {
         switch form {
         case .nothing: .object(JSONObject())

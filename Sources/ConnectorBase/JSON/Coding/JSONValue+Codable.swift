@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONValue: Codable {
-    /// Reads any value; with this package's decoder it costs nothing.
+    /// Reads any value; this package's decoder hands it over without conversion.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             self = decoder.value
@@ -26,7 +26,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value itself; with this package's encoder it costs nothing.
+    /// Writes the value; this package's encoder stores it without conversion.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? JSONValueEncoder {
             if case .number(let value) = self, !value.isFinite {
@@ -49,7 +49,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONObject: Codable {
-    /// Reads the members; in their order, if the decoder knows it.
+    /// Reads the members, in their order if the decoder preserves it.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             guard case .object(let object) = decoder.value else {

@@ -14,9 +14,9 @@ extension JSONValue {
     /// let order = try json.decode(as: Order.self)
     /// ```
     ///
-    /// Foundation's types get no special form: a `Date` becomes its seconds since 2001, a `Data` an array of numbers.
-    /// Give times as ``Timestamp`` and bytes as a string, or choose their form in `encode(to:)`. Members are in the
-    /// order in which the value writes them. An integer beyond `Int64` becomes a string of its digits, which
+    /// Foundation's types get no special treatment: a `Date` becomes its seconds since 2001, a `Data` an array of
+    /// numbers. Give times as ``Timestamp`` and bytes as a string, or choose their form in `encode(to:)`. Members are
+    /// in the order in which the value writes them. An integer beyond `Int64` becomes a string of its digits, which
     /// ``decode(as:)`` reads again; most readers would round it as a JSON number.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that JSON cannot express: a number
@@ -36,7 +36,7 @@ extension JSONValue {
     /// Decodes a Swift value.
     ///
     /// Numbers are exact: an integer that overflows its type is an error, and so is a fraction for an integer type.
-    /// Foundation's types are read as they write themselves: see ``init(encoding:)``.
+    /// Foundation's types are read in the form that they encode to: see ``init(encoding:)``.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` with the path to the value that does not fit the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> Value {
@@ -49,9 +49,9 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// Encodes a Swift value that has members: see ``JSONValue/init(encoding:)``.
+    /// Encodes a Swift value that becomes a JSON object: see ``JSONValue/init(encoding:)``.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid`, also for a value that is no object in JSON.
+    /// - Throws: A ``ConnectorError`` of code `invalid`, also for a value that does not become a JSON object.
     public init(encoding value: some Encodable) throws(ConnectorError) {
         let json = try JSONValue(encoding: value)
         guard case .object(let object) = json else {

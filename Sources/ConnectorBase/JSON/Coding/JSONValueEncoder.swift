@@ -21,7 +21,7 @@ struct JSONValueEncoder: Encoder {
         SingleValueEncoding(node: node, codingPath: codingPath)
     }
 
-    /// Lets a value write itself.
+    /// Encodes a value into the node.
     ///
     /// - Throws: An `EncodingError` for two forms in one place or nesting too deep to parse; otherwise the value's own
     ///   error.

@@ -21,7 +21,7 @@ struct PathKey: CodingKey {
     /// An element of an array.
     init(intValue: Int) { self.init(intValue) }
 
-    /// Where the value of a superclass stands.
+    /// The key under which a superclass is encoded.
     static let superclass = PathKey(stringValue: "super")
 }
 

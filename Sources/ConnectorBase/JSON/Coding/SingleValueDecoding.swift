@@ -54,7 +54,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
         switch decoder.value {
         case .number(let value): throw decoder.corrupted("\(value) is not a whole number of at most 64 bits")
         case .string(let digits):
-            // Beyond Int64 an integer is written as its digits: see SingleValueEncoding.
+            // SingleValueEncoding writes an integer beyond Int64 as a string of digits.
             if let value = UInt64(digits), value > Int64.max, let fitting = Value(exactly: value) { return fitting }
             fallthrough
         default: throw decoder.mismatch(Value.self, "an integer")

@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes and reads degrees.
+/// Formats and parses degrees.
 enum Degrees {
-    /// Seven decimals, as OpenStreetMap stores them; trailing zeros stay.
+    /// Formats with seven decimals, as OpenStreetMap stores them, including trailing zeros.
     static func text(_ degrees: Double) -> String {
         let scaled = Int64((degrees * 10_000_000).rounded())
         let magnitude = scaled.magnitude
@@ -12,7 +12,7 @@ enum Degrees {
         return "\(scaled < 0 ? "-" : "")\(magnitude / 10_000_000).\(zeros)\(fraction)"
     }
 
-    /// A finite number within `limit` of zero; `nil` for anything else.
+    /// Parses a number from `-limit` to `limit`; `nil` for anything else.
     static func parse(_ text: String?, limit: Double) -> Double? {
         guard let text = text?.trimmingBlanks(), let number = Double(text), number.magnitude <= limit else {
             return nil

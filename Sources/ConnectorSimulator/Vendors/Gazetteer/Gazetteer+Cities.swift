@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Gazetteer {
-    /// Cities with their limits.
+    /// Cities with their bounding boxes.
     static let cities: [GazetteerPlace] = [
         place(
             "relation",

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Gazetteer {
-    /// Well-known spots and cities on several continents.
+    /// Well-known landmarks and cities on several continents.
     static let places: [GazetteerPlace] = landmarks + cities
 
-    /// Puts a place together from one row of the lists.
+    /// Creates a place from one row of the lists.
     static func place(
         _ osmType: String,
         _ osmID: Int64,

@@ -1,11 +1,11 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places that the simulated geocoders know, and how they are found.
+/// The places that the simulated geocoders know, with the search for them.
 ///
 /// Coordinates, addresses and numbers are those of OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0.
 enum Gazetteer {
-    /// Finds places by free text: each of its words must occur, and one of them in more than the surroundings.
+    /// Finds places by free text: each word must occur, at least one of them in the name, street or postcode.
     ///
     /// - Parameters:
     ///   - text: words in any order; case, accents and punctuation do not count.
@@ -29,7 +29,7 @@ enum Gazetteer {
         return ranked.sorted { ($0.score, $1.place.osm.id) > ($1.score, $0.place.osm.id) }.map(\.place)
     }
 
-    /// Finds places by parts of their address; a part that is given must match.
+    /// Finds places by parts of their address, all of which must match.
     static func search(structured parts: [(keys: [String], text: String)]) -> [GazetteerPlace] {
         let wanted = parts.map { ($0.keys, SearchText.words(of: $0.text)) }.filter { !$0.1.isEmpty }
         guard !wanted.isEmpty else { return [] }
@@ -46,7 +46,7 @@ enum Gazetteer {
         return found.filter { !isCity || $0.isArea }.sorted { $0.importance > $1.importance }
     }
 
-    /// Places by distance, nearest first: spots within `radius` metres, then areas that contain the coordinate.
+    /// Finds the places at a coordinate, nearest first: landmarks within `radius` metres, then areas that contain it.
     static func reverse(latitude: Double, longitude: Double, radius: Double, onlyAreas: Bool = false)
         -> [GazetteerPlace]
     {
@@ -62,7 +62,7 @@ enum Gazetteer {
         return near + around
     }
 
-    /// Finds a place by OpenStreetMap's type, of which the first letter is enough, and number.
+    /// Finds a place by the first letter of its OpenStreetMap type, and its number.
     static func lookup(type: Character, id: Int64) -> GazetteerPlace? {
         places.first { $0.osm.id == id && $0.osm.type.first == Character(type.lowercased()) }
     }

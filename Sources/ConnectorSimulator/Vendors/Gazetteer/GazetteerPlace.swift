@@ -3,19 +3,19 @@
 
 /// A real place that the simulated geocoders know.
 struct GazetteerPlace: Sendable {
-    /// How large a place is.
+    /// The extent of a place.
     enum Extent: Sendable {
-        /// A building or a spot.
+        /// A building or landmark.
         case point
-        /// A city with its limits: south, north, west, east.
+        /// A city with its bounding box, in degrees.
         case area(south: Double, north: Double, west: Double, east: Double)
     }
 
     /// A part of the address, from the most specific to the least.
     struct Part: Sendable {
-        /// Nominatim's key, for instance `house_number`.
+        /// Nominatim's key, for example `house_number`.
         var key: String
-        /// Its value.
+        /// The part's text.
         var value: String
     }
 
@@ -25,17 +25,17 @@ struct GazetteerPlace: Sendable {
     var latitude: Double
     /// Degrees in WGS 84.
     var longitude: Double
-    /// In English or, where there is none, in the local language.
+    /// The name in English or, if there is none, in the local language.
     var name: String
-    /// Other names it is searched by.
+    /// Other names by which a search finds it.
     var aliases: [String]
-    /// OpenStreetMap's key and value, for instance `tourism` and `attraction`.
+    /// OpenStreetMap's key and value, for example `tourism` and `attraction`.
     var tag: (key: String, value: String)
-    /// How well known it is, from 0 to 1.
+    /// Nominatim's importance, from 0 to 1.
     var importance: Double
-    /// Its limits.
+    /// The place's extent.
     var extent: Extent
-    /// Without the name of the place itself.
+    /// The address, without the name of the place.
     var address: [Part]
 
     /// One part of the address.
@@ -43,12 +43,12 @@ struct GazetteerPlace: Sendable {
         address.first { $0.key == key }?.value
     }
 
-    /// Whether it is a city, as opposed to something in one.
+    /// Whether the place is a city, rather than a landmark.
     var isArea: Bool {
         if case .area = extent { true } else { false }
     }
 
-    /// South, north, west, east; a spot is given a small box.
+    /// The bounding box in degrees; a landmark gets a small one.
     var box: (south: Double, north: Double, west: Double, east: Double) {
         switch extent {
         case .area(let south, let north, let west, let east): (south, north, west, east)
@@ -56,21 +56,21 @@ struct GazetteerPlace: Sendable {
         }
     }
 
-    /// Every part of the address with the place's own name in front, as Nominatim lists them.
+    /// The parts of the address, preceded by the place's name, as Nominatim lists them.
     var details: [Part] {
         isArea ? address : [Part(key: tag.key, value: name)] + address
     }
 
-    /// One line with everything, as Nominatim writes it; what would stand there twice in a row is written once.
+    /// The full address in one line, as Nominatim formats it, without consecutive repetitions.
     var displayName: String {
         let values = details.filter { $0.key != "ISO3166-2-lvl4" && $0.key != "country_code" }.map(\.value)
         let distinct = values.enumerated().filter { $0.offset == 0 || values[$0.offset - 1] != $0.element }
         return distinct.map(\.element).joined(separator: ", ")
     }
 
-    /// A number that stands for it in this gazetteer's answers.
+    /// The place's id in this gazetteer's answers.
     var placeID: Int64 { 100_000_000 + osm.id % 97_000_000 }
 
-    /// The city it is, or lies in.
+    /// The name of the city that the place is or is in.
     var city: String? { self["city"] ?? self["town"] }
 }

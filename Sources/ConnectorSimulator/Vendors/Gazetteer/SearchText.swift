@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text as it is compared in a search.
+/// Normalises text for searches.
 enum SearchText {
     /// The words of a text in lower case, without accents and punctuation.
     static func words(of text: String) -> [String] {
@@ -19,7 +19,7 @@ enum SearchText {
         return words
     }
 
-    /// Tells whether a word occurs, or on demand one that begins so.
+    /// Whether a word occurs; with `isPrefix`, also as the beginning of a word.
     static func contains(_ words: [String], _ word: String, isPrefix: Bool) -> Bool {
         words.contains { $0 == word || isPrefix && $0.hasPrefix(word) }
     }

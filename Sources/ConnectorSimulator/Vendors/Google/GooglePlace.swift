@@ -3,18 +3,18 @@
 
 internal import ConnectorBase
 
-/// A place as Google describes it.
+/// A place in Google's format.
 struct GooglePlace {
-    /// Where it comes from.
+    /// The place of the gazetteer.
     let place: GazetteerPlace
 
-    /// A name that stands for it, of the length and look Google's have.
+    /// A place id with the length and alphabet of Google's.
     var placeID: String {
         let text = "ChIJ" + Base64.encode(Array("\(place.osm.type)/\(place.osm.id)/simulated".utf8))
         return String(text.replacing("+", with: "-").replacing("/", with: "_").prefix(27))
     }
 
-    /// One result.
+    /// The JSON of one result.
     var json: JSONValue {
         let box = place.box
         let viewport: JSONValue = [
@@ -36,7 +36,7 @@ struct GooglePlace {
         ]
     }
 
-    /// The parts of the address under Google's types, the most specific first.
+    /// The parts of the address with Google's types, most specific first.
     private var components: [JSONValue] {
         let types: [(key: String, types: [String])] = [
             ("house_number", ["street_number"]),
@@ -58,7 +58,7 @@ struct GooglePlace {
         }
     }
 
-    /// The code of a country or, where people use it, of a state.
+    /// The code of a country or, where addresses use it, of a state.
     private func shortName(of key: String) -> String? {
         switch key {
         case "country": place["country_code"]?.uppercased()
@@ -67,12 +67,12 @@ struct GooglePlace {
         }
     }
 
-    /// Whether an address names the state by its code.
+    /// Whether addresses in the country use state codes.
     private var usesStateCodes: Bool {
         ["us", "au"].contains(place["country_code"] ?? "")
     }
 
-    /// The address as it is written in its country.
+    /// The address in the format of its country.
     private var formattedAddress: String {
         let country = ["United States": "USA", "United Kingdom": "UK"]
         let code = place["country_code"] ?? ""

@@ -6,9 +6,9 @@ internal import ConnectorHTTPServer
 
 /// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
 ///
-/// The body's `status` tells success from failure; a wrong key is `REQUEST_DENIED` under HTTP 200, a request without
-/// anything to look for `INVALID_REQUEST` under 400. A fault with `code=OVER_QUERY_LIMIT` shows that status. Source:
-/// Google's documentation and its client libraries.
+/// The body's `status` distinguishes success from failure: a wrong key is `REQUEST_DENIED` with HTTP 200, a request
+/// without a search term is `INVALID_REQUEST` with 400. A fault with `code=OVER_QUERY_LIMIT` returns that status.
+/// Source: Google's documentation and its client libraries.
 package struct GoogleVendor: Vendor {
     package static let name = "google"
     package static let demoCredentials = ["key": "AIza-demo-key"]
@@ -46,7 +46,7 @@ package struct GoogleVendor: Vendor {
         return search(query["address"] ?? "", components)
     }
 
-    /// Places by address, narrowed by components.
+    /// Finds places by address, filtered by components.
     private func search(_ address: String, _ components: [(name: String, value: String)]) -> HTTPResponse {
         let keys = [
             "country": ["country", "country_code"], "postal_code": ["postcode"], "route": ["road"],
@@ -63,7 +63,7 @@ package struct GoogleVendor: Vendor {
         return answer(matching)
     }
 
-    /// Places at a coordinate.
+    /// Finds places at a coordinate.
     private func reverse(_ text: String) -> HTTPResponse {
         let parts = text.split(separator: ",").map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
@@ -74,7 +74,7 @@ package struct GoogleVendor: Vendor {
         return answer(Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: 500))
     }
 
-    /// Reads `country:DE|postal_code:10117`; `nil` when it is not written so.
+    /// Parses `country:DE|postal_code:10117`; `nil` if malformed.
     private static func components(_ text: String?) -> [(name: String, value: String)]? {
         var components: [(name: String, value: String)] = []
         for part in text?.split(separator: "|") ?? [] {
@@ -94,7 +94,7 @@ package struct GoogleVendor: Vendor {
         )
     }
 
-    /// A status without results.
+    /// The answer with a status and no results.
     private func answer(_ status: String, httpStatus: Int = 200, message: String? = nil) -> HTTPResponse {
         var document = JSONObject()
         if let message { document["error_message"] = .string(message) }

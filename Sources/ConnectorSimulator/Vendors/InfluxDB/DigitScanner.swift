@@ -24,7 +24,7 @@ struct DigitScanner {
         return prefix.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// Reads one or more digits behind a decimal point and scales them to `digits` places.
+    /// Reads one or more digits after a decimal point, and scales them to `digits` places.
     mutating func fraction(digits: Int) -> Int? {
         let prefix = rest.prefix(while: \.isDigit)
         guard !prefix.isEmpty else { return nil }

@@ -5,11 +5,11 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// InfluxDB 1.x: line protocol in at `/write`, InfluxQL out at `/query`, `/ping`.
+/// InfluxDB 1.x: `/write` with the line protocol, `/query` with InfluxQL, and `/ping`.
 ///
-/// The databases named by the accepted credentials exist from the start. Credentials are asked for only when some are
-/// configured with a user name, as a real server asks only with `auth-enabled`. What was written can be queried with
-/// the part of InfluxQL that a person tries first. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
+/// The databases named by the accepted credentials exist from the start. Credentials are required only if some are
+/// configured with a user name, like on a real server with `auth-enabled`. Written points can be queried with the most
+/// common parts of InfluxQL. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
 package final class InfluxDBVendor: Vendor {
     package static let name = "influxdb"
     package static let demoCredentials = ["database": "demo"]
@@ -46,10 +46,10 @@ package final class InfluxDBVendor: Vendor {
         return response
     }
 
-    /// The version this server says it is.
+    /// The version that this server reports.
     private static let version = "1.8.10"
 
-    /// Answers a ping, on request with the version.
+    /// Answers a ping; with `verbose`, includes the version.
     private func ping(_ request: SimulatedRequest) -> HTTPResponse {
         guard let verbose = request.query["verbose"], verbose != "", verbose != "0", verbose != "false" else {
             return HTTPResponse(status: 204)
@@ -57,7 +57,7 @@ package final class InfluxDBVendor: Vendor {
         return HTTPResponse(json: ["version": .string(Self.version)])
     }
 
-    /// Refuses wrong credentials, or missing ones where some are configured.
+    /// The answer to wrong or missing credentials; `nil` if they are valid or not required.
     private func refusal(of request: SimulatedRequest) -> HTTPResponse? {
         guard credentials.requires("username") else { return nil }
         let form = parameters(of: request)
@@ -74,14 +74,14 @@ package final class InfluxDBVendor: Vendor {
         return nil
     }
 
-    /// The answer of a server with authentication to unknown users.
+    /// The answer to an unknown user.
     private func unauthorized(_ message: String) -> HTTPResponse {
         var response = failure(status: 401, message: message)
         response.headers["WWW-Authenticate"] = "Basic realm=\"InfluxDB\""
         return response
     }
 
-    /// A look-up in the query, then in a form body.
+    /// Returns a function that looks up a parameter in the query, then in a form body.
     private func parameters(of request: SimulatedRequest) -> (String) -> String? {
         let isForm = request.mediaType == "application/x-www-form-urlencoded" && request.components == ["query"]
         let form = isForm ? QueryItems(parsing: request.text) : QueryItems(parsing: "")
@@ -89,7 +89,7 @@ package final class InfluxDBVendor: Vendor {
         return { query[$0] ?? form[$0] }
     }
 
-    /// Stores points; good lines are stored even when others are refused.
+    /// Stores points; valid lines are stored even if others are rejected.
     private func write(_ request: SimulatedRequest) -> HTTPResponse {
         guard let name = request.query["db"], !name.isEmpty else {
             return failure(status: 400, message: "database is required")

@@ -5,19 +5,19 @@
 struct InfluxDatabase: Sendable {
     /// The name of its retention policy, the only one.
     static let retentionPolicy = "autogen"
-    /// The most points kept; InfluxDB has a limit of its own on what it holds in memory.
+    /// The most points kept; InfluxDB also limits its memory.
     static let capacity = 200_000
 
     /// The points of each measurement, ordered by time.
     private(set) var measurements: [String: [InfluxPoint]] = [:]
-    /// The kind each field of each measurement has.
+    /// The type of each field of each measurement.
     private(set) var kinds: [String: [String: InfluxPoint.FieldKind]] = [:]
-    /// How many points there are.
+    /// The number of points.
     private var count = 0
 
     /// Adds a point, or merges its fields into the one of the same series and time.
     ///
-    /// - Returns: why it was dropped, in the server's words; `nil` when it was not.
+    /// - Returns: the reason that the point was dropped, in the server's words; `nil` if it was stored.
     mutating func insert(_ point: InfluxPoint) -> String? {
         var known = kinds[point.measurement] ?? [:]
         for (name, field) in point.fields.sorted(by: { $0.key < $1.key }) {
@@ -45,7 +45,7 @@ struct InfluxDatabase: Sendable {
         return nil
     }
 
-    /// Forgets a measurement.
+    /// Removes a measurement.
     mutating func drop(_ measurement: String) {
         count -= measurements.removeValue(forKey: measurement)?.count ?? 0
         kinds[measurement] = nil

@@ -3,9 +3,9 @@
 
 internal import ConnectorBase
 
-/// One point of a series: what was measured, when, and by whom.
+/// One point of a series.
 struct InfluxPoint: Sendable {
-    /// What kind of value a field holds; a measurement's field keeps the first kind it was written with.
+    /// The type of a field; a measurement's field keeps the type of its first value.
     enum FieldKind: String, Sendable {
         case float
         case integer
@@ -13,7 +13,7 @@ struct InfluxPoint: Sendable {
         case boolean
     }
 
-    /// A field's value and its kind, which JSON does not tell apart for `1` and `1i`.
+    /// A field's value and its type, because JSON does not distinguish `1` from `1i`.
     struct Field: Sendable {
         var kind: FieldKind
         var value: JSONValue
@@ -25,12 +25,12 @@ struct InfluxPoint: Sendable {
     let tags: [String: String]
     /// The tags in order of their keys, so that equal series compare equal.
     let series: String
-    /// At least one.
+    /// The fields by name, at least one.
     var fields: [String: Field]
-    /// Nanoseconds since the epoch; `nil` until it is stamped on arrival.
+    /// Nanoseconds since 1970; `nil` until the time of arrival is set.
     var time: Int64?
 
-    /// Names a point of a series.
+    /// Creates a point.
     init(measurement: String, tags: [String: String], fields: [String: Field], time: Int64?) {
         self.measurement = measurement
         self.tags = tags

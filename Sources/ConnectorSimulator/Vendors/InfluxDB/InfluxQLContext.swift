@@ -3,16 +3,16 @@
 
 internal import ConnectorBase
 
-/// Runs statements on the databases, in the circumstances of one request.
+/// Runs the statements of one request on the databases.
 struct InfluxQLContext {
     /// The database of statements that name none.
     let database: String
-    /// How times are written: `nil` for RFC 3339, else nanoseconds in one unit.
+    /// The unit of times in answers, in nanoseconds; `nil` for RFC 3339.
     let epoch: Int64?
-    /// Whether the request came by `GET`, which should not change anything.
+    /// Whether the request is a `GET`, which should not change anything.
     let isReadOnly: Bool
 
-    /// Runs each statement; after one that fails the rest is not run.
+    /// Runs the statements in order; stops after the first failure.
     func run(_ statements: [InfluxQLStatement], on databases: inout [String: InfluxDatabase]) -> [JSONValue] {
         var results: [JSONValue] = []
         for (index, statement) in statements.enumerated() {
@@ -68,12 +68,12 @@ struct InfluxQLContext {
         return known
     }
 
-    /// The server's words for a database it does not have.
+    /// The server's message for an unknown database.
     private func missing(_ name: String) -> Refusal {
         Refusal(message: "database not found: \(name)")
     }
 
-    /// Answers the statements about what is stored.
+    /// Runs a `SHOW` statement.
     private func show(_ statement: InfluxQLStatement, in database: InfluxDatabase) -> [JSONValue] {
         let all = database.measurements.keys.sorted()
         switch statement {

@@ -3,21 +3,21 @@
 
 internal import ConnectorBase
 
-/// Reads statements from their words.
+/// Parses statements from tokens.
 struct InfluxQLParser {
     /// The most parentheses within each other.
     private static let depthLimit = 32
 
-    /// Every word of the query.
+    /// The tokens of the query.
     private let tokens: [InfluxQLToken]
     /// Values for `$name`, from the request's `params`.
     private let parameters: JSONObject
-    /// What `now()` is, in nanoseconds since 1970.
+    /// The value of `now()`, in nanoseconds since 1970.
     private let now: Int64
-    /// The next word.
+    /// The index of the next token.
     private var position = 0
 
-    /// Reads all statements of `query`, which semicolons separate.
+    /// Parses all statements of `query`, separated by semicolons.
     static func parse(
         _ query: String,
         parameters: JSONObject,
@@ -62,7 +62,7 @@ struct InfluxQLParser {
         throw unexpected("SELECT, DELETE, SHOW, CREATE, DROP, EXPLAIN, GRANT, REVOKE, ALTER, SET, KILL")
     }
 
-    /// Reads what follows `SHOW`.
+    /// Reads the rest of a `SHOW` statement.
     private mutating func show() throws(Refusal) -> InfluxQLStatement {
         let first = try name().uppercased()
         switch first {
@@ -85,13 +85,13 @@ struct InfluxQLParser {
         }
     }
 
-    /// Reads `ON database` and `FROM measurement`; the database of the request counts anyway.
+    /// Reads `ON database` and `FROM measurement`; the database is ignored in favour of the request's.
     private mutating func source() throws(Refusal) -> String? {
         if skip("ON") { _ = try name() }
         return skip("FROM") ? try name() : nil
     }
 
-    /// Reads what follows `SELECT`.
+    /// Reads the rest of a `SELECT` statement.
     private mutating func selection() throws(Refusal) -> InfluxQLStatement.Selection {
         var selection = InfluxQLStatement.Selection()
         repeat { selection.columns.append(try column()) } while skip(symbol: ",")
@@ -126,7 +126,7 @@ struct InfluxQLParser {
         }
     }
 
-    /// Reads `*`, a name or `function(name)`, and perhaps `AS name`.
+    /// Reads `*`, a name or `function(name)`, optionally with `AS name`.
     private mutating func column() throws(Refusal) -> InfluxQLStatement.Column {
         if skip(symbol: "*") { return .all }
         let name = try name()
@@ -140,7 +140,7 @@ struct InfluxQLParser {
         return .aggregate(function, argument, alias: skip("AS") ? try self.name() : nil)
     }
 
-    /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`; the last part counts.
+    /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`, and returns the last part.
     private mutating func measurement() throws(Refusal) -> String {
         var measurement = try name()
         while skip(symbol: ".") {
@@ -149,7 +149,7 @@ struct InfluxQLParser {
         return measurement
     }
 
-    /// Reads one comparison; those of `time` narrow the range.
+    /// Reads one comparison; a comparison of `time` narrows the range.
     private mutating func condition(
         into selection: inout InfluxQLStatement.Selection,
         depth: Int = 0
@@ -183,17 +183,17 @@ struct InfluxQLParser {
 }
 
 extension InfluxQLParser {
-    /// The next word, if there is one.
+    /// The next token, if there is one.
     private var next: InfluxQLToken? { position < tokens.count ? tokens[position] : nil }
 
-    /// Reads a keyword, in any case, if it is next.
+    /// Consumes a keyword, in any case, if it is next.
     private mutating func skip(_ keyword: String) -> Bool {
         guard case .word(let word)? = next, word.uppercased() == keyword else { return false }
         position += 1
         return true
     }
 
-    /// Reads an operator if it is next.
+    /// Consumes an operator if it is next.
     private mutating func skip(symbol: String) -> Bool {
         guard next == .symbol(symbol) else { return false }
         position += 1
@@ -286,19 +286,19 @@ extension InfluxQLParser {
         return duration
     }
 
-    /// Skips what this server does not need of a statement.
+    /// Skips the rest of a statement that this server ignores.
     private mutating func ignoreRest() -> InfluxQLStatement {
         while let token = next, token != .symbol(";") { position += 1 }
         return .ignored
     }
 
-    /// Ends a statement whose remaining clauses are not needed.
+    /// Finishes a statement, and skips its remaining clauses.
     private mutating func finish(_ statement: InfluxQLStatement) -> InfluxQLStatement {
         _ = ignoreRest()
         return statement
     }
 
-    /// The server's words for a word that does not belong there.
+    /// The server's message for an unexpected token.
     private func unexpected(_ expected: String) -> Refusal {
         let found =
             switch next {

@@ -3,14 +3,14 @@
 
 internal import ConnectorBase
 
-/// Answers `SELECT` from the points of one measurement.
+/// Evaluates a `SELECT` on the points of one measurement.
 struct InfluxQLSelect {
-    /// What to answer.
+    /// The parsed statement.
     let selection: InfluxQLStatement.Selection
-    /// How times are written: `nil` for RFC 3339, else nanoseconds in one unit.
+    /// The unit of times in answers, in nanoseconds; `nil` for RFC 3339.
     let epoch: Int64?
 
-    /// A column of the answer and how it is read from a point.
+    /// A column of the answer, and the field or tag it is read from.
     private struct Output {
         var name: String
         var source: String
@@ -43,7 +43,7 @@ struct InfluxQLSelect {
         return series
     }
 
-    /// Tells whether a point is in the range and meets every condition.
+    /// Whether a point is in the range and meets every condition.
     private func matches(_ point: InfluxPoint) -> Bool {
         let time = point.time ?? 0
         guard time >= selection.earliest, time <= selection.latest else { return false }
@@ -53,7 +53,7 @@ struct InfluxQLSelect {
         }
     }
 
-    /// Compares as InfluxQL does: a tag that is absent equals the empty text, values of different kinds never match.
+    /// Compares like InfluxQL: an absent tag equals the empty string, values of different types never match.
     private static func compare(_ value: JSONValue?, _ comparison: String, _ other: JSONValue) -> Bool {
         if let number = value?.number, let limit = other.number {
             switch comparison {
@@ -86,7 +86,7 @@ struct InfluxQLSelect {
         }
     }
 
-    /// One row for each point that has a selected field; tags alone make no row.
+    /// One row for each point that has a selected field; tags alone yield no row.
     private func rows(_ points: [InfluxPoint], outputs: [Output]) -> (columns: [String], rows: [JSONValue]) {
         let selected = points.filter { point in outputs.contains { point.fields[$0.source] != nil } }
         let ordered = selection.isDescending ? selected.reversed() : selected
@@ -134,10 +134,10 @@ struct InfluxQLSelect {
         }
     }
 
-    /// A time as the request wants it.
+    /// Formats a time in the unit of the request.
     private func write(_ time: Int64) -> JSONValue {
         guard let epoch else { return .string(InfluxQLTime.rfc3339(time)) }
-        // Rounded down, also before 1970.
+        // Round down, also before 1970.
         return .integer(time / epoch - (time % epoch < 0 ? 1 : 0))
     }
 }

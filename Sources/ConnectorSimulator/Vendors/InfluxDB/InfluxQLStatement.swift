@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// The part of InfluxQL that is served here.
+/// A statement of the supported subset of InfluxQL.
 enum InfluxQLStatement: Sendable {
-    /// What is selected of each point.
+    /// A selected column.
     enum Column: Sendable {
         /// Every field and tag.
         case all
-        /// One field or tag, under its own name or another.
+        /// One field or tag, optionally with an alias.
         case field(String, alias: String?)
         /// `count`, `sum`, `mean`, `min`, `max`, `first` or `last` of one field, or of all.
         case aggregate(String, String, alias: String?)
@@ -49,10 +49,10 @@ enum InfluxQLStatement: Sendable {
     case createDatabase(String)
     case dropDatabase(String)
     case dropMeasurement(String)
-    /// Understood and without effect here, such as those about users.
+    /// Accepted without effect, such as statements about users.
     case ignored
 
-    /// Whether it changes something, which InfluxDB asks to be sent by `POST`.
+    /// Whether the statement changes data, which InfluxDB requires to be sent by `POST`.
     var isWrite: Bool {
         switch self {
         case .createDatabase, .dropDatabase, .dropMeasurement, .ignored: true

@@ -31,7 +31,7 @@ enum InfluxQLTime {
         return Int64(time.seconds - offset) * 1_000_000_000 + Int64(time.nanosecond)
     }
 
-    /// RFC 3339 with as many digits of a second as the moment has: `2026-01-02T03:04:05.6789Z`.
+    /// RFC 3339 with as many fractional digits as needed: `2026-01-02T03:04:05.6789Z`.
     static func rfc3339(_ nanoseconds: Int64) -> String {
         let time = CalendarTime(nanoseconds: nanoseconds)
         var fraction = padded(time.nanosecond, 9)
@@ -41,7 +41,7 @@ enum InfluxQLTime {
             + "\(fraction.isEmpty ? "" : "." + fraction)Z"
     }
 
-    /// A number with zeros in front, `width` digits at least.
+    /// A number with leading zeros, at least `width` digits.
     private static func padded(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits

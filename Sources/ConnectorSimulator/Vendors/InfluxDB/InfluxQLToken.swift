@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One word of an InfluxQL statement.
+/// One token of an InfluxQL statement.
 enum InfluxQLToken: Sendable, Equatable {
     /// A bare word: a keyword, a name, or a number with or without a unit, such as `7d`.
     case word(String)
@@ -12,7 +12,7 @@ enum InfluxQLToken: Sendable, Equatable {
     /// An operator or punctuation, such as `>=`, `*` or `,`.
     case symbol(String)
 
-    /// Splits a query into words; `nil` when a quote is not closed.
+    /// Splits a query into tokens; `nil` if a quote is not closed.
     static func tokens(of query: String) -> [InfluxQLToken]? {
         var tokens: [InfluxQLToken] = []
         var rest = Substring(query)
@@ -37,12 +37,12 @@ enum InfluxQLToken: Sendable, Equatable {
         return tokens
     }
 
-    /// What a name, a keyword or a number consists of.
+    /// Whether a character may be part of a bare word.
     private static func isWord(_ character: Character) -> Bool {
         character.isLetter || character.isNumber || character == "_" || character == "$"
     }
 
-    /// Reads up to the closing quote; a backslash takes the meaning from the next character.
+    /// Reads up to the closing quote; a backslash escapes the next character.
     private static func quoted(_ rest: inout Substring, by quote: Character) -> String? {
         rest = rest.dropFirst()
         var text = ""

@@ -3,18 +3,18 @@
 
 internal import ConnectorBase
 
-/// Reads InfluxDB's line protocol: `measurement,tag=value field=1,other="text" 1465839830100400200`.
+/// Parses InfluxDB's line protocol: `measurement,tag=value field=1,other="text" 1465839830100400200`.
 ///
 /// Source: the line protocol reference of InfluxDB 1.8; messages as its server writes them.
 struct LineProtocol {
     /// The line being read.
     private let line: Substring
-    /// The part of it that is still to be read.
+    /// The unread rest of the line.
     private var rest: Substring
     /// Nanoseconds in one unit of a timestamp.
     private let unit: Int64
 
-    /// Reads every line of a body; comments and empty lines are skipped.
+    /// Parses every line of a body; skips comments and empty lines.
     ///
     /// - Parameter precision: `n`, `u`, `ms`, `s`, `m`, `h`; anything else counts as nanoseconds.
     static func parse(_ text: String, precision: String?) -> (points: [InfluxPoint], failures: [Refusal]) {
@@ -31,7 +31,7 @@ struct LineProtocol {
         return (points, failures)
     }
 
-    /// Splits at line ends outside of quotes; a string field may span lines.
+    /// Splits at line ends outside quotes, because a string field may span lines.
     private static func lines(of text: String) -> [Substring] {
         var lines: [Substring] = []
         var start = text.startIndex
@@ -145,7 +145,7 @@ struct LineProtocol {
         return time
     }
 
-    /// Reads a name up to one of `ends`; a backslash takes the meaning from a comma, a blank and an equals sign.
+    /// Reads a name up to one of `ends`; a backslash escapes a comma, a space and an equals sign.
     private mutating func token(until ends: Set<Character>) -> String {
         var token = ""
         while let character = rest.first, !ends.contains(character) {

@@ -6,12 +6,12 @@ internal import ConnectorHTTPServer
 
 /// The body of a request about an object.
 struct KintoBody {
-    /// Its fields; `nil` when they are not mentioned.
+    /// The object's fields; `nil` if absent.
     var data: JSONObject?
-    /// Who may do what with it; `nil` when that is not mentioned.
+    /// The object's permissions; `nil` if absent.
     var permissions: JSONObject?
 
-    /// Reads `{"data": …, "permissions": …}`; an empty body mentions neither.
+    /// Parses `{"data": …, "permissions": …}`; an empty body has neither.
     init(_ request: SimulatedRequest) throws(KintoFailure) {
         guard !request.body.isEmpty else { return }
         let types =
@@ -26,7 +26,7 @@ struct KintoBody {
         permissions = try Self.object(body, "permissions")
     }
 
-    /// A member that must be an object if it is there.
+    /// An optional member, which must be an object.
     private static func object(_ body: JSONValue, _ name: String) throws(KintoFailure) -> JSONObject? {
         guard let value = body[name] else { return nil }
         guard let object = value.object else {
@@ -36,7 +36,7 @@ struct KintoBody {
         return object
     }
 
-    /// The body as a JSON object, in one of the media types.
+    /// The body as a JSON object; throws unless its media type is one of `types`.
     static func json(of request: SimulatedRequest, types: [String]) throws(KintoFailure) -> JSONValue {
         guard let type = request.mediaType, types.contains(type) else {
             let list = types.map { "'\($0)'" }.joined(separator: ", ")

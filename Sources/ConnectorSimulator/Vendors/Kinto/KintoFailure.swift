@@ -3,20 +3,20 @@
 
 internal import ConnectorBase
 
-/// A refusal of Kinto; the numbers are those of its protocol.
+/// An error of Kinto, with the numbers of its protocol.
 struct KintoFailure: Error {
     /// The HTTP status.
     var status: Int
-    /// Kinto's own number.
+    /// Kinto's error number.
     var errno: Int64
-    /// In words; absent where Kinto gives none.
+    /// The message; `nil` if Kinto gives none.
     var message: String?
-    /// The details of the refusal.
+    /// The details of the error.
     var details: JSONValue?
-    /// Added to the answer.
+    /// Headers to add to the answer.
     var headers: HTTPFields = [:]
 
-    /// A parameter that is not what it should be.
+    /// An invalid parameter.
     static func invalid(_ message: String, location: String, name: String?, description: String? = nil) -> KintoFailure
     {
         let detail: JSONObject = [
@@ -42,18 +42,18 @@ struct KintoFailure: Error {
         KintoFailure(status: 403, errno: 121, message: "This user cannot access this resource.")
     }
 
-    /// An object that does not exist, or the parent of the one that was asked for.
+    /// A missing object, or a missing parent of the requested one.
     static func missing(_ id: String, _ resource: String, isParent: Bool = false) -> KintoFailure {
         let details: JSONValue = ["id": .string(id), "resource_name": .string(resource)]
         return KintoFailure(status: 404, errno: isParent ? 111 : 110, details: details)
     }
 
-    /// A path that nothing is served under.
+    /// An unknown path.
     static var unknownPath: KintoFailure {
         KintoFailure(status: 404, errno: 111, message: "The resource you are looking for could not be found.")
     }
 
-    /// A verb this path does not take.
+    /// A method that the path does not support.
     static func method(allowed: String) -> KintoFailure {
         KintoFailure(
             status: 405,
@@ -63,7 +63,7 @@ struct KintoFailure: Error {
         )
     }
 
-    /// A condition that does not hold.
+    /// A precondition that failed.
     static func modified(timestamp: Int64, existing: JSONObject?) -> KintoFailure {
         KintoFailure(
             status: 412,

@@ -3,9 +3,9 @@
 
 internal import ConnectorBase
 
-/// The order of JSON values in Kinto: null, text, number, boolean, array, object, and last what is absent.
+/// The order of JSON values in Kinto: null, string, number, boolean, array, object, and absent values last.
 enum KintoOrder {
-    /// Negative when `one` comes first, positive when `other` does, zero when neither; `nil` stands for absent.
+    /// Negative if `one` comes first, positive if `other` does, zero if they are equal; `nil` means absent.
     static func compare(_ one: JSONValue?, _ other: JSONValue?) -> Int {
         let ranks = (rank(of: one), rank(of: other))
         guard ranks.0 == ranks.1 else { return ranks.0 < ranks.1 ? -1 : 1 }
@@ -26,7 +26,7 @@ enum KintoOrder {
         }
     }
 
-    /// Where a kind of value stands among the others.
+    /// The position of a value's type in the order.
     private static func rank(of value: JSONValue?) -> Int {
         switch value {
         case .null?: 0

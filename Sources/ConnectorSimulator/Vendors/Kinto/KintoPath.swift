@@ -3,23 +3,23 @@
 
 internal import ConnectorBase
 
-/// What a path below `/v1` names: a list of objects, or one of them.
+/// A path below `/v1`, which names a list of objects or one of them.
 struct KintoPath {
-    /// The path of the list, with the `default` bucket replaced, for instance `/buckets/b/collections`.
+    /// The path of the list, with the `default` bucket replaced, for example `/buckets/b/collections`.
     var list: String
-    /// The object's id, when one is named.
+    /// The object's id; `nil` for a list.
     var id: String?
-    /// What the objects of the list are called in messages.
+    /// The name of the objects' type in messages.
     var resource: String
-    /// The ids above, outermost first: the bucket, then the collection.
+    /// The ids of the parents, outermost first: the bucket, then the collection.
     var parents: [String]
 
-    /// What each level of the tree is called in paths and in messages.
+    /// The names of each level of the tree in paths.
     private static let levels = [["buckets"], ["collections", "groups"], ["records"]]
 
-    /// Reads the components below `/v1`.
+    /// Parses the components below `/v1`; `nil` for an unknown path.
     ///
-    /// - Parameter defaultBucket: what stands for the bucket named `default`.
+    /// - Parameter defaultBucket: the id that replaces `default`.
     init?(_ components: [String], defaultBucket: String) {
         guard !components.isEmpty, components.count <= 6 else { return nil }
         var path = ""
@@ -43,10 +43,10 @@ struct KintoPath {
         parents = ids
     }
 
-    /// Where the object itself would be a parent: the paths of its lists begin so.
+    /// The path of an object, which is the prefix of the paths of its lists.
     func object(_ id: String) -> String { "\(list)/\(id)" }
 
-    /// Tells whether `id` may name an object: letters, digits, `-` and `_`, not beginning with the latter two.
+    /// Whether `id` is a valid id: letters, digits, `-` and `_`, starting with a letter or digit.
     static func isValid(_ id: String) -> Bool {
         guard let first = id.utf8.first, first.isLetterOrDigit else { return false }
         return id.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }

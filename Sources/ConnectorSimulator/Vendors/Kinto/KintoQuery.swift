@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The filters, order and page that a list is asked for with.
+/// The filters, order and page of a request for a list.
 struct KintoQuery {
     /// One condition on a field.
     private struct Filter {
@@ -18,25 +18,25 @@ struct KintoQuery {
         var isDescending: Bool
     }
 
-    /// All of them must hold.
+    /// The filters, all of which must match.
     private var filters: [Filter] = []
-    /// The first counts most.
+    /// The sort order, most significant field first.
     private var sorts: [Sort] = []
     /// The most objects in one answer.
     private var limit: Int?
-    /// The fields wanted of each object; `nil` for all.
+    /// The fields to return of each object; `nil` for all.
     private var fields: [String]?
-    /// Where the previous page ended.
+    /// The last object of the previous page.
     private var last: JSONObject?
-    /// Whether deleted objects are wanted too.
+    /// Whether to include deleted objects.
     private(set) var includesDeleted = false
 
-    /// Words in front of a field's name, longest first so that the right one is found.
+    /// The prefixes of field names, longest first, so that the longest one matches.
     private static let prefixes = [
         "contains_any_", "contains_", "exclude_", "like_", "min_", "max_", "not_", "has_", "in_", "lt_", "gt_",
     ]
 
-    /// Reads the query of a request.
+    /// Parses the query of a request.
     init(_ query: QueryItems) throws(KintoFailure) {
         for item in query.items {
             switch item.name {
@@ -108,7 +108,7 @@ struct KintoQuery {
         return (page.map { project($0) }, Base64.encode(JSONValue.object(token).utf8()))
     }
 
-    /// Whether one object comes before another; ties are broken by id, so that pages never overlap.
+    /// Whether one object precedes another; ties are broken by id, so that pages never overlap.
     private func precedes(_ one: JSONObject, _ other: JSONObject) -> Bool {
         for sort in sorts {
             let order = KintoOrder.compare(Self.value(of: sort.field, in: one), Self.value(of: sort.field, in: other))
@@ -117,14 +117,14 @@ struct KintoQuery {
         return KintoOrder.compare(one["id"], other["id"]) < 0
     }
 
-    /// The object with the wanted fields only.
+    /// The object reduced to the requested fields.
     private func project(_ object: JSONObject) -> JSONObject {
         guard let fields else { return object }
         let names = fields.map { $0.prefix { $0 != "." } } + ["id", "last_modified", "deleted"]
         return JSONObject(object.members.filter { names.contains(Substring($0.name)) }.map { ($0.name, $0.value) })
     }
 
-    /// Tells whether an object meets a condition.
+    /// Whether an object matches a filter.
     private static func matches(_ object: JSONObject, _ filter: Filter) -> Bool {
         let value = value(of: filter.field, in: object)
         let order = KintoOrder.compare(value, filter.value)
@@ -148,13 +148,13 @@ struct KintoQuery {
         }
     }
 
-    /// Equality in which `1` and `1.0` are the same.
+    /// Whether two values are equal; `1` equals `1.0`.
     private static func isSame(_ one: JSONValue?, _ other: JSONValue) -> Bool {
         if let left = one?.number, let right = other.number { return left == right }
         return one == other
     }
 
-    /// Matches a pattern in which `*` stands for anything; without one it may occur anywhere.
+    /// Matches a pattern in which `*` is a wildcard; a pattern without `*` may occur anywhere.
     private static func like(_ text: String, _ pattern: String) -> Bool {
         let pattern = pattern.lowercased()
         guard pattern.contains("*") else { return text.contains(pattern) }
@@ -176,7 +176,7 @@ struct KintoQuery {
         return value
     }
 
-    /// A value as Kinto reads it from a query: JSON where it is JSON, text otherwise.
+    /// Parses a value like Kinto does: as JSON if it is valid JSON, otherwise as a string.
     private static func native(_ text: some StringProtocol) -> JSONValue {
         (try? JSONValue(parsing: String(text))) ?? .string(String(text))
     }
@@ -188,7 +188,7 @@ struct KintoQuery {
                 ? Int64(text.dropFirst().dropLast()) : nil)
     }
 
-    /// What a token says about the previous page.
+    /// Decodes the token of a page.
     private static func token(_ text: String) throws(KintoFailure) -> JSONObject {
         guard let bytes = Base64.decode(text), let object = (try? JSONValue(parsing: bytes))?.object, !object.isEmpty
         else {
@@ -198,7 +198,7 @@ struct KintoQuery {
         return object
     }
 
-    /// A parameter that should be a number.
+    /// The error for a parameter that must be a number.
     private static func notANumber(_ item: QueryItems.Item) -> KintoFailure {
         let message = "\"\(item.value)\" is not a number"
         return .invalid(

@@ -5,12 +5,12 @@ internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 extension KintoResource {
-    /// When an object last changed.
+    /// When an object last changed, in milliseconds since 1970.
     static func timestamp(of object: KintoStore.Stored) -> Int64 {
         object.data["last_modified"]?.integer ?? 0
     }
 
-    /// 304 or 412 for a conditional read, `nil` when the answer is wanted.
+    /// The answer 304 to a conditional read, or a thrown 412; `nil` if the full answer is to be sent.
     func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> HTTPResponse? {
         if let known = try condition("If-None-Match"), known == .timestamp(timestamp) {
             var response = answer([:], timestamp)
@@ -24,9 +24,10 @@ extension KintoResource {
         return nil
     }
 
-    /// Refuses a change whose condition does not hold.
+    /// Throws if the precondition of a change fails.
     ///
-    /// - Parameter object: what would be changed; `nil` when there is nothing yet, then the list counts.
+    /// - Parameter object: the object to change; `nil` if it does not exist, in which case the list's timestamp is
+    ///   compared.
     mutating func checkUnmodified(_ object: KintoStore.Stored?) throws(KintoFailure) {
         let mayNotExist = try condition("If-None-Match") == .any
         if mayNotExist, let object { throw .modified(timestamp: Self.timestamp(of: object), existing: object.data) }
@@ -54,13 +55,13 @@ extension KintoResource {
         return .timestamp(timestamp)
     }
 
-    /// An object with its permissions and version.
+    /// The answer with an object, its permissions and its version.
     func answer(_ object: KintoStore.Stored) -> HTTPResponse {
         let body: JSONObject = ["permissions": .object(object.permissions), "data": .object(object.data)]
         return answer(.object(body), Self.timestamp(of: object))
     }
 
-    /// A document with its version.
+    /// The answer with a document and its version.
     func answer(_ document: JSONValue, _ timestamp: Int64) -> HTTPResponse {
         HTTPResponse(
             headers: [

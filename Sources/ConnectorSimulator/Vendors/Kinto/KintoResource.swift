@@ -12,10 +12,10 @@ struct KintoResource {
     let path: KintoPath
     /// The user who sent the request.
     let user: String
-    /// The stored objects, which the request may change.
+    /// The stored objects; the request may change them.
     var store: KintoStore
 
-    /// Answers the request, or throws the refusal.
+    /// Answers the request.
     mutating func respond() throws(KintoFailure) -> HTTPResponse {
         try checkParents()
         if let id = path.id {
@@ -35,7 +35,7 @@ struct KintoResource {
         }
     }
 
-    /// Refuses a path in a bucket or a collection that does not exist.
+    /// Throws if the path's bucket or collection does not exist.
     private func checkParents() throws(KintoFailure) {
         if let bucket = path.parents.first, store.object(bucket, in: "/buckets") == nil { throw .forbidden }
         guard path.parents.count == 2 else { return }
@@ -69,7 +69,7 @@ struct KintoResource {
         return response
     }
 
-    /// Adds an object; one whose id is taken is returned as it is.
+    /// Adds an object; if the id is taken, returns the existing object unchanged.
     private mutating func create() throws(KintoFailure) -> HTTPResponse {
         let body = try KintoBody(request)
         let id = body.data?["id"]?.string ?? Identifier.uuid()
@@ -84,7 +84,7 @@ struct KintoResource {
         return try save(body, id: id, existing: nil)
     }
 
-    /// Deletes what the filters select.
+    /// Deletes the objects that match the filters.
     private mutating func deleteList() throws(KintoFailure) -> HTTPResponse {
         let query = try KintoQuery(request.query)
         try checkUnmodified(nil)
@@ -113,7 +113,7 @@ struct KintoResource {
         return try save(try KintoBody(request), id: id, existing: existing)
     }
 
-    /// Changes the fields that are mentioned.
+    /// Changes the given fields.
     private mutating func patch(_ id: String) throws(KintoFailure) -> HTTPResponse {
         let existing = try existing(id)
         try checkUnmodified(existing)
@@ -147,7 +147,7 @@ struct KintoResource {
         return answer(["data": .object(tombstone)], tombstone["last_modified"]?.integer ?? 0)
     }
 
-    /// The object; throws if it does not exist. A missing bucket looks like a forbidden one.
+    /// The object; throws if it does not exist. A missing bucket is reported as forbidden.
     private func existing(_ id: String) throws(KintoFailure) -> KintoStore.Stored {
         guard let object = store.object(id, in: path.list) else {
             throw path.parents.isEmpty ? .forbidden : .missing(id, path.resource)
@@ -180,7 +180,7 @@ struct KintoResource {
         return response
     }
 
-    /// RFC 7396; `null` removes.
+    /// Applies a JSON merge patch (RFC 7396); `null` removes a member.
     private static func merge(_ patch: JSONObject, into target: JSONObject, depth: Int) -> JSONObject {
         var merged = target
         for member in patch.members {

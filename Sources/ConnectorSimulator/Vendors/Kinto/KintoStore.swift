@@ -3,9 +3,9 @@
 
 internal import ConnectorBase
 
-/// Everything a Kinto server holds, by the path of each list.
+/// The objects of a Kinto server, by the path of each list.
 struct KintoStore: Sendable {
-    /// An object and who may do what with it.
+    /// An object and its permissions.
     struct Stored: Sendable {
         var data: JSONObject
         var permissions: JSONObject
@@ -14,33 +14,33 @@ struct KintoStore: Sendable {
     /// The objects of one list.
     private struct List: Sendable {
         var objects: [String: Stored] = [:]
-        /// The remains of deleted objects, so that clients can synchronise.
+        /// Tombstones of deleted objects, by which clients synchronise deletions.
         var tombstones: [String: JSONObject] = [:]
-        /// When something last changed, in milliseconds; every change gets a later one.
+        /// When the list last changed, in milliseconds since 1970; strictly increasing.
         var timestamp: Int64 = 0
     }
 
     /// The most objects kept, tombstones included.
     private static let capacity = 100_000
-    /// By path, for instance `/buckets/b/collections`.
+    /// The lists by path, for example `/buckets/b/collections`.
     private var lists: [String: List] = [:]
-    /// How many objects and tombstones there are.
+    /// The number of objects and tombstones.
     private var count = 0
 
-    /// Whether another object would be one too many.
+    /// Whether the store has reached its capacity.
     var isFull: Bool { count >= Self.capacity }
 
     /// The object of a list.
     func object(_ id: String, in list: String) -> Stored? { lists[list]?.objects[id] }
 
-    /// The objects of a list, and on demand what remains of deleted ones, in no order.
+    /// The objects of a list and, if requested, the tombstones of deleted ones, in no order.
     func objects(in list: String, includingDeleted: Bool = false) -> [JSONObject] {
         guard let list = lists[list] else { return [] }
         let objects = list.objects.values.map(\.data)
         return includingDeleted ? objects + list.tombstones.values : objects
     }
 
-    /// When a list last changed; a list nobody asked for before begins now.
+    /// When a list last changed; for a list that was never accessed, `now`.
     mutating func timestamp(of list: String, now: Timestamp) -> Int64 {
         if let timestamp = lists[list]?.timestamp, timestamp > 0 { return timestamp }
         lists[list, default: List()].timestamp = now.milliseconds
@@ -68,7 +68,7 @@ struct KintoStore: Sendable {
         return stored
     }
 
-    /// Replaces an object by a tombstone, which it returns, and forgets everything below the object.
+    /// Replaces an object by a tombstone, which it returns, and removes everything below the object.
     mutating func delete(_ id: String, in list: String, now: Timestamp) -> JSONObject {
         if lists[list]?.objects.removeValue(forKey: id) != nil { count -= 1 }
         let tombstone: JSONObject = [
@@ -82,10 +82,10 @@ struct KintoStore: Sendable {
         return tombstone
     }
 
-    /// Moves a list's clock forward and returns the new time.
+    /// Advances a list's timestamp, and returns it.
     private mutating func advance(_ list: String, to wanted: Int64, now: Timestamp) -> Int64 {
         let current = lists[list]?.timestamp ?? 0
-        // A client may set a time ahead, but not so far that there is none after it.
+        // A client may set a future time, but at most a day ahead, so that later timestamps remain.
         let latest = min(max(wanted, now.milliseconds), now.milliseconds + 86_400_000)
         let next = max(current + 1, latest)
         lists[list, default: List()].timestamp = next

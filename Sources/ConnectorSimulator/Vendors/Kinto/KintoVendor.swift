@@ -8,8 +8,8 @@ internal import Synchronization
 /// A Kinto server below `/v1/`: buckets, collections, groups and records, batches, and basic authentication.
 ///
 /// The buckets named by the accepted credentials exist from the start; collections do not, as on a real server. The
-/// bucket `default` is the user's own and makes its collections when they are first used. Source: Kinto's protocol, and
-/// the answers of Kinto 26.5 to the same requests.
+/// bucket `default` is personal to the user, and its collections are created on first use. Source: Kinto's protocol,
+/// and the answers of Kinto 26.5 to the same requests.
 package final class KintoVendor: Vendor {
     package static let name = "kinto"
     package static let demoCredentials = ["bucket": "demo", "username": "demo", "password": "demo-password"]
@@ -43,7 +43,7 @@ package final class KintoVendor: Vendor {
         }
     }
 
-    /// Finds what a path means.
+    /// Routes a request by its path.
     private func route(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         let path = request.components
         guard path.first == "v1" else {
@@ -102,7 +102,7 @@ package final class KintoVendor: Vendor {
         return HTTPResponse(json: .object(document))
     }
 
-    /// The name of the user, or a refusal.
+    /// The name of the user; throws if the credentials are missing or wrong.
     private func authenticate(_ request: SimulatedRequest) throws(KintoFailure) -> String {
         guard let given = request.basicCredentials,
             credentials.accepts(["username": given.username, "password": given.password])
@@ -120,7 +120,7 @@ package final class KintoVendor: Vendor {
         )
     }
 
-    /// Creates the user's own bucket, and its collection, before they are used.
+    /// Creates the user's personal bucket and its collection on first use.
     private static func prepare(
         _ path: KintoPath,
         bucket: String,
@@ -142,9 +142,9 @@ package final class KintoVendor: Vendor {
         ["write": [.string("account:\(user)")]]
     }
 
-    /// An id of a bucket that only this user has, always the same.
+    /// The id of a user's personal bucket, derived from the name.
     private static func personalBucket(of user: String) -> String {
-        // FNV-1a, twice over, spelled as a UUID.
+        // Two FNV-1a hashes, formatted as a UUID.
         let hashes = [user, user + "\u{0}"].map { text in
             text.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
         }

@@ -14,7 +14,7 @@ enum NominatimFormat: String {
     /// The `licence` of every answer.
     static let licence = "Data © OpenStreetMap contributors, ODbL 1.0. http://osm.org/copyright"
 
-    /// Several places.
+    /// The document for several places.
     func document(_ places: [GazetteerPlace], details: Bool) -> JSONValue {
         switch self {
         case .json, .jsonv2, .xml: return .array(places.map { .object(object($0, details: details)) })
@@ -32,7 +32,7 @@ enum NominatimFormat: String {
         }
     }
 
-    /// One place, as `reverse` answers it.
+    /// The document for one place, as `reverse` returns it.
     func single(_ place: GazetteerPlace, details: Bool) -> JSONValue {
         switch self {
         case .json, .jsonv2, .xml: .object(object(place, details: details))
@@ -40,7 +40,7 @@ enum NominatimFormat: String {
         }
     }
 
-    /// The members of a place in `json` and `jsonv2`, which differ in one name and three members.
+    /// The members of a place in `json` and `jsonv2`, which differ in one member's name and in three more members.
     private func object(_ place: GazetteerPlace, details: Bool) -> JSONObject {
         var object: JSONObject = [
             "place_id": .integer(place.placeID),
@@ -62,7 +62,7 @@ enum NominatimFormat: String {
         return object
     }
 
-    /// The kind of a place, under this format's name for a category.
+    /// The members that describe the type of a place, with this format's name for the category.
     private func kind(of place: GazetteerPlace, category: String) -> JSONObject {
         [
             category: .string(place.tag.key),
@@ -74,7 +74,7 @@ enum NominatimFormat: String {
         ]
     }
 
-    /// The address under Nominatim's keys.
+    /// The address with Nominatim's keys.
     static func address(_ place: GazetteerPlace) -> JSONValue {
         .object(JSONObject(place.details.map { ($0.key, .string($0.value)) }))
     }

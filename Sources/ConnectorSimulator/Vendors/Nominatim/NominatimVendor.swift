@@ -6,8 +6,9 @@ internal import ConnectorHTTPServer
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
 ///
-/// Nothing found is an empty list for a search and 200 `{"error":"Unable to geocode"}` for a reverse; wrong parameters
-/// are 400 `{"error":{"code","message"}}`. There are no credentials. Source: Nominatim's documentation and its sources.
+/// Without a match, a search returns an empty list, and a reverse search 200 with `{"error":"Unable to geocode"}`.
+/// Invalid parameters return 400 with `{"error":{"code","message"}}`. There are no credentials. Source: Nominatim's
+/// documentation and its sources.
 package struct NominatimVendor: Vendor {
     package static let name = "nominatim"
     package static let demoCredentials: [String: String] = [:]
@@ -36,7 +37,7 @@ package struct NominatimVendor: Vendor {
         }
     }
 
-    /// Places by free text, or by the parts of an address.
+    /// Finds places by free text, or by the parts of an address.
     private func search(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .jsonv2)
@@ -77,7 +78,7 @@ package struct NominatimVendor: Vendor {
         return answer(document, query, format)
     }
 
-    /// The place at a coordinate.
+    /// Finds the place at a coordinate.
     private func reverse(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .xml)
@@ -90,7 +91,7 @@ package struct NominatimVendor: Vendor {
         return answer(format.single(place, details: details), query, format)
     }
 
-    /// Places by OpenStreetMap's numbers.
+    /// Finds places by their OpenStreetMap ids.
     private func lookup(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let format = try format(of: request.query, default: .xml)
         guard let text = request.query["osm_ids"] else { throw Refusal(message: "Parameter 'osm_ids' missing.") }
@@ -111,7 +112,7 @@ package struct NominatimVendor: Vendor {
         ])
     }
 
-    /// Writes a document, on request in XML or as JSONP.
+    /// Serializes a document as JSON or, if requested, XML or JSONP.
     private func answer(_ document: JSONValue, _ query: QueryItems, _ format: NominatimFormat) -> HTTPResponse {
         if format == .xml {
             return HTTPResponse(text: NominatimXML.text(document, query: query), type: "text/xml; charset=utf-8")
@@ -123,7 +124,7 @@ package struct NominatimVendor: Vendor {
         return HTTPResponse(headers: ["Content-Type": type], json: document)
     }
 
-    /// The format asked for.
+    /// The requested format.
     private func format(of query: QueryItems, default usual: NominatimFormat) throws(Refusal) -> NominatimFormat {
         guard let name = query["format"] else { return usual }
         guard let format = NominatimFormat(rawValue: name) else {
@@ -132,14 +133,14 @@ package struct NominatimVendor: Vendor {
         return format
     }
 
-    /// A whole number, if the parameter is there.
+    /// An optional parameter, which must be a whole number.
     private func number(_ query: QueryItems, _ name: String) throws(Refusal) -> Int? {
         guard let text = query[name] else { return nil }
         guard let number = Int(text) else { throw Refusal(message: "Parameter '\(name)' must be a number.") }
         return number
     }
 
-    /// A coordinate, which must be there.
+    /// A required parameter in degrees.
     private func degrees(_ query: QueryItems, _ name: String, limit: Double) throws(Refusal) -> Double {
         guard let text = query[name] else { throw Refusal(message: "Parameter '\(name)' missing.") }
         guard let number = Double(text), number.isFinite else {
@@ -149,7 +150,7 @@ package struct NominatimVendor: Vendor {
         return number
     }
 
-    /// Two numbers, latitude first, as people type them into a search field.
+    /// Parses a search text of two numbers, latitude first; `nil` for any other text.
     private static func coordinate(_ text: String) -> (Double, Double)? {
         let parts = text.split { $0 == "," || $0 == " " }
         guard parts.count == 2, let latitude = Degrees.parse(String(parts[0]), limit: 90),
@@ -158,7 +159,7 @@ package struct NominatimVendor: Vendor {
         return (latitude, longitude)
     }
 
-    /// Two corners, `x1,y1,x2,y2`, in any order.
+    /// Parses two opposite corners, `x1,y1,x2,y2`, in any order.
     private static func box(_ text: String?) -> (south: Double, north: Double, west: Double, east: Double)? {
         let numbers = text?.split(separator: ",").compactMap { Degrees.parse(String($0), limit: 180) } ?? []
         guard numbers.count == 4 else { return nil }
@@ -167,7 +168,7 @@ package struct NominatimVendor: Vendor {
         return (south, north, west, east)
     }
 
-    /// Anything but `0` and nothing.
+    /// Whether a parameter is neither `0` nor empty nor absent.
     private static func isTrue(_ text: String?) -> Bool {
         text.map { $0 != "0" && !$0.isEmpty } ?? false
     }

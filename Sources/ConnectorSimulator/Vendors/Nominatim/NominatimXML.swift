@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Nominatim's oldest format, which it still answers in when none is asked for.
+/// Nominatim's oldest format, still the default of some requests.
 enum NominatimXML {
     /// Writes a list of places, one place, or an error.
     static func text(_ document: JSONValue, query: QueryItems) -> String {
@@ -43,7 +43,7 @@ enum NominatimXML {
             .joined()
     }
 
-    /// A text without what XML would take for markup.
+    /// Escapes a text for XML.
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")

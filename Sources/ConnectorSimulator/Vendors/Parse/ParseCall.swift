@@ -3,17 +3,17 @@
 
 internal import ConnectorBase
 
-/// One call of Parse's REST interface, alone or out of a batch.
+/// One call of Parse's REST API, alone or in a batch.
 struct ParseCall {
-    /// The verb, also when it came in the body.
+    /// The HTTP method, which may have come in the body.
     var method: String
     /// The components below the mount path.
     var path: [String]
-    /// What is in front of them.
+    /// The mount path.
     var mount: String
     /// The fields of the body.
     var body: JSONObject
-    /// What came after the `?`.
+    /// The items of the query.
     var query = QueryItems(parsing: "")
 
     /// The most calls in a batch.
@@ -37,7 +37,7 @@ struct ParseCall {
         }
     }
 
-    /// Adds to a class, or queries it.
+    /// Adds an object to a class, or queries the class.
     private func runOnClass(
         _ name: String,
         on store: inout ParseStore,
@@ -76,7 +76,7 @@ struct ParseCall {
         }
     }
 
-    /// Runs several calls; each succeeds or fails for itself.
+    /// Runs several calls, each of which succeeds or fails independently.
     private func runBatch(
         on store: inout ParseStore,
         now: Timestamp
@@ -103,7 +103,7 @@ struct ParseCall {
         return (200, .array(answers))
     }
 
-    /// The parameters of a query: those of the URL, each read as JSON where it is JSON, and those of the body.
+    /// The parameters of a query: those of the URL, parsed as JSON if they are valid JSON, and those of the body.
     private func parameters() throws(ParseFailure) -> JSONObject {
         var values = body
         for item in query.items {

@@ -5,13 +5,13 @@ internal import ConnectorBase
 
 /// The `where` of a query, which selects objects.
 struct ParseConstraint {
-    /// The most levels of `$or`, `$and` and `$nor`.
+    /// The deepest nesting of `$or`, `$and` and `$nor`.
     private static let depthLimit = 16
 
     /// The constraint as sent.
     private let fields: JSONObject
 
-    /// Takes an object, or a text with one in it; `nil` selects everything.
+    /// Creates a constraint from an object, or a string with its JSON; `nil` selects everything.
     init(_ value: JSONValue?) throws(ParseFailure) {
         switch value {
         case nil, .null?: fields = JSONObject()
@@ -23,7 +23,7 @@ struct ParseConstraint {
         }
     }
 
-    /// Tells whether an object is selected.
+    /// Whether an object is selected.
     func matches(_ object: JSONObject) throws(ParseFailure) -> Bool {
         try Self.matches(object, fields, depth: 0)
     }
@@ -111,7 +111,7 @@ struct ParseConstraint {
         return text.firstMatch(of: options?.contains("i") == true ? regex.ignoresCase() : regex) != nil
     }
 
-    /// Equality as Parse has it: an absent field equals null, and an array equals each of its elements.
+    /// Equality as Parse defines it: an absent field equals null, and an array equals each of its elements.
     private static func equals(_ value: JSONValue?, _ other: JSONValue) -> Bool {
         guard let value else { return other == .null }
         if let left = value.number, let right = other.number { return left == right }
@@ -122,7 +122,7 @@ struct ParseConstraint {
         return value == other
     }
 
-    /// The order of two numbers, texts or dates; `nil` for anything else.
+    /// Compares two numbers, strings or dates; `nil` for anything else.
     static func compare(_ value: JSONValue?, _ other: JSONValue?) -> Int? {
         guard let value, let other else { return nil }
         if let left = value.number, let right = other.number { return left < right ? -1 : left > right ? 1 : 0 }
@@ -130,7 +130,7 @@ struct ParseConstraint {
         return nil
     }
 
-    /// A text, or the text of a date, which is ordered like the date.
+    /// A string, or the string of a date, which sorts like the date.
     private static func instant(_ value: JSONValue) -> String? {
         if let text = value.string { return text }
         return value["__type"] == "Date" ? value["iso"]?.string : nil

@@ -3,17 +3,17 @@
 
 internal import ConnectorBase
 
-/// A refusal of Parse Server; the codes are those of `Parse.Error`.
+/// An error of Parse Server, with the codes of `Parse.Error`.
 struct ParseFailure: Error {
-    /// Parse's own code.
+    /// Parse's error code.
     var code: Int64
-    /// In words.
+    /// The message.
     var message: String
 
-    /// An object, or what it is needed for, does not exist.
+    /// The object does not exist.
     static let objectNotFound = ParseFailure(code: 101, message: "Object not found.")
 
-    /// A query that cannot be answered.
+    /// An invalid query.
     static func query(_ message: String) -> ParseFailure { ParseFailure(code: 102, message: message) }
 
     /// A body or a query that is not JSON.

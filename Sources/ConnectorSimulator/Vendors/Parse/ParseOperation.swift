@@ -3,20 +3,20 @@
 
 internal import ConnectorBase
 
-/// What a written field means: a value, or a change to the value that is there (`{"__op": …}`).
+/// A written field: a value, or an operation on the current value (`{"__op": …}`).
 struct ParseOperation {
-    /// As written.
+    /// The field as written.
     private let value: JSONValue
     /// The operation's name; `nil` for a plain value.
     private let name: String?
 
-    /// Reads the value of one field.
+    /// Creates an operation from the value of one field.
     init(_ value: JSONValue) {
         self.value = value
         name = value["__op"]?.string
     }
 
-    /// Whether the client is told the result, since it cannot know it.
+    /// Whether the answer includes the result, which the client cannot know.
     var answersResult: Bool {
         name != nil && name != "Delete"
     }
@@ -44,7 +44,7 @@ struct ParseOperation {
         }
     }
 
-    /// Adds the amount; whole numbers stay whole unless they outgrow 64 bits.
+    /// Adds the amount; the sum of integers is an integer unless it exceeds 64 bits.
     private func increment(_ old: JSONValue?) throws(ParseFailure) -> JSONValue {
         guard let amount = value["amount"], amount.number != nil else {
             throw .json("incrementing must provide a number")
@@ -59,14 +59,14 @@ struct ParseOperation {
         return sum.isFinite ? .number(sum) : .null
     }
 
-    /// The array that is there; nothing counts as an empty one.
+    /// The current array; an absent field counts as empty.
     private func elements(_ old: JSONValue?) throws(ParseFailure) -> [JSONValue] {
         guard let old, old != .null else { return [] }
         guard let elements = old.array else { throw .json("This operation can only be applied to an array") }
         return elements
     }
 
-    /// The array that comes with the operation.
+    /// The array in the operation.
     private func objects() throws(ParseFailure) -> [JSONValue] {
         guard let objects = value["objects"]?.array else { throw .json("objects to add must be an array") }
         return objects

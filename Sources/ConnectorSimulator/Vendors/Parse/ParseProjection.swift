@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// The part of an object to return: some fields, and the objects its pointers point to.
+/// The part of an object to return: selected fields, and the objects that its pointers refer to.
 struct ParseProjection {
-    /// The fields wanted; empty for all.
+    /// The fields to return; empty for all.
     private let keys: [String]
-    /// The fields not wanted.
+    /// The fields to omit.
     private let excluded: [String]
-    /// Paths of pointers to follow.
+    /// The paths of pointers to follow.
     private let included: [String]
 
     /// Reads `keys`, `excludeKeys` and `include`.
@@ -19,13 +19,13 @@ struct ParseProjection {
         included = Self.names(values["include"])
     }
 
-    /// Names separated by commas, or in an array.
+    /// Parses names separated by commas, or in an array.
     static func names(_ value: JSONValue?) -> [String] {
         if let array = value?.array { return array.compactMap(\.string) }
         return value?.string?.split(separator: ",").map { $0.trimmingBlanks() } ?? []
     }
 
-    /// The object as it is answered.
+    /// The object as returned to the client.
     func apply(to object: JSONObject, in store: ParseStore) -> JSONObject {
         var object = object
         for path in included.prefix(32) {
@@ -58,7 +58,7 @@ struct ParseProjection {
         return object
     }
 
-    /// The object a pointer points to, or the value itself.
+    /// The object that a pointer refers to; any other value unchanged.
     private static func replace(_ value: JSONValue, _ rest: ArraySlice<Substring>, store: ParseStore) -> JSONValue {
         guard let pointer = value.object else { return value }
         guard pointer["__type"] == "Pointer" else { return .object(follow(rest, in: pointer, store: store)) }

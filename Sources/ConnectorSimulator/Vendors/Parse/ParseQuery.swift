@@ -3,29 +3,29 @@
 
 internal import ConnectorBase
 
-/// A query of one class: which objects, in what order, and what of them.
+/// A query of one class: constraint, order, page and projection.
 struct ParseQuery {
-    /// Parameters a query may have.
+    /// The parameters that a query may have.
     private static let parameters: Set = [
         "where", "order", "limit", "skip", "count", "keys", "excludeKeys", "include", "includeAll",
         "redirectClassNameForKey", "readPreference", "hint", "explain", "comment", "subqueryReadPreference",
         "includeReadPreference",
     ]
 
-    /// Which objects.
+    /// The objects to return.
     private let constraint: ParseConstraint
-    /// Field names, `-` in front for descending.
+    /// The field names to sort by; a leading `-` means descending.
     private let order: [String]
-    /// The most objects.
+    /// The most objects to return.
     private let limit: Int
-    /// How many to leave out first.
+    /// The number of objects to skip.
     private let skip: Int
-    /// Whether to tell how many match.
+    /// Whether to return the number of matching objects.
     private let isCounting: Bool
-    /// What of each object.
+    /// The part of each object to return.
     private let projection: ParseProjection
 
-    /// Reads the parameters, each a JSON value.
+    /// Parses the parameters, each a JSON value.
     init(_ values: JSONObject) throws(ParseFailure) {
         for name in values.names where !Self.parameters.contains(name) {
             throw .query("Invalid parameter for query: \(name)")
@@ -38,7 +38,7 @@ struct ParseQuery {
         projection = ParseProjection(values)
     }
 
-    /// `{results}`, and `count` if it is wanted.
+    /// Returns `{results}`, and `count` if requested.
     func run(on name: String, in store: ParseStore) throws(ParseFailure) -> JSONValue {
         var matching: [JSONObject] = []
         for object in store.objects(of: name) where try constraint.matches(object) { matching.append(object) }
@@ -49,7 +49,7 @@ struct ParseQuery {
         return .object(document)
     }
 
-    /// Whether one object comes before another; where the order does not tell, the one created first.
+    /// Whether one object precedes another; ties are broken by creation time.
     private func precedes(_ one: JSONObject, _ other: JSONObject) -> Bool {
         for field in order {
             let isDescending = field.hasPrefix("-")
@@ -65,7 +65,7 @@ struct ParseQuery {
         return (one["objectId"]?.string ?? "") < (other["objectId"]?.string ?? "")
     }
 
-    /// A number, or a text with one in it.
+    /// Parses a number, or a string that contains one.
     private static func number(_ value: JSONValue?) -> Int64? {
         value?.integer ?? value?.string.flatMap { Int64($0) }
     }

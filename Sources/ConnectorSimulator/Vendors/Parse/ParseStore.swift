@@ -3,22 +3,22 @@
 
 internal import ConnectorBase
 
-/// The classes of a Parse application and what is known of their fields.
+/// The classes of a Parse application, with the types of their fields.
 struct ParseStore: Sendable {
     /// One class.
     private struct Class: Sendable {
         var objects: [String: JSONObject] = [:]
-        /// The type each field has since it was first written.
+        /// The type of each field, set by its first value.
         var types: [String: String] = [:]
     }
 
     /// The most objects kept.
     private static let capacity = 100_000
-    /// By name.
+    /// The classes by name.
     private var classes: [String: Class] = [:]
-    /// How many objects there are.
+    /// The number of objects.
     private var count = 0
-    /// Ids of requests already answered, oldest first, and the same as a set.
+    /// The ids of answered requests, oldest first, and as a set.
     private var requestIDs: (order: [String], known: Set<String>) = ([], [])
 
     /// Every object of a class, in no order.
@@ -31,7 +31,7 @@ struct ParseStore: Sendable {
         classes[name]?.objects[id]
     }
 
-    /// Remembers a request; false when it was here before.
+    /// Records a request id; returns false for a duplicate.
     mutating func remember(_ requestID: String) -> Bool {
         guard requestIDs.known.insert(requestID).inserted else { return false }
         requestIDs.order.append(requestID)
@@ -80,7 +80,7 @@ struct ParseStore: Sendable {
         count -= 1
     }
 
-    /// Writes every field, after checking it against the type its column has.
+    /// Writes every field, after checking it against the type of its column.
     private static func apply(
         _ fields: JSONObject,
         to object: inout JSONObject,

@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// The types of Parse's columns.
 enum ParseType {
-    /// What a value would make of its column, as it is spelled in messages.
+    /// The column type of a value, as messages spell it.
     static func name(of value: JSONValue) -> String {
         switch value {
         case .null: return "Object"
@@ -23,7 +23,7 @@ enum ParseType {
         }
     }
 
-    /// Tells whether a class may have this name: the system's own, or a letter and then letters, digits and `_`.
+    /// Whether a class name is valid: a system class, or a letter followed by letters, digits and `_`.
     static func isClassName(_ name: String) -> Bool {
         let system = [
             "_User", "_Installation", "_Role", "_Session", "_Product", "_PushStatus", "_JobStatus", "_Audience",

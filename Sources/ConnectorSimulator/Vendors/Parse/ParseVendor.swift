@@ -5,12 +5,12 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// Parse Server's REST interface under any mount path: classes, events, batches, health and server information.
+/// Parse Server's REST API under any mount path: classes, events, batches, health and server information.
 ///
-/// Where the mount path ends is told by the first component that belongs to the interface, so `/parse/classes/Game` and
-/// `/v1/api/classes/Game` both work. A wrong application or key is refused with 403 `{"error":"unauthorized"}`; what
-/// needs the master key with 403 and a message that says so. A request id that was answered before is refused with
-/// code 159, as with idempotency switched on. Source: Parse Server's sources and its REST guide.
+/// The mount path ends before the first component that belongs to the API, so `/parse/classes/Game` and
+/// `/v1/api/classes/Game` both work. A wrong application or key is refused with 403 `{"error":"unauthorized"}`; a call
+/// that needs the master key, with 403 and a message that says so. A repeated request id is refused with code 159, as
+/// with idempotency enabled. Source: Parse Server's sources and its REST guide.
 package final class ParseVendor: Vendor {
     package static let name = "parse"
     package static let demoCredentials = [
@@ -19,12 +19,12 @@ package final class ParseVendor: Vendor {
     ]
     package static let secretKeys = ["clientKey", "restApiKey", "javascriptKey", "masterKey"]
 
-    /// Components at which the mount path ends.
+    /// The components before which the mount path ends.
     private static let roots: Set = [
         "classes", "events", "health", "serverInfo", "batch", "schemas", "users", "login", "config", "functions",
         "installations", "sessions", "roles", "files", "jobs", "push",
     ]
-    /// The headers keys come in, with the configuration keys and the fields of a body that mean the same.
+    /// The headers of the keys, with the corresponding configuration keys and body fields.
     private static let keys = [
         (header: "X-Parse-REST-API-Key", key: "restApiKey", field: "_RESTAPIKey"),
         (header: "X-Parse-Client-Key", key: "clientKey", field: "_ClientKey"),

@@ -6,14 +6,14 @@ internal import ConnectorHTTPServer
 
 /// Photon's API over the same gazetteer: `/api`, `/reverse`, `/status`; GeoJSON with the longitude first.
 ///
-/// Words at the end of a search may be incomplete, since Photon is made for completing what people type. Wrong
-/// parameters are 400 `{"message"}`. There are no credentials. Source: Photon's documentation and its sources.
+/// The last word of a search may be incomplete, because Photon is made for search as you type. Invalid parameters
+/// return 400 with `{"message"}`. There are no credentials. Source: Photon's documentation and its sources.
 package struct PhotonVendor: Vendor {
     package static let name = "photon"
     package static let demoCredentials: [String: String] = [:]
     package static let secretKeys: [String] = []
 
-    /// Languages names can be asked for in.
+    /// The supported languages of names.
     private static let languages = ["default", "en", "de", "fr"]
 
     package init(credentials: AcceptedCredentials) {}
@@ -40,7 +40,7 @@ package struct PhotonVendor: Vendor {
         return path == ["api"] ? search(query, limit: limit) : reverse(query, limit: limit)
     }
 
-    /// Places by what a person typed so far.
+    /// Finds places by text, of which the last word may be incomplete.
     private func search(_ query: QueryItems, limit: Int?) -> HTTPResponse {
         guard let text = query["q"], !text.trimmingBlanks().isEmpty else {
             return failure(status: 400, message: "missing search term 'q': /?q=berlin")
@@ -64,7 +64,7 @@ package struct PhotonVendor: Vendor {
         return answer(places.prefix(max(1, min(limit ?? 15, 50))))
     }
 
-    /// The places nearest to a coordinate.
+    /// Finds the places nearest to a coordinate.
     private func reverse(_ query: QueryItems, limit: Int?) -> HTTPResponse {
         guard query["lat"] != nil, query["lon"] != nil else {
             return failure(status: 400, message: "missing search term 'lat' and/or 'lon': /?lat=51.5&lon=8.0")
@@ -84,7 +84,7 @@ package struct PhotonVendor: Vendor {
         return answer(places.prefix(max(1, min(limit ?? 1, 50))))
     }
 
-    /// `key`, `key:value`, `:value`, or one of them behind a `!`.
+    /// Whether a place matches a tag filter: `key`, `key:value` or `:value`, optionally negated by `!`.
     private static func matches(_ place: GazetteerPlace, tag: String) -> Bool {
         let isNegated = tag.hasPrefix("!")
         let parts = tag.drop { $0 == "!" }.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -93,7 +93,7 @@ package struct PhotonVendor: Vendor {
         return (isKey && isValue) != isNegated
     }
 
-    /// A collection of features.
+    /// The answer with a collection of features.
     private func answer(_ places: some Sequence<GazetteerPlace>) -> HTTPResponse {
         let features = places.map { place -> JSONValue in
             var properties: JSONObject = [

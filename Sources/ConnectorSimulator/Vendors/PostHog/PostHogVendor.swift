@@ -7,17 +7,17 @@ internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
 ///
-/// The key of the project travels in the body. An unknown one is refused as a self-hosted PostHog does it, with 401
-/// and `{detail}`; so is one that is missing. An event without a name or a person is accepted and dropped, as PostHog
-/// drops it. Source: PostHog's capture service and its client libraries.
+/// The project's key is in the body. An unknown or missing key is refused with 401 and `{detail}`, like by a
+/// self-hosted PostHog. An event without a name or a person is accepted and dropped, like by PostHog. Source: PostHog's
+/// capture service and its client libraries.
 package struct PostHogVendor: Vendor {
     package static let name = "posthog"
     package static let demoCredentials = ["apiKey": "phc_demo"]
     package static let secretKeys = ["apiKey"]
 
-    /// The most bytes of a request, decoded.
+    /// The maximum size of a decoded request, in bytes.
     private static let limit = 20 << 20
-    /// First path components that take events.
+    /// The first path components of endpoints for events.
     private static let captures: Set = ["batch", "capture", "e", "track", "engage", "s"]
 
     /// The keys that the vendor accepts.
@@ -39,7 +39,7 @@ package struct PostHogVendor: Vendor {
         }
     }
 
-    /// Takes one event, an array of them, or a batch.
+    /// Accepts one event, an array of events, or a batch.
     private func capture(_ request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "POST" || request.query["data"] != nil else {
             return failure(
@@ -67,7 +67,7 @@ package struct PostHogVendor: Vendor {
         return HTTPResponse(json: ["status": "Ok"])
     }
 
-    /// The state of the feature flags for one person: there are none.
+    /// The feature flags of one person, of which there are none.
     private func flags(_ request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "POST" else {
             return failure(
@@ -110,7 +110,7 @@ package struct PostHogVendor: Vendor {
         }
     }
 
-    /// Unwraps a form or a query, base 64 and gzip.
+    /// Decodes a form or a query, Base64 and gzip.
     private func bytes(of request: SimulatedRequest) throws(InflateError) -> [UInt8] {
         var bytes = request.body
         let isForm = request.mediaType == "application/x-www-form-urlencoded"
@@ -123,12 +123,12 @@ package struct PostHogVendor: Vendor {
         return try ContentCoding.gzip.decode(bytes, limit: Self.limit)
     }
 
-    /// Where the browser library puts the key: beside the event or among its properties.
+    /// The key where the browser library puts it: in the event or among its properties.
     private static func key(of event: JSONValue?) -> JSONValue? {
         event?["api_key"] ?? event?["token"] ?? event?["properties"]?["token"]
     }
 
-    /// Refuses a key that is missing or unknown.
+    /// The answer to a missing or unknown key; `nil` for a valid one.
     private func refusal(of key: String?) -> HTTPResponse? {
         guard let key = key?.trimmingBlanks(), !key.isEmpty else {
             let message = "API key not provided. You can find your project API key in your PostHog project settings."

@@ -4,7 +4,7 @@
 package import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// The answers of a vendor that the host has no simulator of, from a file that a plugin's author or user wrote.
+/// The answers of a vendor without a built-in simulator, from a file written by a plugin's author or user.
 ///
 /// ```json
 /// {
@@ -16,33 +16,33 @@ internal import ConnectorHTTPServer
 /// }
 /// ```
 ///
-/// The first answer whose method and path fit is given, every time. An answer without a method fits every method; a path
-/// that ends with `*` fits every path that begins like it; the query does not count.
+/// Every request gets the first answer whose method and path match. An answer without a method matches every method; a
+/// path that ends with `*` matches every path with that prefix; the query is ignored.
 package struct RecordedAnswers: Sendable {
-    /// One answer, and the requests that it is for.
+    /// One answer, and the requests that it matches.
     struct Answer: Sendable {
-        /// In upper case; nil for every method.
+        /// The method in upper case; nil for every method.
         var method: String?
-        /// The path, or its beginning.
+        /// The path, or its prefix.
         var path: String
-        /// Whether the path goes on.
+        /// Whether ``path`` is a prefix.
         var isPrefix: Bool
-        /// The answer.
+        /// The response to send.
         var response: HTTPResponse
     }
 
-    /// In the order of the file.
+    /// The answers, in file order.
     private(set) var answers: [Answer] = []
 
     /// The version of the format.
     package static let formatVersion: Int64 = 1
 
-    /// Has no answers.
+    /// Creates an empty set of answers.
     init() {}
 
     /// Reads a file.
     ///
-    /// - Throws: The first fault, with its place.
+    /// - Throws: A ``ConnectorError`` with the first fault and its position.
     package init(parsing text: [UInt8], file: String) throws(ConnectorError) {
         let value = try JSONValue(parsing: text, file: file)
         var reader = JSONReader(text: text, file: file)

@@ -4,7 +4,7 @@
 package import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// A vendor that gives recorded answers, and refuses every request that none was recorded for.
+/// A vendor that sends recorded answers, and 404 to every request without one.
 package struct RecordedVendor: Vendor {
     package static let name = "recorded"
     package static let demoCredentials: [String: String] = [:]
@@ -12,12 +12,12 @@ package struct RecordedVendor: Vendor {
 
     private let answers: RecordedAnswers
 
-    /// Has no answers.
+    /// Creates a vendor without answers.
     package init(credentials: AcceptedCredentials) {
         self.init(RecordedAnswers())
     }
 
-    /// Gives these answers.
+    /// Creates a vendor with recorded answers.
     init(_ answers: RecordedAnswers) {
         self.answers = answers
     }

@@ -6,23 +6,23 @@ internal import ConnectorHTTPServer
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
 ///
-/// The real API answers 200 to nearly everything, even to an unknown write key, and later drops invalid events. It
-/// answers 400 for an obvious defect: no write key, no JSON, too many bytes. The settings of a source, which the
-/// browser and mobile libraries fetch by write key, are the only place where an unknown key shows: 404. Source:
-/// Segment's documentation of the HTTP API and its client libraries.
+/// The real API returns 200 for nearly every request, even with an unknown write key, and later drops invalid events.
+/// It returns 400 for an obvious error: no write key, invalid JSON, too many bytes. Only the settings of a source,
+/// which the browser and mobile libraries fetch by write key, reveal an unknown key: 404. Source: Segment's
+/// documentation of the HTTP API and its client libraries.
 package struct SegmentVendor: Vendor {
     package static let name = "segment"
     package static let demoCredentials = ["writeKey": "demo-write-key"]
     package static let secretKeys = ["writeKey"]
 
-    /// The most bytes of one event and of one request.
+    /// The maximum size of one event and of one request, in bytes.
     private static let limits = (event: 32 << 10, batch: 500 << 10)
-    /// Last path components that take one event, the short forms of the browser library included.
+    /// The last path components of endpoints for one event, including the browser library's short forms.
     private static let kinds: Set = [
         "track", "identify", "screen", "page", "group", "alias", "t", "i", "s", "p", "g", "a",
     ]
 
-    /// What counts as a known write key.
+    /// The known write keys.
     private let credentials: AcceptedCredentials
 
     package init(credentials: AcceptedCredentials) {
@@ -49,7 +49,7 @@ package struct SegmentVendor: Vendor {
         return accept(Self.kinds.contains(path[1]) ? [body] : body["batch"]?.array, isBatch: path[1] != "m")
     }
 
-    /// Checks what is known before an event is processed: its size.
+    /// Accepts events after checking their size, all that the real API checks synchronously.
     private func accept(_ events: [JSONValue]?, isBatch: Bool) -> HTTPResponse {
         guard isBatch else { return HTTPResponse(json: ["success": true]) }
         guard let events else {
@@ -85,7 +85,7 @@ package struct SegmentVendor: Vendor {
         return response
     }
 
-    /// The code that goes with a status.
+    /// The error code for a status.
     private static func code(of status: Int) -> String {
         switch status {
         case 413: "payload_too_large"

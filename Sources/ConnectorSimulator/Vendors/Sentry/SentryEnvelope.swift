@@ -3,22 +3,22 @@
 
 internal import ConnectorBase
 
-/// An envelope as Sentry's clients send it: a header line, then items, each a header line and a payload.
+/// A Sentry envelope: a header line, then items, each with a header line and a payload.
 struct SentryEnvelope {
     /// One item.
     struct Item {
         /// `event`, `transaction`, `session`, `client_report`, …
         var type: String
-        /// As sent.
+        /// The payload as sent.
         var payload: ArraySlice<UInt8>
     }
 
-    /// The first line.
+    /// The envelope's header.
     var header: JSONObject
-    /// In order.
+    /// The items in order.
     var items: [Item] = []
 
-    /// Reads an envelope, or fails with what Relay says about it.
+    /// Parses an envelope; throws Relay's error.
     init(parsing bytes: [UInt8]) throws(SentryFailure) {
         var rest = bytes[...]
         guard let header = Self.line(&rest) else { throw .invalidEnvelope("missing envelope header") }
@@ -44,7 +44,7 @@ struct SentryEnvelope {
         return rest[..<end]
     }
 
-    /// Reads a payload: `length` bytes and a newline, or without a length the rest of the line.
+    /// Reads a payload: `length` bytes and a newline; without a length, the rest of the line.
     private static func payload(
         _ rest: inout ArraySlice<UInt8>,
         length: JSONValue?

@@ -1,9 +1,9 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A refusal of Sentry.
+/// An error of Sentry.
 enum SentryFailure: Error {
-    /// No credentials, malformed ones, or several.
+    /// The credentials are missing, malformed or ambiguous.
     case unauthenticated(String)
     /// An invalid request.
     case badRequest(String)
@@ -11,10 +11,10 @@ enum SentryFailure: Error {
     case invalidEnvelope(String)
     /// The key or the project is unknown.
     case rejected
-    /// An item or the whole is too large.
+    /// An item or the request is too large.
     case tooLarge(String)
 
-    /// The status, and the words under `detail` and `causes`.
+    /// The status, and the texts of `detail` and `causes`.
     var answer: (status: Int, detail: String, causes: [String]) {
         switch self {
         case .unauthenticated(let detail): (401, detail, [])

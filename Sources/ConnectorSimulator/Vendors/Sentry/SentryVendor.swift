@@ -4,11 +4,11 @@
 package import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Sentry's ingestion as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
+/// Sentry's ingestion API as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///
-/// The public key of the DSN comes in `X-Sentry-Auth`, in the query, or in the DSN of the envelope's header. A
-/// malformed key is refused with 400, an unknown one with 403. An envelope without items is accepted before the key is
-/// looked up, as Relay does, so it proves nothing about the key. Source: Sentry's developer documentation and Relay.
+/// The public key of the DSN is in `X-Sentry-Auth`, in the query, or in the DSN of the envelope's header. A malformed
+/// key is refused with 400, an unknown one with 403. Like Relay, it accepts an envelope without items before it looks
+/// up the key, so such an envelope proves nothing about the key. Source: Sentry's developer documentation and Relay.
 package struct SentryVendor: Vendor {
     package static let name = "sentry"
     package static let demoCredentials = [
@@ -17,7 +17,7 @@ package struct SentryVendor: Vendor {
     ]
     package static let secretKeys = ["publicKey", "dsn"]
 
-    /// The most bytes of an event, on the wire, and decoded.
+    /// The maximum sizes of an event, an encoded request and a decoded request, in bytes.
     private static let limits = (event: 1 << 20, encoded: 20 << 20, decoded: 100 << 20)
 
     /// The known keys with their projects.
@@ -37,7 +37,7 @@ package struct SentryVendor: Vendor {
         return ["dsn": "\(scheme)\(key)@\(baseURL.dropFirst(scheme.count))/\(demoCredentials["project"] ?? "")"]
     }
 
-    /// Reads keys and projects, each given as such or within a DSN.
+    /// Extracts keys and projects, given separately or as a DSN.
     private static func accounts(of credentials: AcceptedCredentials) -> [(publicKey: String, project: String)] {
         credentials.sets.compactMap { set in
             if let publicKey = set["publicKey"], let project = set["project"] { return (publicKey, project) }
@@ -68,7 +68,7 @@ package struct SentryVendor: Vendor {
         }
     }
 
-    /// Takes an envelope.
+    /// Accepts an envelope.
     private func envelope(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> HTTPResponse {
         try checkSize(of: request)
         let key = try publicKey(of: request)
@@ -95,7 +95,7 @@ package struct SentryVendor: Vendor {
         return HTTPResponse(json: event == nil ? [:] : ["id": .string(Identifier.uuid().filter { $0 != "-" })])
     }
 
-    /// Takes one event as plain JSON, the way clients did before envelopes.
+    /// Accepts one event as plain JSON, as clients sent it before envelopes.
     private func store(_ request: SimulatedRequest, of project: String) throws(SentryFailure) -> HTTPResponse {
         try checkSize(of: request)
         guard let key = try publicKey(of: request) else { throw .unauthenticated("missing authorization information") }
@@ -110,7 +110,7 @@ package struct SentryVendor: Vendor {
         return HTTPResponse(json: ["id": .string(id)])
     }
 
-    /// Finds the public key in the headers or the query; one place only is allowed.
+    /// Finds the public key in the headers or the query; only one of them may have it.
     private func publicKey(of request: SimulatedRequest) throws(SentryFailure) -> String? {
         var keys: [String] = []
         for name in ["X-Sentry-Auth", "Authorization"] {
@@ -131,7 +131,7 @@ package struct SentryVendor: Vendor {
         return keys.first
     }
 
-    /// Refuses a key that cannot be one, unless it was configured, and a project that is no number.
+    /// Throws for a malformed key, unless it was configured, and for a project that is not a number.
     private func checkShape(of key: String, project: String) throws(SentryFailure) {
         guard Identifier.isHexadecimal(key, count: 32) || accounts.contains(where: { $0.publicKey == key }) else {
             throw .badRequest("bad sentry DSN public key")
@@ -141,12 +141,12 @@ package struct SentryVendor: Vendor {
         }
     }
 
-    /// Refuses a key that is not known for this project.
+    /// Throws for a key that is unknown for this project.
     private func checkAccount(_ key: String, _ project: String) throws(SentryFailure) {
         guard accounts.contains(where: { $0.publicKey == key && $0.project == project }) else { throw .rejected }
     }
 
-    /// Refuses a request larger than any item may be.
+    /// Throws for a request larger than any item may be.
     private func checkSize(of request: SimulatedRequest) throws(SentryFailure) {
         guard request.encodedBodyCount <= Self.limits.encoded, request.body.count <= Self.limits.decoded else {
             throw .tooLarge("payload reached size limit")
@@ -161,7 +161,7 @@ package struct SentryVendor: Vendor {
         return digits
     }
 
-    /// Key and project of `scheme://KEY[:SECRET]@HOST/PATH/PROJECT`.
+    /// Extracts key and project from `scheme://KEY[:SECRET]@HOST/PATH/PROJECT`.
     private static func account(ofDSN dsn: String) -> (publicKey: String, project: String)? {
         guard let scheme = dsn.firstRange(of: "://"), let at = dsn.lastIndex(of: "@"), scheme.upperBound <= at,
             let project = dsn[at...].split(separator: "/").last, project.first != "@"

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * services/clock.h: "clock/1", the time and timers. Tests of the host can stop and move it.
+ * services/clock.h: "clock/1", the time and timers. A host under test may use a manual clock.
  */
 #ifndef CONNECTOR_SERVICES_CLOCK_H
 #define CONNECTOR_SERVICES_CLOCK_H
@@ -32,9 +32,9 @@ typedef struct connector_clock {
     uint64_t (*CONNECTOR_NONNULL monotonic_ns)(void *CONNECTOR_NONNULL context);
 
     /**
-     * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` names it for
-     * `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance is being destroyed;
-     * CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers. [any]
+     * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` identifies
+     * it to `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
+     * is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers. [any]
      */
     int32_t (*CONNECTOR_NONNULL start_timer)(void *CONNECTOR_NONNULL context, uint64_t delay_ns,
                                              void (*CONNECTOR_NONNULL fire)(void *CONNECTOR_NULLABLE user),

@@ -37,8 +37,8 @@ typedef struct connector_events {
      * value, or null for none.
      *
      * Returns CONNECTOR_OK, even without listeners; CONNECTOR_TOO_LARGE beyond the limits above; CONNECTOR_MISUSE for
-     * any other name, or for invalid JSON. The host checks the JSON only for a listener: without one, an event costs
-     * next to nothing. [any]
+     * any other name, or for invalid JSON. The host checks the JSON only for a listener: without one, an event is
+     * nearly free. [any]
      */
     int32_t (*CONNECTOR_NONNULL emit)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NONNULL name_borrowed,
                                       uint64_t name_length, const char *CONNECTOR_NULLABLE json_borrowed,

@@ -6,25 +6,25 @@
  * The host owns sockets, TLS, pools, proxies, timeouts and limits. It refuses a forbidden host before it connects,
  * and on every redirect.
  *
- * A URL may have a proxy, by default from the environment variables https_proxy, http_proxy and no_proxy. The host then asks the
- * proxy for a tunnel (CONNECT); the plugin sees no difference. If the proxy is absent or refuses, the status is
- * CONNECTOR_UNAVAILABLE and the message names the proxy. A server's certificate must be valid for the URL's host, and come from an
- * authority that the system trusts or that the host was given, by default in SSL_CERT_FILE.
+ * The host may use a proxy, by default that of the environment variables https_proxy, http_proxy and no_proxy. It opens
+ * a tunnel through the proxy (CONNECT); the plugin sees no difference. If the proxy cannot be reached or refuses, the
+ * status is CONNECTOR_UNAVAILABLE and the message names the proxy. A server's certificate must be valid for the URL's
+ * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
+ * SSL_CERT_FILE.
  *
  * The host follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 unchanged. For another
  * scheme, host or port it drops Authorization, Cookie and every header with a secret, and never sends a body with a
- * secret. It decompresses responses. It sets Host, Content-Length and the other headers of the connection itself, and
- * drops a plugin's.
+ * secret. It decompresses responses. It sets Host, Content-Length and the other headers of the connection, and drops a
+ * plugin's values for them.
  *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
  * (application/json or +json), verbatim otherwise. {{base64:TEXT}} becomes the Base64 (RFC 4648, section 4) of TEXT, in
- * which the host first inserts secrets verbatim, so {{base64:{{secret:key}}:}} makes the credentials of HTTP Basic
- * authentication; in a URL the Base64 is percent-encoded. A NAME without a value is an error in a URL or a header, and stays
- * unchanged in a body.
- * An adapter may forward foreign text safely: the host inserts only fields that the adapter's own manifest declares secret,
- * and sends them only to hosts that the connector may reach. An adapter that forwards foreign text still sets
- * CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
+ * which the host first inserts secrets verbatim, so {{base64:{{secret:key}}:}} yields the credentials of HTTP Basic
+ * authentication; in a URL the Base64 is percent-encoded. A NAME without a value is an error in a URL or a header, and
+ * stays unchanged in a body. An adapter may forward foreign text safely: the host inserts only fields that the
+ * adapter's own manifest declares secret, and sends them only to hosts that the connector may reach. An adapter that
+ * forwards foreign text still sets CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
  */
 #ifndef CONNECTOR_SERVICES_HTTP_H
 #define CONNECTOR_SERVICES_HTTP_H
@@ -61,14 +61,14 @@ typedef struct connector_http_request {
     /** "GET", "POST", … */
     const char *CONNECTOR_NONNULL method;
     uint64_t method_length;
-    /** Absolute, http or https. */
+    /** The absolute URL, http or https. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
     uint64_t body_length;
-    /** When the request times out, on the monotonic clock; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
+    /** When the request times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
     uint64_t deadline_ns;
 } connector_http_request;
 
@@ -86,11 +86,11 @@ typedef struct connector_http_response {
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
- * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects
- * without end, out of HTTP, to a host that is not allowed, or with a secret in the body to another origin),
- * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block. It never
- * runs inside `request` on the caller's thread, but may run on another thread before `request` has returned: hold no lock
- * across `request` that `done` takes and needs for longer.
+ * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects too often, to
+ * another scheme than http or https, to a host that is not allowed, or with a secret in the body to another origin),
+ * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
+ * It never runs inside `request` on the caller's thread, but may run on another thread before `request` has returned:
+ * do not hold a lock that `done` takes while you call `request`.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
@@ -106,7 +106,7 @@ typedef struct connector_http {
 
     /**
      * Sends a request. After CONNECTOR_OK, `done(user, …)` runs once; after a failure, it never runs. The host copies everything
-     * before it returns. `*request_id` names the request for `cancel` and is set before `done` can run. [any]
+     * before it returns. `*request_id` identifies the request to `cancel` and is set before `done` can run. [any]
      */
     int32_t (*CONNECTOR_NONNULL request)(void *CONNECTOR_NONNULL context,
                                          const connector_http_request *CONNECTOR_NONNULL request_borrowed,

@@ -17,7 +17,7 @@ CONNECTOR_BEGIN_DECLS
 
 #define CONNECTOR_LOG_SERVICE "log/1"
 
-/** Levels of connector_log.log, as the application's log knows them. */
+/** Levels of connector_log.log, which are those of the application's log. */
 #define CONNECTOR_LOG_TRACE 0
 #define CONNECTOR_LOG_DEBUG 1
 #define CONNECTOR_LOG_INFO 2

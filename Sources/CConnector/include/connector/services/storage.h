@@ -1,8 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * services/storage.h: "storage/1", a few values that survive a restart: a cursor, a token, a setting. Every gate has its
- * own, by its path in the tree of its application; successive instances of one gate see the same values.
+ * services/storage.h: "storage/1", a few values that survive a restart: a cursor, a token, a setting. Each gate has
+ * separate values, kept under the application and the gate's path in the tree; successive instances of one gate see the
+ * same values.
  *
  * Not for events on their way to a vendor, and not for secrets of the configuration.
  */
