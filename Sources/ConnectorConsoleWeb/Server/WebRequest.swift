@@ -4,28 +4,28 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// A request, as far as the console reads it.
+/// The parts of an HTTP request that the console uses.
 struct WebRequest: Sendable {
     /// The method.
     var method: String
-    /// The path, and perhaps a query.
+    /// The path and the query, as in the request line.
     var target: String
-    /// What the request calls this server: `Host`.
+    /// The `Host` header.
     var authority: String?
-    /// The header fields that are read, by their names in lower case.
+    /// The header fields named in ``fieldNames``, by lowercase name.
     var fields: [String: String] = [:]
-    /// Who sent it, for counting.
+    /// The address of the client, for rate limiting.
     var peer = ""
-    /// The body; empty until it was read.
+    /// The body; empty until it has been read.
     var body: [UInt8] = []
 
-    /// The header fields that are read.
+    /// The names of the header fields that the console uses.
     static let fieldNames = [
         "accept", "authorization", "content-type", "cookie", "last-event-id", "origin", "purpose", "sec-fetch-dest",
         "sec-fetch-mode", "sec-fetch-site", "sec-purpose",
     ]
 
-    /// Takes what the console reads of a request.
+    /// Copies the used parts of a request.
     init(_ request: ServerRequest) {
         method = request.method
         target = request.target
@@ -40,10 +40,10 @@ struct WebRequest: Sendable {
     /// The fields of the query.
     var query: QueryItems { QueryItems(form: target.dropFirst(path.count + 1)) }
 
-    /// Whether a person reads the answer.
+    /// Whether the client accepts HTML, as browsers do on navigation.
     var wantsPage: Bool { fields["accept"]?.contains("text/html") ?? false }
 
-    /// The value of a cookie.
+    /// The value of a cookie; nil if it is not sent.
     func cookie(_ name: String) -> String? {
         for pair in (fields["cookie"] ?? "").split(separator: ";") {
             let text = pair.drop { $0 == " " }
@@ -52,7 +52,7 @@ struct WebRequest: Sendable {
         return nil
     }
 
-    /// The token of an `Authorization` header.
+    /// The bearer token of the `Authorization` header; nil for none.
     var bearer: String? {
         guard let text = fields["authorization"], text.lowercased().hasPrefix("bearer ") else { return nil }
         return String(text.dropFirst(7).drop { $0 == " " })
