@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// Passes events to the session, and the session's requests to the terminal and the host.
+/// The event loop: passes events to the session, and performs its requests on the terminal and the host.
 enum ConsoleLoop {
     /// An event for the session.
     private enum Event: Sendable {
@@ -15,14 +15,14 @@ enum ConsoleLoop {
         case done(String)
     }
 
-    /// The shortest time between two snapshots that no key requested.
+    /// The minimum time between two snapshots, other than those that a key requested.
     private static let interval: Duration = .milliseconds(100)
 
     /// Shows a model until the operator quits or the task is cancelled.
     static func run(_ model: any ConsoleModel, _ options: TerminalConsole.Options) async throws(ConnectorError) {
         try checkTerminal(options)
         guard let capture = MessageCapture() else {
-            throw ConnectorError(.unavailable, "the process has no free file descriptors")
+            throw ConnectorError(.unavailable, "the process is out of file descriptors")
         }
         let (events, sink) = AsyncStream.makeStream(of: Event.self)
         let device: TerminalDevice
@@ -48,7 +48,7 @@ enum ConsoleLoop {
         capture.stop()
     }
 
-    /// Checks that the terminal has what the screen needs.
+    /// Checks that the terminal can move its cursor.
     private static func checkTerminal(_ options: TerminalConsole.Options) throws(ConnectorError) {
         let kind = options.environment["TERM"] ?? ""
         guard !kind.isEmpty, kind != "dumb" else {
@@ -56,15 +56,15 @@ enum ConsoleLoop {
         }
     }
 
-    /// The output of the process, as a scene that only the terminal has.
+    /// The scene with the output of the process; other platforms have none.
     private static func messages(_ capture: MessageCapture) -> SceneDescriptor {
         SceneDescriptor("messages", title: "Messages") { context in
             guard context.route.parts.count == 1 else { return nil }
-            let (lines, forgotten) = capture.lines
+            let (lines, dropped) = capture.lines
             let component =
                 lines.isEmpty
                 ? context.component("empty", NoticeModel(StyledText("no messages yet", .muted)))
-                : context.component("lines", LogModel(lines.map { StyledText($0) }, from: forgotten))
+                : context.component("lines", LogModel(lines.map { StyledText($0) }, from: dropped))
             return Scene(context.route, "Messages", [component])
         }
     }
@@ -105,33 +105,33 @@ enum ConsoleLoop {
                 height: size.height
             )
             guard await draw(session) else { return }
-            // Do not wait for calls whose end no one will see.
+            // The console is quitting: no one will see the result of a pending action.
             defer { performing?.cancel() }
             for await event in events {
                 var effects: [TerminalSession.Effect] = []
-                var isOther = true
+                var needsRedraw = true
                 switch event {
                 case .changed:
-                    look(session.routes)
-                    isOther = false
+                    requestSnapshot(session.routes)
+                    needsRedraw = false
                 case .snapshot(let snapshot):
                     isTakingSnapshot = false
-                    isOther = session.update(snapshot)
-                    if needsSnapshot { look(session.routes) }
+                    needsRedraw = session.update(snapshot)
+                    if needsSnapshot { requestSnapshot(session.routes) }
                 case .done(let sentence): effects = session.done(sentence)
                 case .device(.gone): return
                 case .device(.stopping): effects = [.suspend]
                 case .device(.continued):
-                    device.takeAgain()
+                    device.reenter()
                     effects = [.redraw]
                 case .device(.resized):
-                    isOther = session.resize(width: device.size.width, height: device.size.height)
+                    needsRedraw = session.resize(width: device.size.width, height: device.size.height)
                 case .device(.inputs(let inputs)): effects = inputs.flatMap { session.handle($0) }
                 }
                 for effect in effects {
                     guard await apply(effect, session.routes) else { return }
                 }
-                if isOther { guard await draw(session) else { return } }
+                if needsRedraw { guard await draw(session) else { return } }
             }
         }
 
@@ -140,11 +140,11 @@ enum ConsoleLoop {
         /// - Returns: Whether the loop continues.
         private func apply(_ effect: TerminalSession.Effect, _ routes: [Route]) async -> Bool {
             switch effect {
-            case .refresh: look(routes)
+            case .refresh: requestSnapshot(routes)
             case .perform(let act):
                 performing = Task { [model, sink] in sink.yield(.done(await model.perform(act))) }
             case .copy(let text):
-                // OSC 52 of xterm; terminals without it ignore it.
+                // OSC 52 of xterm; other terminals ignore it.
                 return await device.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
             case .redraw: screen = nil
             case .suspend: device.suspend()
@@ -154,7 +154,7 @@ enum ConsoleLoop {
         }
 
         /// Requests a snapshot, one at a time.
-        private func look(_ routes: [Route]) {
+        private func requestSnapshot(_ routes: [Route]) {
             needsSnapshot = isTakingSnapshot
             guard !isTakingSnapshot else { return }
             isTakingSnapshot = true
@@ -170,7 +170,7 @@ enum ConsoleLoop {
 }
 
 extension TerminalPalette {
-    /// The palette that the environment asks for: NO_COLOR, and a UTF-8 locale, found as setlocale(3) finds it.
+    /// The palette for the environment: NO_COLOR, and whether the locale is UTF-8, by the precedence of setlocale(3).
     fileprivate init(_ options: TerminalConsole.Options) {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { options.environment[$0] }.first { !$0.isEmpty }
         self.init(

@@ -12,8 +12,8 @@ internal import ConnectorPlatform
 /// try await TerminalConsole.run(host)
 /// ```
 ///
-/// It takes the whole screen until the operator quits, and restores it on every way out. One of the tabs shows what the process
-/// prints meanwhile.
+/// It occupies the whole screen until the operator quits, and restores it on every exit. A tab shows what the process prints
+/// while the console runs.
 public enum TerminalConsole {
     /// The settings of the console.
     public struct Options: Sendable {
@@ -40,14 +40,14 @@ public enum TerminalConsole {
         }
     }
 
-    /// Shows a host until the operator quits or the task is cancelled. It neither opens nor closes the host.
+    /// Shows a host until the operator quits or the task is cancelled. Does not open or close the host.
     ///
     /// - Throws: `unsupported` if the process has no terminal with a full screen.
     public static func run(_ host: ConnectorHost, options: Options = Options()) async throws(ConnectorError) {
         try await run(HostConsoleModel(host), options)
     }
 
-    /// Shows a model, and follows its host meanwhile.
+    /// Shows a model, and runs it until the console ends.
     package static func run(_ model: HostConsoleModel, _ options: Options) async throws(ConnectorError) {
         let following = Task { await model.run() }
         defer { following.cancel() }

@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebConsole {
-    /// Where a server listens.
+    /// The address that a server listens on.
     public struct Address: Sendable, Hashable {
-        /// An address of this machine, or `localhost`; without brackets.
+        /// An IP address of this machine without brackets, or `localhost`.
         public var host: String
-        /// The port; 0 for any free one.
+        /// The port; 0 for any free port.
         public var port: Int
 
         /// Any free port of the loopback interface.
         public static let loopback = Address(host: "127.0.0.1", port: 0)
 
-        /// Names a host and a port.
+        /// Creates an address from a host and a port.
         public init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
 
-        /// Reads `127.0.0.1:8901`, `[::1]:8901`, `localhost:8901` or `8901`; nil for any other text.
+        /// Parses `127.0.0.1:8901`, `[::1]:8901`, `localhost:8901` or `8901`; nil if the text is not an address.
         public init?(_ text: String) {
             if let port = Int(text), (0...65535).contains(port) {
                 self.init(host: "127.0.0.1", port: port)
@@ -37,17 +37,17 @@ extension WebConsole {
             self.init(host: String(host), port: port)
         }
 
-        /// Whether only this machine can reach it.
+        /// Whether it is a loopback address, reachable only from this machine.
         public var isLoopback: Bool {
             guard host != "localhost", host != "::1" else { return true }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
             return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
         }
 
-        /// Whether it stands for every address of this machine.
+        /// Whether it is the wildcard address, which listens on every interface.
         var isAny: Bool { ["0.0.0.0", "::"].contains(host) }
 
-        /// The authority of its URLs.
+        /// The authority component of its URLs.
         func authority(port: Int) -> String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
     }
 }

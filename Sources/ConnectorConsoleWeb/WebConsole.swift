@@ -10,44 +10,44 @@ public import ConnectorServices
 /// try await WebConsole.run(host) { link in print("console:", link) }
 /// ```
 ///
-/// It listens on the loopback interface until the task is cancelled. The link that it announces lets one browser in;
-/// it announces another one as soon as that is used.
+/// It listens on the loopback interface until the task is cancelled. The announced link admits one browser; once it is used, a new
+/// one is announced.
 public enum WebConsole {
-    /// How the console is served, and to whom.
+    /// The settings of the console and its server.
     public struct Options: Sendable {
-        /// Where it listens.
+        /// The address to listen on.
         public var address = Address.loopback
-        /// Other names that browsers may ask for it by, such as `console.example.org`.
+        /// Further host names that requests may use, such as `console.example.org`.
         public var names: [String] = []
-        /// The certificate of an address that is not loopback.
+        /// The certificate; required for an address other than loopback.
         public var certificate: Certificate?
-        /// A token that lets any number of browsers and programs see and act; nil for none.
+        /// A token that admits any number of browsers and programs to read and act, at least 16 bytes; nil for none.
         public var token: Secret?
-        /// A token that lets them see alone; nil for none.
+        /// A token that admits them only to read, at least 16 bytes; nil for none.
         public var readToken: Secret?
-        /// Whether every client may only look.
+        /// Whether every client is read-only.
         public var isReadOnly = false
-        /// What is shown first.
+        /// The first route.
         public var route = Route.gates
-        /// What can be shown.
+        /// The scenes and components.
         public var registry = ConsoleRegistry.standard
-        /// How it looks.
+        /// The styles.
         public var styles = StyleSheet.standard
-        /// What the console is called in its pages.
+        /// The title of the console in its pages.
         public var title = "connector-host"
 
-        /// The standard console, on any free port of the loopback interface.
+        /// Creates the settings of the standard console, on any free port of the loopback interface.
         public init() {}
     }
 
     /// A certificate and its key, in PEM files.
     public struct Certificate: Sendable, Hashable {
-        /// The file of the certificate, those of its issuers after it.
+        /// The file of the certificate, followed by those of its issuers.
         public var file: String
-        /// The file of its private key.
+        /// The file of its private key, unencrypted.
         public var key: String
 
-        /// Names the files.
+        /// Creates a certificate from its files.
         public init(file: String, key: String) {
             self.file = file
             self.key = key

@@ -1,29 +1,29 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server accepts from one connection, and for how long it waits.
+/// The limits of a server and its connections.
 package struct ServerLimits: Sendable {
-    /// The most connections at once.
+    /// The maximum number of concurrent connections.
     package var connections = 512
-    /// The longest wait for a whole request, and for a client to take each part of the answer.
-    package var patience: Duration = .seconds(10)
-    /// The most bytes of a request's line and header fields together.
+    /// The timeout for a whole request, and for a client to read each part of the response.
+    package var timeout: Duration = .seconds(10)
+    /// The maximum size of the request line and the header fields together, in bytes.
     package var head = 16 << 10
-    /// The most header fields of a request.
+    /// The maximum number of header fields of a request.
     package var fields = 100
-    /// The most bytes of the chunk extensions and trailer fields of one request.
+    /// The maximum size of the chunk extensions and trailer fields of one request, in bytes.
     package var chunkOverhead = 4 << 10
-    /// The requests of one client that are answered before others have their turn.
+    /// The number of pipelined requests of one client to handle before other connections.
     package var burst = 2
-    /// The bytes read at once while no body is awaited, and so the most that are read ahead of an answer.
+    /// The size of a read while no body is awaited, in bytes, and so the maximum read ahead of a response.
     package var readSize = 2 << 10
-    /// The bytes read at once while a body is awaited.
+    /// The size of a read while a body is awaited, in bytes.
     package var bodyReadSize = 64 << 10
-    /// The bytes written at once; each part has ``patience`` to leave.
+    /// The size of a write, in bytes; each one must complete within ``timeout``.
     package var writeSize = 64 << 10
-    /// The most bytes that are discarded after a last answer, so that the client can read it before the end.
+    /// The maximum number of bytes to discard after the last response, so that the client can read it before the close.
     package var discarded = 256 << 10
 
-    /// The limits of every server of this package.
+    /// Creates the default limits, which every server of this package uses.
     package init() {}
 }

@@ -14,9 +14,9 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The whole program; the executable is only its entry point.
+/// The program; the executable is only its entry point.
 public enum CommandLineProgram {
-    /// Runs the command that the process's arguments name, and exits with its status, even if a plugin still holds a
+    /// Runs the command named by the process's arguments, and exits with its status, even if a plugin still blocks a
     /// thread.
     public static func main() async {
         CrashNote.install()
@@ -28,7 +28,7 @@ public enum CommandLineProgram {
         } catch {
             refuse(error, arguments)
         }
-        // What does not run a plugin only shows help, on standard output.
+        // A command that runs no plugin only prints help on standard output.
         guard var running = command as? any AsyncParsableCommand, !(command is ConnectorHostCommand) else {
             if command is ConnectorHostCommand { refuse(CleanExit.helpRequest(command), arguments) }
             do {
@@ -51,7 +51,7 @@ public enum CommandLineProgram {
         }
     }
 
-    /// Ends the process; an answer that could not be written whole is never a success.
+    /// Exits the process; an answer that could not be written completely is never a success.
     private static func end(_ status: ExitCode) -> Never {
         WorkMark.end()
         ExitGuard.end()
@@ -63,10 +63,10 @@ public enum CommandLineProgram {
         exit(status.rawValue)
     }
 
-    /// Shows help, or why the arguments are wrong: with `--json` as a document, as every other error.
+    /// Prints help or an error about the arguments, with `--json` as an error document, and exits.
     private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
         let status = ConnectorHostCommand.exitCode(for: error)
-        guard status == .validationFailure, asksForJSON(arguments) else {
+        guard status == .validationFailure, wantsJSON(arguments) else {
             ExitGuard.end()
             ConnectorHostCommand.exit(withError: error)
         }
@@ -78,14 +78,14 @@ public enum CommandLineProgram {
         end(status)
     }
 
-    /// How a command with these arguments answers.
+    /// The output options in these arguments.
     private static func output(of arguments: [String]) -> OutputOptions {
         var options = OutputOptions()
-        options.isJSON = asksForJSON(arguments)
+        options.isJSON = wantsJSON(arguments)
         return options
     }
 
-    private static func asksForJSON(_ arguments: [String]) -> Bool {
+    private static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 }

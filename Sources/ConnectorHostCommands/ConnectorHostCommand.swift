@@ -6,19 +6,19 @@ internal import ConnectorHost
 
 /// The command line of the host: each command is a file in `Commands/`.
 struct ConnectorHostCommand: AsyncParsableCommand {
-    /// Name, help and subcommands.
+    /// The name, help and subcommands.
     static let configuration = CommandConfiguration(
         commandName: "connector-host",
         abstract: "Open an application's connections to the outside world, and report each one truthfully.",
         discussion: """
-            The file is connectors.json in the working directory, unless --config names another one.
+            The configuration is connectors.json in the working directory, unless --config names another file.
 
             Examples:
               connector-host validate               report every fault of the file, without opening a gate
               connector-host status --simulate      open every gate against simulators in this process
               connector-host status                 open every gate for real
-              connector-host run                    keep the gates open, and deliver what is in the outbox
-              connector-host console                see it all, and act
+              connector-host run                    keep the gates open, and deliver the outbox
+              connector-host console                show the gates and the outbox, and act on them
               connector-host plugins                list every plugin, usable or not
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish

@@ -5,40 +5,40 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// What the outbox does to streams and consumers: publish, read, delete, lease.
+/// Operations on streams and consumers: publishing, reading, deleting and leasing messages.
 extension JetStream {
-    /// How often a message is sent under one name while it is unknown whether it was stored.
-    private static let renaming = 20
+    /// The number of attempts with one message id, while it is unknown whether the message was stored.
+    private static let attemptsPerID = 20
 
     // MARK: Publishing
 
     /// Stores messages in the stream of their subject.
     ///
-    /// A leader notes the id of a message before a majority has it, and answers a repetition with "duplicate" and the number 0: that
-    /// says nothing about whether the message was stored, or ever will be. So it is sent again, and after a while under another
-    /// name, since a leader that has lost its followers since then keeps the id without the message. If both are stored in the
-    /// end, the event arrives twice, with one id.
+    /// A leader records the id of a message before a majority has stored it, and responds to a repetition with "duplicate" and the
+    /// number 0, which does not tell whether the message was or will be stored. So it is sent again, and after some attempts with
+    /// another id, since a leader that has lost its followers in the meantime keeps the id without the message. If both are stored
+    /// in the end, the event is delivered twice, with the same event id.
     ///
-    /// - Returns: For each, whether it is new.
-    /// - Throws: `storage` if one of them was not stored in time, or may not have been.
+    /// - Returns: For each message, whether it is new.
+    /// - Throws: `storage` if a message was not stored in time, or may not have been.
     func publish(_ messages: [Message]) async throws(ConnectorError) -> [Bool] {
         var messages = messages
         var isNew = Array(repeating: true, count: messages.count)
-        var open = Array(messages.indices)
+        var unconfirmed = Array(messages.indices)
         let deadline = clock.now().saturatingAdding(waits.limit)
         for attempt in 1... {
-            var unsure: [Int] = []
-            for (index, answer) in zip(open, try await send(open.map { messages[$0] })) {
+            var unknown: [Int] = []
+            for (index, answer) in zip(unconfirmed, try await send(unconfirmed.map { messages[$0] })) {
                 if let refusal = Self.refusal(answer) { throw error(refusal) }
                 guard let number = answer.data.number(after: "\"seq\":") else {
-                    throw ConnectorError(.storage, "the NATS server confirms an event with garbage")
+                    throw ConnectorError(.storage, "the NATS server sent an invalid acknowledgement of an event")
                 }
-                if number == 0 { unsure.append(index) }
+                if number == 0 { unknown.append(index) }
                 isNew[index] = !answer.data.contains(text: "\"duplicate\":")
             }
-            open = unsure
-            if open.isEmpty { break }
-            for index in open where attempt.isMultiple(of: Self.renaming) {
+            unconfirmed = unknown
+            if unconfirmed.isEmpty { break }
+            for index in unconfirmed where attempt.isMultiple(of: Self.attemptsPerID) {
                 messages[index].headers.id? += ".\(attempt)"
             }
             try await backOff(isReachable: false, until: deadline)
@@ -48,9 +48,9 @@ extension JetStream {
 
     // MARK: Reading
 
-    /// The first message of a stream at a number or after it.
+    /// The first message of a stream at or after a sequence number.
     ///
-    /// The leader of the stream answers: another replica may not know yet what was added or deleted a moment ago.
+    /// Read from the stream's leader, since another replica may not know of the latest changes yet.
     ///
     /// - Returns: Nil if there is none.
     func message(
@@ -60,11 +60,11 @@ extension JetStream {
     ) async throws(ConnectorError) -> NATSMessage? {
         let body: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
         switch try await call("STREAM.MSG.GET.\(stream)", body) {
-        case .failure(let refusal) where refusal.isForAbsence: return nil
+        case .failure(let refusal) where refusal.isNotFound: return nil
         case .failure(let refusal): throw error(refusal)
         case .success(let answer):
             guard let message = answer["message"].flatMap({ NATSMessage(stored: $0) }) else {
-                throw ConnectorError(.storage, "the NATS server answers a question for an event with garbage")
+                throw ConnectorError(.storage, "the NATS server sent an invalid message for an event")
             }
             return message
         }
@@ -74,18 +74,18 @@ extension JetStream {
 
     /// Deletes a message of a stream.
     ///
-    /// - Returns: Whether it was there; another host may have been faster.
+    /// - Returns: False if it did not exist; another host may have deleted it first.
     func delete(_ number: Int64, of stream: String) async throws(ConnectorError) -> Bool {
         switch try await call(Self.deletion(stream), Self.deletionBody(number)) {
         case .success: return true
-        case .failure(let refusal) where refusal.isForAbsence: return false
+        case .failure(let refusal) where refusal.isNotFound: return false
         case .failure(let refusal): throw error(refusal)
         }
     }
 
-    /// Deletes messages that are no longer needed, and waits for the last one only: an answer to each costs as much as the deletion.
+    /// Deletes messages that are no longer needed. Awaits only the last response, since each costs as much as the deletion.
     ///
-    /// Those that the servers do not get, because they fail or the connection does, stay.
+    /// Messages stay in the stream if a server or the connection fails.
     func discard(_ numbers: ClosedRange<Int64>, of stream: String) async throws(ConnectorError) {
         let subject = Self.api + Self.deletion(stream)
         for number in numbers.dropLast() {
@@ -94,19 +94,19 @@ extension JetStream {
         _ = try await delete(numbers.upperBound, of: stream)
     }
 
-    /// The operation that deletes a message.
+    /// The API operation that deletes a message.
     private static func deletion(_ stream: String) -> String { "STREAM.MSG.DELETE.\(stream)" }
 
     private static func deletionBody(_ number: Int64) -> JSONValue { ["seq": .integer(number), "no_erase": true] }
 
     // MARK: Leasing
 
-    /// The next messages of a consumer, leased to the caller.
+    /// Leases the next messages of a consumer.
     ///
     /// - Parameters:
-    ///   - count: The most.
-    ///   - bytes: The most bytes, unless the first message alone has more; nil for no limit.
-    ///   - wait: How long to wait for the first one, in nanoseconds; zero for not at all.
+    ///   - count: The maximum number of messages.
+    ///   - bytes: The maximum size in bytes, unless the first message alone exceeds it; nil for no limit.
+    ///   - wait: The maximum wait for the first message, in nanoseconds; zero to return immediately.
     func pull(
         _ count: Int,
         bytes: Int?,
@@ -119,7 +119,7 @@ extension JetStream {
         let taken = Mutex<[NATSMessage]>([])
         let number = connection.begin(consumer) { message in
             if let status = message.status {
-                // Nothing more, or no server, or a message beyond the limit of bytes (409).
+                // No more messages, no server, or a message that exceeds the limit of bytes (409).
                 isTooLarge.withLock { $0 = status == 409 }
                 end.send()
                 return true

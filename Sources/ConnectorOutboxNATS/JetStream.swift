@@ -5,38 +5,38 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Sends requests to JetStream and awaits their answers (docs.nats.io/reference/reference-protocols/nats_api_reference).
+/// A client of the JetStream API (docs.nats.io/reference/reference-protocols/nats_api_reference).
 struct JetStream: Sendable {
     let connection: NATSConnection
-    /// Measures the waits for answers; the time of a network is never a test's.
+    /// The clock for timeouts: always the system's, also in tests, since servers do not follow a manual clock.
     let clock = SystemHostClock()
     var waits = NATSSettings.Waits()
-    /// What the subjects of requests begin with.
+    /// The prefix of the subjects of API requests.
     static let api = "$JS.API."
-    /// What the server refuses.
+    /// An error response of the server.
     struct Refusal: Error {
-        /// As in HTTP.
+        /// The status code, as in HTTP.
         var code: Int64
-        /// JetStream's own number.
+        /// The error code of JetStream.
         var number: Int64
-        /// The server's words.
+        /// The server's description.
         var description: String
 
-        /// Whether the server may do it in a moment: it has no leader yet, or is short of something.
-        var isPassing: Bool { code == 503 }
+        /// Whether the error is transient: the server has no leader, or lacks a resource.
+        var isTransient: Bool { code == 503 }
 
-        /// Whether there are fewer servers than replicas: more may come, or may have been away.
-        var isForPeers: Bool { number == 10_005 }
+        /// Whether there are fewer servers than replicas, which changes when servers join or return.
+        var lacksPeers: Bool { number == 10_005 }
 
-        /// Whether the message does not exist: there is none, or none with that number to read or delete.
-        var isForAbsence: Bool { [10_037, 10_043, 10_057].contains(number) }
+        /// Whether the message to read or delete does not exist.
+        var isNotFound: Bool { [10_037, 10_043, 10_057].contains(number) }
     }
 
-    // MARK: Answers
+    // MARK: Requests
 
-    /// Sends a message and awaits its answer; sends it again if there is none.
+    /// Sends a message and awaits the response; repeats it after a timeout.
     ///
-    /// - Throws: `storage` if there is no answer in time: the message may or may not have been stored.
+    /// - Throws: `storage` if there is no response in time: the message may or may not have been stored.
     func send(_ message: Message) async throws(ConnectorError) -> NATSMessage {
         let deadline = clock.now().saturatingAdding(waits.limit)
         while true {
@@ -53,52 +53,52 @@ struct JetStream: Sendable {
         }
     }
 
-    /// Whether this is an answer, and not the notice that no server listens, or that none can answer yet.
+    /// Whether a message is a response, rather than a notice that no server listens or none can respond yet.
     private static func isAnswer(_ answer: NATSMessage) -> Bool {
-        answer.status != 503 && !(refusal(answer)?.isPassing ?? false)
+        answer.status != 503 && !(refusal(answer)?.isTransient ?? false)
     }
 
     /// Waits before the next attempt if no server listens.
     ///
-    /// - Throws: `storage` if there is no time left.
+    /// - Throws: `storage` if the deadline has passed or the task is cancelled.
     func backOff(isReachable: Bool, until deadline: UInt64) async throws(ConnectorError) {
         guard clock.now() < deadline, !Task.isCancelled else {
             throw ConnectorError(
                 .storage,
                 isReachable
-                    ? "the outbox cannot be used: the NATS servers do not answer"
+                    ? "the outbox cannot be used: the NATS servers do not respond"
                     : "the outbox cannot be used: no NATS server offers JetStream for the stream",
-                fix: "look at the servers: nats-server --jetstream, and a majority of the cluster must run",
+                fix: "check that the servers run with --jetstream, and that a majority of the cluster is up",
                 isRetryable: true
             )
         }
         if !isReachable { _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(waits.pause), on: clock) }
     }
 
-    /// Sends several messages and awaits one answer to each; sends those without an answer again.
+    /// Sends several messages and awaits a response to each; repeats those without one after a timeout.
     ///
-    /// - Returns: The answers, in the order of the messages.
-    /// - Throws: `storage` if one of them has no answer in time: it may or may not have been stored.
+    /// - Returns: The responses, in the order of the messages.
+    /// - Throws: `storage` if one of them has no response in time: the message may or may not have been stored.
     func send(_ messages: [Message]) async throws(ConnectorError) -> [NATSMessage] {
         if messages.count == 1 { return [try await send(messages[0])] }
-        let round = Round(messages.count)
+        let responses = ResponseCollector(messages.count)
         let deadline = clock.now().saturatingAdding(waits.limit)
         while true {
-            let isReachable = try await attempt(messages, round)
-            if let answers = round.answers { return answers }
+            let isReachable = try await attempt(messages, responses)
+            if let answers = responses.answers { return answers }
             try await backOff(isReachable: isReachable, until: deadline)
         }
     }
 
-    /// A message that expects an answer.
+    /// A message that expects a response.
     struct Message: Sendable {
         var subject: String
         var data: [UInt8] = []
         var headers = NATSHeaders()
     }
 
-    /// The answers to some messages, in whatever order they come.
-    private final class Round: Sendable {
+    /// Collects the responses to several messages, which arrive in any order.
+    private final class ResponseCollector: Sendable {
         private struct State {
             var answers: [NATSMessage?]
             var missing: Int
@@ -110,16 +110,18 @@ struct JetStream: Sendable {
             state = Mutex(State(answers: Array(repeating: nil, count: count), missing: count))
         }
 
-        /// All answers; nil if some are missing.
+        /// All responses; nil while some are missing.
         var answers: [NATSMessage]? {
             state.withLock { $0.missing == 0 ? $0.answers.compactMap(\.self) : nil }
         }
 
-        /// The messages without an answer.
+        /// The indices of the messages without a response.
         var missing: [Int] { state.withLock { state in state.answers.indices.filter { state.answers[$0] == nil } } }
 
-        /// Takes an answer; true if it is the last one.
-        func take(_ answer: NATSMessage, of index: Int) -> Bool {
+        /// Adds a response.
+        ///
+        /// - Returns: Whether it is the last one.
+        func add(_ answer: NATSMessage, of index: Int) -> Bool {
             state.withLock { state in
                 guard state.answers[index] == nil else { return false }
                 state.answers[index] = answer
@@ -129,18 +131,18 @@ struct JetStream: Sendable {
         }
     }
 
-    /// Sends the messages that have no answer yet, and awaits their answers for a while.
+    /// Sends the messages without a response, and awaits the responses until the timeout of one attempt.
     ///
     /// - Returns: Whether a server listens.
-    private func attempt(_ messages: [Message], _ round: Round) async throws(ConnectorError) -> Bool {
+    private func attempt(_ messages: [Message], _ responses: ResponseCollector) async throws(ConnectorError) -> Bool {
         let end = OneShot<Bool>()
-        let missing = round.missing
+        let missing = responses.missing
         let left = Mutex(missing.count)
         var numbers: [UInt64] = []
         defer { for number in numbers { connection.end(number) } }
         for index in missing {
             let number = connection.begin { answer in
-                if Self.isAnswer(answer), round.take(answer, of: index) { end.send(true) }
+                if Self.isAnswer(answer), responses.add(answer, of: index) { end.send(true) }
                 let isLast = left.withLock { left in
                     left -= 1
                     return left == 0
@@ -155,7 +157,7 @@ struct JetStream: Sendable {
         return await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock) ?? true
     }
 
-    /// What an answer refuses; nil if it does not. Only small answers are looked at.
+    /// The error in a response; nil if it is successful. A message that carries an event is not parsed.
     static func refusal(_ answer: NATSMessage) -> Refusal? {
         guard answer.event == nil, !answer.data.isEmpty, answer.data.contains(text: "\"error\":"),
             let error = (try? JSONValue(parsing: answer.data))?["error"]
@@ -169,8 +171,8 @@ struct JetStream: Sendable {
 
     /// Makes a request.
     ///
-    /// - Parameter operation: What follows ``api``.
-    /// - Returns: The answer, or what the server refuses.
+    /// - Parameter operation: The subject without the prefix ``api``.
+    /// - Returns: The response, or the server's error.
     func call(
         _ operation: String,
         _ body: JSONValue? = nil
@@ -181,11 +183,15 @@ struct JetStream: Sendable {
         do throws(ConnectorError) {
             return .success(try JSONValue(parsing: answer.data))
         } catch {
-            throw connection.error(.storage, "the NATS server answers \(operation) with garbage", cause: "\(error)")
+            throw connection.error(
+                .storage,
+                "the NATS server sent an invalid response to \(operation)",
+                cause: "\(error)"
+            )
         }
     }
 
-    /// Makes a request that JetStream has no reason to refuse.
+    /// Makes a request, and throws the server's error, if any.
     func request(_ operation: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue {
         switch try await call(operation, body) {
         case .success(let answer): return answer
@@ -193,13 +199,13 @@ struct JetStream: Sendable {
         }
     }
 
-    /// What the server refuses, as an error.
+    /// Converts the server's error.
     func error(_ refusal: Refusal) -> ConnectorError {
         connection.error(
             .storage,
             "the outbox cannot be used: NATS: \(refusal.description)",
             cause: "JetStream's error \(refusal.number)",
-            isRetryable: refusal.isPassing || refusal.isForPeers
+            isRetryable: refusal.isTransient || refusal.lacksPeers
         )
     }
 }
@@ -210,12 +216,13 @@ extension [UInt8] {
 
     /// The decimal number that follows a text.
     func number(after text: StaticString) -> UInt64? {
-        guard var place = end(of: text) else { return nil }
-        while place < count, self[place] == UInt8(ascii: " ") { place += 1 }
-        return UInt64(String(decoding: self[place...].prefix { 48...57 ~= $0 }, as: UTF8.self))
+        guard var index = end(of: text) else { return nil }
+        while index < count, self[index] == UInt8(ascii: " ") { index += 1 }
+        return UInt64(String(decoding: self[index...].prefix { 48...57 ~= $0 }, as: UTF8.self))
     }
 
-    /// Where a text ends that the bytes contain. Every acknowledgement is searched, so this makes no slices.
+    /// The index after the first occurrence of a text; nil if there is none. Creates no slices, since every acknowledgement is
+    /// searched.
     private func end(of text: StaticString) -> Int? {
         let length = text.utf8CodeUnitCount
         guard count >= length else { return nil }

@@ -3,9 +3,9 @@
 
 internal import CNATS
 
-/// Settings and texts as the library takes them.
+/// Conversion of settings and texts for the C library.
 extension NATSConnection {
-    /// Lends settings.
+    /// Calls a body with settings, valid for the call.
     static func withOptions<Value>(
         _ settings: NATSSettings,
         _ body: (UnsafePointer<cnats_options>) -> Value
@@ -38,7 +38,7 @@ extension NATSConnection {
         }
     }
 
-    /// Lends a text; nil lends a null pointer.
+    /// Calls a body with a text, valid for the call; nil becomes a null pointer.
     static func withText<Value>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Value) -> Value {
         guard let text else { return body(nil) }
         return unsafe text.withCString { unsafe body($0) }

@@ -6,37 +6,37 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// A connection to a NATS cluster, on which any number of requests are under way at once.
+/// A connection to a NATS cluster, shared by any number of concurrent requests.
 ///
-/// Reconnects automatically, if need be with new credentials; requests in flight time out.
+/// Reconnects automatically, with new credentials if the old ones were refused; requests in flight time out.
 final class NATSConnection: Sendable {
-    /// Takes an answer, on the connection's thread, and tells whether it was the last one.
-    typealias Taker = @Sendable (NATSMessage) -> Bool
+    /// Receives a response, on the library's thread, and returns whether it was the last one.
+    typealias ResponseHandler = @Sendable (NATSMessage) -> Bool
 
     private let pending: NATSPendingRequests
     private let renewed: Renewal
-    /// Takes secrets out of the servers' texts.
+    /// Removes secrets from texts of the servers.
     let redact: @Sendable (String) -> String
     private let state: Mutex<State>
     private let clock = SystemHostClock()
 
-    /// Reads the settings again, with the credentials of that moment.
+    /// Reads the settings again, with the current credentials.
     typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
 
     private struct State {
         /// The library's connection; nil while there is none.
         var library: Library?
-        /// Why there is none.
+        /// The reason that there is none.
         var failure: ConnectorError?
-        /// Whether the library has closed the one that is being made.
+        /// Whether the library closed a connection before it was stored in ``library``.
         var hasEnded = false
         var isClosed = false
     }
 
-    /// A connection of the library, closed when its last user lets go of it.
+    /// A connection of the C library, closed when the last reference is released.
     private final class Library: Sendable {
         let address: UInt
-        /// The library uses it until it has closed the connection.
+        /// Referenced by the library until it has closed the connection.
         private let pending: NATSPendingRequests
         let ended = OneShot<Void>()
 
@@ -52,20 +52,20 @@ final class NATSConnection: Sendable {
                 withExtendedLifetime(pending) {}
                 ended.send()
             }
-            // Closing blocks until the library has called back.
+            // Closing blocks until the library has called the handlers for the last time.
             if !HostThread.start("nats", close) { close() }
         }
     }
 
-    /// The wait before the next attempt to connect after the servers have closed the connection.
+    /// The delay before reconnecting after the servers closed the connection, in nanoseconds.
     private static let pause: UInt64 = 250_000_000
 
-    /// Opens the library and connects.
+    /// Loads the library and connects.
     ///
-    /// The library reconnects after any loss, but gives up when the servers refuse its credentials twice. From then on this connects
-    /// again with new settings, until it is closed.
+    /// The library reconnects after a lost connection, but gives up when the servers refuse its credentials twice. Then this class
+    /// reconnects with new settings, until it is closed.
     ///
-    /// - Throws: `storage` if the library is missing, or no server takes the connection.
+    /// - Throws: `storage` if the library is missing, or no server accepts the connection.
     static func connect(
         _ settings: NATSSettings,
         renewed: @escaping Renewal,
@@ -89,7 +89,7 @@ final class NATSConnection: Sendable {
         return connection
     }
 
-    /// Why the client library cannot be used; nil if it can. The first look opens it.
+    /// The reason that the client library cannot be loaded; nil if it can. The first access loads it.
     static var libraryFailure: String? { unsafe cnats_load().map { unsafe String(cString: $0) } }
 
     private init(_ renewed: @escaping Renewal, _ redact: @escaping @Sendable (String) -> String) {
@@ -101,12 +101,12 @@ final class NATSConnection: Sendable {
         pending.onEnd { [weak self] in self?.hasEnded() }
     }
 
-    /// Connects; blocks the calling thread until then.
+    /// Connects. Blocks the calling thread.
     private func open(_ settings: NATSSettings) throws(ConnectorError) {
         if let reason = Self.libraryFailure {
             throw ConnectorError(
                 .storage,
-                "the outbox cannot be used: libnats, the client of NATS, does not open",
+                "the outbox cannot be used: libnats, the client library of NATS, cannot be loaded",
                 fix: "install it, on Debian: apt-get install libnats3.4",
                 cause: reason
             )
@@ -121,7 +121,7 @@ final class NATSConnection: Sendable {
             let cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             throw error(
                 .storage,
-                "the outbox cannot be used: no NATS server takes the connection: \(cause)",
+                "the outbox cannot be used: no NATS server accepts the connection: \(cause)",
                 fix:
                     "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
                 isRetryable: true
@@ -136,17 +136,17 @@ final class NATSConnection: Sendable {
         if !isNeeded { throw Self.closure }
     }
 
-    /// What is known when the library has closed a connection.
+    /// The error after the library has closed a connection.
     private static var closure: ConnectorError {
         ConnectorError(
             .storage,
             "the outbox cannot be used: the NATS server has closed the connection",
-            fix: "look at its log; new credentials are read automatically",
+            fix: "see the server's log; changed credentials are read automatically",
             isRetryable: true
         )
     }
 
-    /// Hands an answer to its request.
+    /// Passes a message to its request.
     private static let handler: cnats_handler = { context, message in
         guard let context = unsafe context, let subject = unsafe cnats_subject(message) else { return }
         let pending = unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue()
@@ -161,7 +161,7 @@ final class NATSConnection: Sendable {
         unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue().end()
     }
 
-    /// An error with words of a server, without the secrets that it may quote.
+    /// Creates an error with the text of a server, in which secrets are redacted.
     func error(
         _ code: ConnectorError.Code,
         _ message: String,
@@ -174,7 +174,7 @@ final class NATSConnection: Sendable {
 
     // MARK: Reconnecting
 
-    /// Connects again, unless this end closed the connection.
+    /// Reconnects, unless this object closed the connection.
     private func hasEnded() {
         let library = state.withLock { state -> Library? in
             guard let library = state.library.take() else {
@@ -187,7 +187,7 @@ final class NATSConnection: Sendable {
         if library != nil { reconnect() }
     }
 
-    /// Tries to connect after a while, until it succeeds or the connection is closed.
+    /// Tries to connect after a delay, until it succeeds or the connection is closed.
     private func reconnect() {
         _ = clock.schedule(after: Self.pause) { [weak self] in
             let isStarted = HostThread.start("nats") { [weak self] in
@@ -203,8 +203,8 @@ final class NATSConnection: Sendable {
         }
     }
 
-    /// Why nothing can be sent.
-    private var absence: ConnectorError {
+    /// The reason that there is no connection.
+    private var disconnection: ConnectorError {
         state.withLock(\.failure) ?? ConnectorError(.storage, "the outbox has closed")
     }
 
@@ -212,8 +212,8 @@ final class NATSConnection: Sendable {
 
     /// Sends a message.
     ///
-    /// - Parameter reply: The number of the request that gets the answers; nil for none.
-    /// - Throws: `too-large` if the server takes no message of that size; `storage` if it cannot be sent.
+    /// - Parameter reply: The number of the request that receives the responses; nil for none.
+    /// - Throws: `too-large` if the message exceeds the server's maximum size; `storage` if it cannot be sent.
     func send(
         _ data: [UInt8],
         to subject: String,
@@ -221,9 +221,11 @@ final class NATSConnection: Sendable {
         _ headers: NATSHeaders = NATSHeaders()
     ) throws(ConnectorError) {
         let reply = reply.map { "\(pending.inbox).\($0)" }
-        // The library has its own lock, so ours is not held during the call.
+        // The library does its own locking, so the lock is not held during the call.
         let library = state.withLock(\.library)
-        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { throw absence }
+        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else {
+            throw disconnection
+        }
         let status = unsafe Self.withText(reply) { reply in
             unsafe Self.withText(headers.id) { id in
                 unsafe Self.withText(headers.event) { event in
@@ -248,8 +250,8 @@ final class NATSConnection: Sendable {
         guard !cnats_is_too_large(status) else {
             throw ConnectorError(
                 .tooLarge,
-                "the event is larger than the NATS server takes: \(data.count) bytes",
-                fix: "send less, or raise max_payload of the server"
+                "the event is larger than the NATS server accepts: \(data.count) bytes",
+                fix: "send a smaller event, or increase max_payload of the server"
             )
         }
         throw ConnectorError(
@@ -259,25 +261,27 @@ final class NATSConnection: Sendable {
         )
     }
 
-    /// Begins a request: its answers go to a function, until that says that there are no more, or ``end(_:)``.
+    /// Begins a request, whose responses go to a handler until it returns true or ``end(_:)`` is called.
     ///
-    /// - Parameter consumer: The consumer whose messages are answers, too.
-    /// - Returns: Its number.
-    func begin(_ consumer: String? = nil, _ taker: @escaping Taker) -> UInt64 { pending.add(consumer, taker) }
+    /// - Parameter consumer: A consumer whose messages are also responses; nil for none.
+    /// - Returns: The number of the request.
+    func begin(_ consumer: String? = nil, _ handler: @escaping ResponseHandler) -> UInt64 {
+        pending.add(consumer, handler)
+    }
 
     /// Ends a request.
     func end(_ number: UInt64) { pending.remove(number) }
 
     // MARK: Ending
 
-    /// Sends what is on its way, and closes.
+    /// Flushes sent messages, and closes.
     func close() async {
         var library = state.withLock { state in
             (state.isClosed, state.failure) = (true, nil)
             return state.library.take()
         }
         let ended = library?.ended
-        // A sender may still hold it.
+        // A concurrent sender may still hold a reference.
         library = nil
         await ended?.wait()
     }

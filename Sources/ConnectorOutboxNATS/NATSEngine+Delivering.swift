@@ -6,7 +6,7 @@ package import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Delivering events: leases are taken in batches, renewed, settled and given back.
+/// Delivering events: leasing batches, and renewing, settling and releasing leases.
 extension NATSEngine {
     package func batch(
         for target: String,
@@ -19,13 +19,13 @@ extension NATSEngine {
         guard let preparation else { return batch }
         for reply in preparation.renewed { try jetStream.connection.send(Self.inProgress, to: reply) }
         if preparation.room > 0 || preparation.wait != nil {
-            // Headers count, too.
+            // Headers count towards the size.
             let bytes = max(65_536, limits.bytes + 512 * limits.count)
             let more = try await pull(max(1, preparation.room), bytes, target, wait: preparation.wait ?? 0)
             state.withLock { $0.leases[target]?.add(more) }
         }
         (batch.entries, batch.isFull) = state.withLock { $0.leases[target]?.entries(limits) } ?? ([], false)
-        if batch.isEmpty { batch.nextDue = try await nextDue(target, now) } else { keep() }
+        if batch.isEmpty { batch.nextDue = try await nextDue(target, now) } else { scheduleRenewal() }
         return batch
     }
 
@@ -35,33 +35,33 @@ extension NATSEngine {
         _ bytes: Int,
         _ target: String,
         wait: UInt64 = 0
-    ) async throws(ConnectorError) -> [NATSLeases.Held] {
+    ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
         let lease = state.withLock { $0.leases[target]?.lease } ?? 0
-        // The server counts from a moment after this one.
+        // The server's lease starts slightly later, so this is a lower bound.
         let until = jetStream.clock.now().saturatingAdding(lease)
         let consumer = NATSLayout.token(target)
         return try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
             .compactMap { message in
-                guard let told = NATSLease(message.reply) else { return nil }
-                let event = NATSEvent.event(message, at: told.sequence)
+                guard let lease = NATSLease(message.reply) else { return nil }
+                let event = NATSEvent.event(message, at: lease.sequence)
                 let entry = OutboxBatch.Entry(
-                    position: told.sequence,
-                    attempts: told.deliveries - 1,
+                    position: lease.sequence,
+                    attempts: lease.deliveries - 1,
                     event: event
                 )
-                return NATSLeases.Held(entry: entry, reply: message.reply, until: until)
+                return NATSLeases.LeasedEvent(entry: entry, reply: message.reply, until: until)
             }
     }
 
-    /// When to look again: when a retry is due, or other hosts may have given events back.
+    /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
     private func nextDue(_ target: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
         let (next, count) = state.withLock { state in
-            state.leases[target]?.lentAt == nil
+            state.leases[target]?.batchTakenAt == nil
                 ? (nil, 0) : (state.leases[target]?.nextRetry, state.leases[target]?.retryCount ?? 0)
         }
         let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
-        let outside = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
-        guard outside > count else { return next }
+        let unsettled = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
+        guard unsettled > count else { return next }
         let soon = Timestamp(nanoseconds: now.nanoseconds.saturatingAdding(1_000_000_000))
         return min(next ?? soon, soon)
     }
@@ -108,7 +108,7 @@ extension NATSEngine {
         return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
     }
 
-    /// An event as a dead letter; its id makes it one however often it is sent.
+    /// The message that stores an event as a dead letter; its id deduplicates repetitions.
     private func letter(
         _ entry: OutboxBatch.Entry,
         _ target: String,
@@ -129,7 +129,7 @@ extension NATSEngine {
         )
     }
 
-    /// Sends acknowledgements, and waits until the server has taken the last one: it takes them in their order.
+    /// Sends acknowledgements, and awaits the response to the last one; the server handles them in order.
     private func acknowledge(_ answers: [JetStream.Message]) async throws(ConnectorError) {
         guard let last = answers.last else { return }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
@@ -138,10 +138,10 @@ extension NATSEngine {
 
     private static let acknowledged = Array("+ACK".utf8)
     private static let inProgress = Array("+WPI".utf8)
-    /// Gives an event back, to be handed out again at once.
+    /// Releases an event, for immediate redelivery.
     static let returned = Array("-NAK".utf8)
 
-    /// Gives an event back, to be handed out again after a delay.
+    /// Releases an event, for redelivery after a delay in nanoseconds.
     private static func refused(_ delay: UInt64) -> [UInt8] { Array("-NAK {\"delay\": \(delay)}".utf8) }
 
     package func release(_ target: String) {
@@ -151,7 +151,7 @@ extension NATSEngine {
 
     package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
         var idle = state.withLock { $0.leases[target]?.takeIdle() } ?? []
-        var dropped: [NATSLeases.Held] = []
+        var dropped: [NATSLeases.LeasedEvent] = []
         var freed = 0
         while freed < bytes {
             if idle.isEmpty { idle = try await pull(100, 1 << 20, target) }
@@ -171,13 +171,13 @@ extension NATSEngine {
         return nextTurn()
     }
 
-    /// Counts what this host has given up.
+    /// Counts events that this host dropped.
     func count(dropped: Int, _ target: String) {
         state.withLock { $0.counts[target, default: Count()].dropped += dropped }
     }
 
-    /// Trims the stream after every so many settled events, while deliveries go on. Events that stay longer do no harm, so a failure
-    /// is no error.
+    /// Trims the stream in the background, every ``remembered`` settled events. Events that stay longer are harmless, so failures are
+    /// ignored.
     private func trimIfDue(_ settled: Int) {
         state.withLock { state in
             state.untrimmed += settled
@@ -188,7 +188,9 @@ extension NATSEngine {
         }
     }
 
-    /// Begins the next trim if it is due.
+    /// Starts the next trim if it is due.
+    ///
+    /// - Returns: Whether to trim.
     private func beginTrim() -> Bool {
         state.withLock { state in
             guard state.isTrimDue else {
@@ -200,13 +202,13 @@ extension NATSEngine {
         }
     }
 
-    /// How many settled events stay in the stream, so that they can still be looked up.
+    /// The number of settled events that stay in the stream, so that they can still be looked up.
     static let remembered = 1000
 
     // MARK: Leases
 
-    /// Renews the leases of deliveries that take their time.
-    private func keep() {
+    /// Schedules the renewal of leases during a long delivery.
+    private func scheduleRenewal() {
         state.withLock { state in
             guard state.timer == nil, !state.isClosing, let lease = state.leases.values.map(\.lease).min() else {
                 return
@@ -224,6 +226,6 @@ extension NATSEngine {
             return (replies, !replies.isEmpty)
         }
         for reply in replies { try? jetStream.connection.send(Self.inProgress, to: reply) }
-        if isBusy { keep() }
+        if isBusy { scheduleRenewal() }
     }
 }

@@ -4,31 +4,31 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// Reading, replaying and dropping records. Each call reads the streams from the beginning, message by message.
+/// Reading, replaying and dropping records. Each call scans the streams from the beginning, message by message.
 extension NATSEngine {
-    /// A dead letter, and where it is.
+    /// A dead letter, and its position.
     private struct Letter {
-        /// Its number in the stream of the dead letters.
+        /// Its sequence number in the stream of dead letters.
         var number: Int64
-        /// The number that the event had in the other stream.
+        /// The sequence number that the event had in the stream of waiting events.
         var position: Int64
         var record: OutboxRecord
     }
 
-    /// A stored event, and who it is for.
+    /// A stored event, and its connectors.
     private struct Stored {
-        /// Its number in the stream.
+        /// Its sequence number in the stream.
         var position: Int64
         var event: OutboxEvent
-        /// The connectors that may still need it.
+        /// The connectors that have not settled it.
         var waiting: [String]
-        /// The connectors that have it.
+        /// The connectors that have settled it.
         var delivered: [String]
     }
 
-    /// Calls a function with every message of a stream that a filter means, oldest first, until that returns false.
+    /// Calls a body with every message of a stream that matches a filter, oldest first, until it returns false.
     ///
-    /// - Parameter first: The number to begin with.
+    /// - Parameter first: The sequence number to start at.
     private func read(
         _ stream: String,
         from first: Int64,
@@ -37,20 +37,20 @@ extension NATSEngine {
     ) async throws(ConnectorError) {
         var next = Swift.max(1, first)
         while !Task.isCancelled, let message = try await jetStream.message(stream, from: next, filter: filter) {
-            // A message that was read from the store has a number below the greatest one.
+            // The parsed sequence number is below the maximum, so this does not overflow.
             guard let sequence = message.sequence, sequence >= next, body(message, sequence) else { return }
             next = sequence + 1
         }
     }
 
-    /// The dead letters that a selection means.
+    /// The dead letters in a selection.
     private func letters(_ selection: RecordSelection) async throws(ConnectorError) -> [Letter] {
         guard selection.states?.contains(.dead) ?? true else { return [] }
         var letters: [Letter] = []
         let filter =
             selection.targets?.count == 1
             ? selection.targets?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
-        // Each letter has a number of its own.
+        // Every dead letter has a unique number.
         let last = selection.after.map { Int64(clamping: $0.position) } ?? 0
         try await read(layout.deadStream, from: last, filter) { message, number in
             guard number > last, let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
@@ -59,7 +59,7 @@ extension NATSEngine {
             let event = NATSEvent.event(message, at: number)
             guard selection.ids?.contains(event.id) ?? true else { return true }
             var failure = NATSEvent.failure(message)
-            // Another host wrote it, with secrets of its own.
+            // Another host may have written the reason: redact the secrets of this one.
             if let reason = failure?.attempt.failure?.reason {
                 failure?.attempt.failure?.reason = jetStream.connection.redact(reason)
             }
@@ -81,9 +81,9 @@ extension NATSEngine {
         return letters
     }
 
-    /// The events in the stream that a selection means by their ids and connectors.
+    /// The events in the stream that match the ids and connectors of a selection.
     ///
-    /// - Parameter parts: What is wanted of an event; each part counts towards the limit.
+    /// - Parameter parts: The results for an event; each counts towards the limit.
     private func stored<Part>(
         _ selection: RecordSelection,
         _ parts: (Stored) -> [Part]
@@ -98,13 +98,13 @@ extension NATSEngine {
             let event = NATSEvent.event(message, at: position)
             guard selection.ids?.contains(event.id) ?? true else { return true }
             let slots = Set(layout.slots(message.subject ?? ""))
-            let meant = consumers.values.filter { slots.contains($0.slot) }
+            let targets = consumers.values.filter { slots.contains($0.slot) }
             stored += parts(
                 Stored(
                     position: position,
                     event: event,
-                    waiting: meant.filter { position > $0.floor }.map(\.path).sorted(),
-                    delivered: meant.filter { position <= $0.floor }.map(\.path).sorted()
+                    waiting: targets.filter { position > $0.floor }.map(\.path).sorted(),
+                    delivered: targets.filter { position <= $0.floor }.map(\.path).sorted()
                 )
             )
             return stored.count < selection.limit
@@ -124,7 +124,7 @@ extension NATSEngine {
             .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
             records += try await stored(selection) { stored in
-                Self.living(stored, selection, without: dead).map { (stored.position, $0) }
+                Self.storedRecords(stored, selection, without: dead).map { (stored.position, $0) }
             }
         }
         return Array(
@@ -134,8 +134,8 @@ extension NATSEngine {
         )
     }
 
-    /// A stored event at each connector that a selection means, and where it is no dead letter.
-    private static func living(
+    /// The records of a stored event at each selected connector, except those where it is a dead letter.
+    private static func storedRecords(
         _ stored: Stored,
         _ selection: RecordSelection,
         without dead: Set<EventReference>
@@ -184,7 +184,7 @@ extension NATSEngine {
         for stored in try await stored(selection, { [$0] }) {
             let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
             guard !dropped.isEmpty else { continue }
-            // A message belongs to all of its connectors: for the others it is published again, at the end of the queue.
+            // A message is shared by all of its connectors: it is published again for the others, at the end of the queue.
             let others = stored.waiting.filter { !dropped.contains($0) }
             if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
             guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
@@ -194,7 +194,7 @@ extension NATSEngine {
         return count
     }
 
-    /// Stores an event again, which the server must not take for a repetition of the first time.
+    /// Stores an event again, with an id that the server does not treat as a duplicate.
     private func put(
         _ event: OutboxEvent,
         for targets: [String],

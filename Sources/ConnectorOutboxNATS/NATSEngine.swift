@@ -6,10 +6,10 @@ package import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Keeps events in NATS JetStream, a replicated log that other machines run, for any number of hosts that share the work.
+/// The outbox engine on NATS JetStream, a replicated log on other machines, for any number of hosts that share the deliveries.
 ///
-/// ``NATSLayout`` tells how they lie there. A batch is leased: no other host gets its events until they are settled, or this
-/// host has not been heard of for a while.
+/// ``NATSLayout`` describes the streams. A batch is leased: no other host receives its events until they are settled, or until the
+/// lease expires without renewal.
 package final class NATSEngine: OutboxEngine {
     let jetStream: JetStream
     let layout: NATSLayout
@@ -20,13 +20,13 @@ package final class NATSEngine: OutboxEngine {
     package let stability: String
     package var isShared: Bool { true }
 
-    /// How long a host may hold an event without renewing its lease.
+    /// The default lease: how long a host may hold an event without renewal.
     package static let lease = Duration.seconds(30)
 
-    /// Why the client library cannot be used; nil if it can.
+    /// The reason that the client library cannot be loaded; nil if it can.
     package static var libraryFailure: String? { NATSConnection.libraryFailure }
 
-    /// What this host has seen of one connector; JetStream does not count it.
+    /// The deliveries of this host to one connector, which JetStream does not count.
     struct Count {
         var delivered = 0
         var dropped = 0
@@ -37,29 +37,29 @@ package final class NATSEngine: OutboxEngine {
         var slots: [String: Int]
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
-        /// The number of the last step.
+        /// The number of the last step or reading.
         var turn: UInt64 = 0
-        /// How many events were settled since the stream was trimmed.
+        /// The number of events settled since the stream was last trimmed.
         var untrimmed = 0
         /// Trims the stream; nil between trims.
         var trimming: Task<Void, Never>?
-        /// Renews leases.
+        /// Fires when leases must be renewed; nil if none is held.
         var timer: HostTimer?
         var isClosing = false
 
-        /// Whether enough is settled for the stream to be trimmed.
+        /// Whether enough events are settled to trim the stream.
         var isTrimDue: Bool { untrimmed >= NATSEngine.remembered && !isClosing }
     }
 
-    /// Connects, and checks that the streams and the consumers are there.
+    /// Connects, and checks that the streams and consumers exist.
     ///
     /// - Parameters:
-    ///   - targets: The connectors that get events.
-    ///   - now: The time of day.
-    ///   - renewed: Reads the settings again when the servers refuse the credentials; nil if they never change.
-    ///   - redact: Takes secrets out of the servers' texts.
-    /// - Throws: `storage` if the servers cannot be used, `missing` or `conflict` if a stream or a consumer is not there or is
-    ///   otherwise than it must be.
+    ///   - targets: The connectors that receive events.
+    ///   - now: Returns the wall-clock time.
+    ///   - renewed: Reads the settings again after the servers refused the credentials; nil if they never change.
+    ///   - redact: Removes secrets from texts of the servers.
+    /// - Throws: `storage` if the servers cannot be used; `missing` if a stream or consumer does not exist; `conflict` if its settings
+    ///   are wrong.
     package init(
         _ settings: NATSSettings,
         targets: [String],
@@ -74,8 +74,8 @@ package final class NATSEngine: OutboxEngine {
         self.now = now
         stability =
             settings.replicas > 1
-            ? "NATS JetStream, on a majority of \(settings.replicas) servers; survives the loss of a server, and of power on one"
-            : "NATS JetStream on one server; survives a crash of the server; a loss of power may lose two minutes"
+            ? "NATS JetStream, on a majority of \(settings.replicas) servers; survives the loss of a server, or a power failure on one"
+            : "NATS JetStream on one server; survives a crash of the server; a power failure may lose two minutes"
         let consumers: [String: NATSSchema.Consumer]
         do throws(ConnectorError) {
             consumers = try await schema.check(targets, replicas: settings.replicas)
@@ -91,10 +91,10 @@ package final class NATSEngine: OutboxEngine {
         )
     }
 
-    /// Makes the streams and consumers that are missing.
+    /// Creates the missing streams and consumers.
     ///
     /// - Parameter lease: How long a host may hold an event without renewing its lease.
-    /// - Returns: What was done, one sentence for each.
+    /// - Returns: A sentence for each change.
     package static func migrate(
         _ settings: NATSSettings,
         targets: [String],
@@ -118,7 +118,9 @@ package final class NATSEngine: OutboxEngine {
         return try result.get()
     }
 
-    /// The places of some connectors in the subjects.
+    /// The slots of connectors.
+    ///
+    /// - Throws: `missing` for a connector without a consumer.
     func slots(_ targets: [String]) throws(ConnectorError) -> [Int] {
         let slots = state.withLock(\.slots)
         return try targets.map { target throws(ConnectorError) in
@@ -126,7 +128,7 @@ package final class NATSEngine: OutboxEngine {
                 throw ConnectorError(
                     .missing,
                     "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(target)",
-                    fix: "make what is missing: connector-host outbox migrate"
+                    fix: "run: connector-host outbox migrate"
                 )
             }
             return slot
@@ -141,7 +143,7 @@ package final class NATSEngine: OutboxEngine {
 
     // MARK: Appending
 
-    /// The number of a step: drawn after its change is confirmed, and before a reading is asked for.
+    /// The next number of a step or reading: drawn after a change is confirmed, and before a reading is requested.
     func nextTurn() -> UInt64 {
         state.withLock { state in
             state.turn += 1
@@ -163,7 +165,7 @@ package final class NATSEngine: OutboxEngine {
         return OutboxStep(turn: nextTurn(), isApplied: isNew)
     }
 
-    // MARK: Asking
+    // MARK: Reading statistics
 
     package func read() async throws(ConnectorError) -> OutboxReading {
         let turn = nextTurn()
@@ -213,7 +215,7 @@ package final class NATSEngine: OutboxEngine {
             if let timer = state.timer.take() { jetStream.clock.cancel(timer) }
             return (state.leases.values.flatMap { $0.held.map(\.reply) }, state.trimming)
         }
-        // Another host gets at once what this one has not settled.
+        // Releases unsettled events, so that another host receives them immediately.
         for reply in replies { try? jetStream.connection.send(Self.returned, to: reply) }
         trimming?.cancel()
         await trimming?.value

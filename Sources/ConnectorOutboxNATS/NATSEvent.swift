@@ -4,9 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// Events as headers of messages.
+/// Converts events to and from message headers.
 enum NATSEvent {
-    /// What a header says of an event: its time, capability, operation and id.
+    /// The header of an event: its time, capability, operation and id.
     static func header(_ event: OutboxEvent) -> String {
         [
             String(event.createdAt.nanoseconds), NATSLayout.token(event.kind.capability),
@@ -14,9 +14,9 @@ enum NATSEvent {
         ].joined(separator: " ")
     }
 
-    /// Reads an event.
+    /// Parses the event of a message.
     ///
-    /// A message from another program becomes an event that no adapter takes, so that it ends as a dead letter.
+    /// A message without a valid header, from another program, becomes an event that no adapter accepts, and so a dead letter.
     static func event(_ message: NATSMessage, at sequence: Int64) -> OutboxEvent {
         let parts = message.event?.split(separator: " ").map { NATSLayout.path(String($0)) } ?? []
         guard parts.count == 4, let time = parts[0].flatMap({ UInt64($0) }), let capability = parts[1],
@@ -33,7 +33,7 @@ enum NATSEvent {
         )
     }
 
-    /// What a header says of a dead letter: the number of its message, when and how often it was tried, and why it failed.
+    /// The header of a dead letter: the position of the event, the time and number of attempts, and the last failure.
     static func failureHeader(
         position: Int64,
         at time: Timestamp,
@@ -46,9 +46,9 @@ enum NATSEvent {
         ].joined(separator: " ")
     }
 
-    /// Reads why an event is a dead letter.
+    /// Parses the header of a dead letter.
     ///
-    /// - Returns: The number of its message in the other stream, and the attempts; nil for anything else.
+    /// - Returns: The position of the event in the stream of waiting events, and the attempts; nil without a valid header.
     static func failure(_ message: NATSMessage) -> (position: Int64, attempt: PastAttempt)? {
         guard let header = message.failure else { return nil }
         let parts = header.split(separator: " ", omittingEmptySubsequences: false)
@@ -62,18 +62,18 @@ enum NATSEvent {
     }
 }
 
-/// What the reply subject of a leased message tells (`$JS.ACK.…`).
+/// The contents of the reply subject of a leased message (`$JS.ACK.…`).
 struct NATSLease: Sendable {
     /// The name of the consumer.
     var consumer: String
-    /// How often the message has been handed out, this time included; at least 1.
+    /// The number of deliveries of the message to hosts, including this one; at least 1.
     var deliveries: Int
-    /// The number of the message in its stream.
+    /// The sequence number of the message in its stream.
     var sequence: Int64
 
-    /// Reads a reply subject; nil for any other.
+    /// Parses a reply subject; nil if it is not one of a lease.
     ///
-    /// Servers write nine tokens, or with the domain and the account's hash eleven or more.
+    /// It has nine tokens, or eleven or more with the domain and the account's hash.
     init?(_ reply: String) {
         let tokens = reply.split(separator: ".")
         guard tokens.count == 9 || tokens.count >= 11, tokens[0] == "$JS", tokens[1] == "ACK" else { return nil }

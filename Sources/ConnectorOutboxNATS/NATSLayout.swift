@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// How events lie in JetStream: the names of streams, subjects and consumers.
+/// The layout of the outbox in JetStream: the names of streams, subjects and consumers.
 ///
-/// Each connector has a slot: a place in the subject of every event, where `1` says that the event is for it and `0` that it is
-/// not. So one message reaches every connector of a fan-out and is stored once, and one filter for each consumer is
-/// enough, which is all that a server before 2.10 offers:
+/// Each connector has a slot: a token in the subject of every event, which is `1` if the event is for the connector and `0`
+/// otherwise. So an event for several connectors is stored as one message, and each consumer needs only one filter, which is all that
+/// servers before 2.10 support:
 ///
 /// ```
 /// OUTBOX.e.1.0.1.x        an event for the connectors in the slots 0 and 2
@@ -15,10 +15,9 @@ internal import ConnectorBase
 /// OUTBOX.dead.PATH        the dead letters of a connector
 /// ```
 ///
-/// The stream keeps its messages until they are deleted, which ``NATSSchema/trim(keeping:)`` does once every connector has settled
-/// them. JetStream could do that itself (interest retention), but servers 2.9 lose events of a slower consumer that way while
-/// a node comes back. A slot is never given to another connector while its consumer exists, so a new consumer, which starts
-/// at the beginning, finds no event for its slot that is older than itself.
+/// The stream keeps its messages until ``NATSSchema/trim(keeping:)`` deletes them, once every connector has settled them. JetStream
+/// could do that itself (interest retention), but servers 2.9 then lose events of a slower consumer while a node recovers. A slot is
+/// never reused while its consumer exists, so a new consumer, which starts at the beginning, finds no older event for its slot.
 struct NATSLayout: Sendable {
     /// The stream of the waiting events.
     let stream: String
@@ -35,22 +34,22 @@ struct NATSLayout: Sendable {
     /// The subject of a connector's dead letters.
     func deadSubject(_ path: String) -> String { "\(stream).dead.\(Self.token(path))" }
 
-    /// The connector whose dead letters have a subject.
+    /// The connector of a subject of dead letters; nil for any other subject.
     func path(ofDead subject: String) -> String? {
         subject.hasPrefix("\(stream).dead.") ? Self.path(String(subject.dropFirst(stream.utf8.count + 6))) : nil
     }
 
     /// The subject of events for some slots.
     func subject(_ slots: some Collection<Int>) -> String {
-        var places = Array(repeating: "0", count: (slots.max() ?? -1) + 1)
-        for slot in slots { places[slot] = "1" }
-        return "\(stream).e.\(places.joined(separator: ".")).x"
+        var tokens = Array(repeating: "0", count: (slots.max() ?? -1) + 1)
+        for slot in slots { tokens[slot] = "1" }
+        return "\(stream).e.\(tokens.joined(separator: ".")).x"
     }
 
-    /// The slots that a subject means.
+    /// The slots in a subject.
     func slots(_ subject: String) -> [Int] {
-        let places = subject.dropFirst(stream.utf8.count + 3).split(separator: ".").dropLast()
-        return places.enumerated().filter { $0.element == "1" }.map(\.offset)
+        let tokens = subject.dropFirst(stream.utf8.count + 3).split(separator: ".").dropLast()
+        return tokens.enumerated().filter { $0.element == "1" }.map(\.offset)
     }
 
     /// The filter of the consumer in a slot.
@@ -58,20 +57,21 @@ struct NATSLayout: Sendable {
         "\(stream).e.\(String(repeating: "*.", count: slot))1.>"
     }
 
-    /// The slot whose consumer has a filter; nil for any other filter.
+    /// The slot of a consumer's filter; nil for any other filter.
     func slot(_ filter: String) -> Int? {
         let slot = filter.dropFirst(stream.utf8.count + 3).split(separator: ".").count - 2
         return (0..<Self.slotLimit).contains(slot) && self.filter(slot) == filter ? slot : nil
     }
 
-    /// How many slots a stream has: a subject names each one before the last that is meant.
+    /// The maximum number of slots of a stream. A subject contains a token for every slot up to the last one used.
     private static let slotLimit = 10_000
 
     // MARK: Names
 
-    /// A connector's path as the name of a consumer: other characters than letters, digits, `-` and `_` are `=` and two digits.
+    /// Encodes a text as a token of a subject: bytes other than ASCII letters, digits, `-` and `_` become `=` and two hexadecimal
+    /// digits.
     static func token(_ path: String) -> String {
-        // The ids of nearly all events stay as they are.
+        // Fast path: nearly all event ids are plain.
         guard !path.utf8.allSatisfy(isPlain) else { return path }
         return path.utf8.map { isPlain($0) ? String(UnicodeScalar($0)) : "=" + escape($0) }.joined()
     }
@@ -86,7 +86,7 @@ struct NATSLayout: Sendable {
         }
     }
 
-    /// The path that a consumer's name means; nil for other names.
+    /// Decodes a token; nil if it is not the encoding of a text.
     static func path(_ token: String) -> String? {
         guard !token.utf8.allSatisfy(isPlain) else { return token }
         var bytes: [UInt8] = []
@@ -132,7 +132,7 @@ struct NATSLayout: Sendable {
         return object
     }
 
-    /// A full stream refuses events, instead of losing old ones.
+    /// The settings of both streams. A full stream refuses events instead of discarding old ones.
     private func shared(_ replicas: Int) -> JSONObject {
         [
             "storage": "file", "discard": "new", "num_replicas": .integer(Int64(replicas)),
@@ -142,7 +142,7 @@ struct NATSLayout: Sendable {
 
     /// The settings of a connector's consumer.
     ///
-    /// - Parameter lease: How long a host may keep an event without a word, in nanoseconds.
+    /// - Parameter lease: How long a host may hold an event without renewing its lease, in nanoseconds.
     func consumer(_ path: String, slot: Int, lease: UInt64) -> JSONObject {
         [
             "durable_name": .string(Self.token(path)), "description": .string(path),

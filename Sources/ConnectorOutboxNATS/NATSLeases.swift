@@ -5,62 +5,63 @@ internal import ConnectorBase
 internal import ConnectorOutbox
 internal import ConnectorPlatform
 
-/// The events of one connector that this host has leased: no other host gets them until the leases lapse.
+/// The events of one connector that this host has leased. No other host receives them until the leases expire.
 ///
-/// A value without I/O; times are the connection's monotonic ones, but for the due times of retries.
+/// A value without I/O. Times are monotonic, in nanoseconds, except the due times of retries.
 struct NATSLeases: Sendable {
     /// A leased event.
-    struct Held: Sendable {
+    struct LeasedEvent: Sendable {
         var entry: OutboxBatch.Entry
-        /// Where its acknowledgement goes.
+        /// The subject of its acknowledgement.
         var reply: String
-        /// When the server gives it to another host.
+        /// When the lease expires.
         var until: UInt64
     }
 
-    /// An event that was given back, to be tried again.
+    /// An event that was released for a retry.
     private struct Retry: Sendable {
-        /// When it is due, by the time of day.
+        /// When it is due, in wall-clock time.
         var due: Timestamp
-        /// When the server hands it out, by the connection's time.
+        /// When the server redelivers it, in monotonic time.
         var ready: UInt64
     }
 
-    /// How long a lease lasts without a word.
+    /// How long a lease lasts without renewal, in nanoseconds.
     let lease: UInt64
-    private(set) var held: [Held] = []
+    /// The leased events, in delivery order.
+    private(set) var held: [LeasedEvent] = []
     private var retries: [Retry] = []
-    /// When the last batch was handed out that is not settled yet.
-    private(set) var lentAt: UInt64?
-    /// A delivery that takes longer is not waited for.
+    /// When the current batch was taken; nil if none is being delivered.
+    private(set) var batchTakenAt: UInt64?
+    /// The duration after which the leases of a delivery are no longer renewed, in nanoseconds.
     private static let longestDelivery: UInt64 = 600_000_000_000
 
-    /// Holds nothing yet.
+    /// Starts without leases.
     init(lease: UInt64) {
         self.lease = lease
     }
 
-    /// How many retries are waited for.
+    /// The number of scheduled retries.
     var retryCount: Int { retries.count }
 
-    /// When the next retry is due.
+    /// When the next retry is due; nil for none.
     var nextRetry: Timestamp? { retries.map(\.due).min() }
 
-    // MARK: Handing out
+    // MARK: Taking batches
 
-    /// What to do before a batch is handed out.
+    /// The steps before a batch is taken.
     struct Preparation: Sendable {
-        /// The leases to renew.
+        /// The reply subjects of the leases to renew.
         var renewed: [String]
-        /// How many more events fit.
+        /// The number of further events to lease.
         var room: Int
-        /// How long to wait for the server to hand out a retry that is due; nil if none is.
+        /// How long to wait for the server to redeliver a due retry, in nanoseconds; nil if none is due.
         var wait: UInt64?
     }
 
-    /// Forgets the leases that have lapsed, and renews those that are about to.
+    /// Removes expired leases, and renews those that expire soon.
     mutating func prepare(_ count: Int, now: UInt64, time: Timestamp) -> Preparation {
-        lentAt = now
+        batchTakenAt = now
         held.removeAll { $0.until < now.saturatingAdding(lease / 10) }
         let renewed = renew(now, before: lease / 2)
         let ready = retries.filter { $0.due <= time }.map { $0.ready - min($0.ready, now) }.max()
@@ -72,22 +73,22 @@ struct NATSLeases: Sendable {
         )
     }
 
-    /// How much later than asked for a server hands an event out.
+    /// How much later than requested a server may redeliver an event, in nanoseconds.
     private static let slack: UInt64 = 500_000_000
 
-    /// Takes more leased events.
-    mutating func add(_ more: [Held]) {
+    /// Adds leased events.
+    mutating func add(_ more: [LeasedEvent]) {
         let known = Set(held.map(\.entry.position))
         held += more.filter { !known.contains($0.entry.position) }
-        // Those tried before come first, as from every engine.
+        // Events that have been attempted come first, as in every engine.
         held.sort {
             ($0.entry.attempts == 0 ? 1 : 0, $0.entry.position) < ($1.entry.attempts == 0 ? 1 : 0, $1.entry.position)
         }
     }
 
-    /// The next batch: alike in capability and in whether they were tried before.
+    /// The next batch: events of one capability, either all attempted before or all new.
     ///
-    /// - Returns: The events, and whether there are more than fit.
+    /// - Returns: The events, and whether there are more than the limits allow.
     func entries(_ limits: BatchLimits) -> (entries: [OutboxBatch.Entry], isFull: Bool) {
         guard let first = held.first?.entry else { return ([], false) }
         var (entries, bytes): ([OutboxBatch.Entry], Int) = ([], 0)
@@ -102,26 +103,26 @@ struct NATSLeases: Sendable {
         return (entries, entries.count < held.count)
     }
 
-    /// Gives back everything that is leased still, to be handed out again at once.
+    /// Releases all leases, for immediate redelivery.
     ///
-    /// - Returns: Where to say so.
+    /// - Returns: The reply subjects of the events to release.
     mutating func release(_ now: UInt64) -> [String] {
-        defer { (held, lentAt) = ([], nil) }
+        defer { (held, batchTakenAt) = ([], nil) }
         return held.filter { $0.until > now }.map(\.reply)
     }
 
-    /// The oldest events that no delivery is working on.
-    mutating func takeIdle() -> [Held] {
-        guard lentAt == nil else { return [] }
+    /// Removes and returns the events that are not being delivered, oldest first.
+    mutating func takeIdle() -> [LeasedEvent] {
+        guard batchTakenAt == nil else { return [] }
         defer { held = [] }
         return held
     }
 
-    // MARK: Keeping
+    // MARK: Renewing
 
-    /// The leases to renew while a delivery takes its time.
+    /// The reply subjects of the leases to renew during a long delivery.
     mutating func renewal(_ now: UInt64) -> [String] {
-        guard let lentAt, now < lentAt.saturatingAdding(Self.longestDelivery) else { return [] }
+        guard let batchTakenAt, now < batchTakenAt.saturatingAdding(Self.longestDelivery) else { return [] }
         return renew(now, before: .max)
     }
 
@@ -136,7 +137,7 @@ struct NATSLeases: Sendable {
 
     // MARK: Settling
 
-    /// Where the acknowledgements go, by the numbers of the events; those whose leases have lapsed are not there.
+    /// The reply subjects of events, by position; events whose leases have expired are missing.
     func replies(_ positions: [Int64]) -> [Int64: String] {
         let wanted = Set(positions)
         return Dictionary(
@@ -145,10 +146,10 @@ struct NATSLeases: Sendable {
         )
     }
 
-    /// Forgets what is settled.
+    /// Removes settled events, and schedules their retries.
     mutating func settle(_ positions: Set<Int64>, retries due: [Timestamp], time: Timestamp, now: UInt64) {
         held.removeAll { positions.contains($0.entry.position) }
         retries += due.map { Retry(due: $0, ready: now.saturatingAdding($0.nanoseconds(after: time))) }
-        lentAt = nil
+        batchTakenAt = nil
     }
 }

@@ -4,19 +4,19 @@
 internal import CNATS
 internal import ConnectorBase
 
-/// What a server sent: an answer, or a stored event.
+/// A message from a server: a response, or a stored event.
 struct NATSMessage: Sendable {
-    /// Where an acknowledgement goes; empty for nowhere.
+    /// The subject of its acknowledgement; empty for none.
     var reply: String
-    /// What a message without content says, such as 404; nil for one with content.
+    /// The status of a message without content, such as 404; otherwise nil.
     var status: Int?
-    /// The subject of a stored message that was asked for.
+    /// The subject, if the message was read by sequence number; otherwise nil.
     var subject: String?
-    /// The number of a stored message that was asked for.
+    /// The sequence number, if the message was read by it; otherwise nil.
     var sequence: Int64?
-    /// What the event is, apart from its payload.
+    /// The header of the event: see ``NATSEvent/header(_:)``.
     var event: String?
-    /// Why the event is a dead letter.
+    /// The header of a dead letter: see ``NATSEvent/failureHeader(position:at:count:_:)``.
     var failure: String?
     /// The content.
     var data: [UInt8]
@@ -33,7 +33,7 @@ struct NATSMessage: Sendable {
         data = unsafe Array(UnsafeRawBufferPointer(start: cnats_data(message), count: cnats_size(message)))
     }
 
-    /// Reads a stored message as JetStream's API writes it: the headers as lines, and they and the content in Base64.
+    /// Parses a stored message in the format of JetStream's API: header lines and content in Base64. Nil if it is invalid.
     init?(stored: JSONValue) {
         guard let sequence = stored["seq"]?.integer, (1..<Int64.max).contains(sequence),
             let data = Base64.decode(stored["data"]?.string ?? ""),
@@ -55,10 +55,10 @@ struct NATSMessage: Sendable {
 
 /// The headers of a message to send.
 struct NATSHeaders: Sendable {
-    /// By which the server recognises a repetition.
+    /// The message id, by which the server detects duplicates.
     var id: String?
-    /// What the event is, apart from its payload.
+    /// The header of the event: see ``NATSEvent/header(_:)``.
     var event: String?
-    /// Why the event is a dead letter.
+    /// The header of a dead letter: see ``NATSEvent/failureHeader(position:at:count:_:)``.
     var failure: String?
 }

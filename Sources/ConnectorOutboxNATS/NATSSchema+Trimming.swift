@@ -3,21 +3,20 @@
 
 internal import ConnectorBase
 
-/// How the stream gets shorter.
+/// Trimming of the stream.
 extension NATSSchema {
-    /// Deletes the events that every connector has settled, but for the last ones.
+    /// Deletes the events that every connector has settled, except the last ones.
     ///
-    /// Every trim asks again what is settled, in this order: first how far the stream goes, then each connector. A
-    /// connector counts as done with everything only if its consumer says that nothing waits and the stream has nothing for it
-    /// beyond the consumer's acknowledgements: two different servers may lead them, and one that has lost touch may know less
-    /// than the others.
+    /// Every trim queries the state again, in this order: first the end of the stream, then each consumer. A connector has settled
+    /// everything only if its consumer reports nothing pending and the stream contains nothing for it beyond the consumer's
+    /// acknowledgements: different servers may lead the two, and a server that is partitioned may know less than the others.
     ///
-    /// `STREAM.PURGE` would take one request for all. But a server 2.9 that is started again carries out the purges that its log still
-    /// has, and then up to the end that the stream had at that time: with several replicas, events that no host has delivered are lost.
+    /// `STREAM.PURGE` would need only one request. But a restarted server 2.9 replays the purges in its log up to the end that the
+    /// stream had at that time: with several replicas, undelivered events are lost.
     ///
     /// Ends early if its task is cancelled.
     ///
-    /// - Parameter count: How many of the last events stay in any case.
+    /// - Parameter count: The number of most recent events to keep in any case.
     func trim(keeping count: Int) async throws(ConnectorError) {
         let state = try await info(layout.stream)?["state"]
         guard let first = state?["first_seq"]?.integer, let last = state?["last_seq"]?.integer, first > 0,
@@ -29,21 +28,21 @@ extension NATSSchema {
             settled = min(settled, try await position(settledBy: consumer, upTo: last))
         }
         guard settled >= first else { return }
-        // A stream that has become shorter is being trimmed by another host.
+        // If the stream has become shorter, another host is trimming it.
         guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
-        // What is left is trimmed the next time.
-        let most = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim
-        for start in stride(from: first, through: most, by: Self.deletions) where !Task.isCancelled {
-            try await jetStream.discard(start...min(start + Int64(Self.deletions) - 1, most), of: layout.stream)
+        // The rest is deleted by the next trim.
+        let end = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim
+        for start in stride(from: first, through: end, by: Self.batchSize) where !Task.isCancelled {
+            try await jetStream.discard(start...min(start + Int64(Self.batchSize) - 1, end), of: layout.stream)
         }
     }
 
-    /// How many messages are deleted at once.
-    private static let deletions = 1000
-    /// How many messages one trim deletes.
+    /// The number of messages to delete before awaiting a response.
+    private static let batchSize = 1000
+    /// The maximum number of messages that one trim deletes.
     private static let deletionsPerTrim: Int64 = 1_000_000
 
-    /// The last number up to which a connector has settled all of its events.
+    /// The last sequence number up to which a connector has settled all of its events.
     private func position(settledBy consumer: Consumer, upTo last: Int64) async throws(ConnectorError) -> Int64 {
         let filter = layout.filter(consumer.slot)
         guard let next = try await jetStream.message(layout.stream, from: consumer.floor + 1, filter: filter) else {

@@ -3,31 +3,31 @@
 
 internal import ConnectorBase
 
-/// The streams and consumers of an outbox, looked at and made.
+/// Checks and creates the streams and consumers of an outbox.
 struct NATSSchema: Sendable {
     let jetStream: JetStream
     let layout: NATSLayout
 
-    /// A connector's consumer, as the server tells.
+    /// The state of a connector's consumer.
     struct Consumer: Sendable {
         /// The connector.
         var path: String
         var slot: Int
-        /// How long a host may keep an event without a word, in nanoseconds.
+        /// How long a host may hold an event without renewing its lease, in nanoseconds.
         var lease: UInt64
-        /// The events that no host has been given yet.
+        /// The number of events not yet delivered to a host.
         var pending: Int
-        /// The events that a host has, or that are tried again later.
+        /// The number of events leased by a host or waiting for a retry.
         var leased: Int
-        /// Every event up to this number is settled.
+        /// The sequence number up to which every event is settled.
         var floor: Int64
-        /// The number of the last event that was handed out.
+        /// The sequence number of the last event delivered to a host.
         var last: Int64
     }
 
-    /// The consumers of a stream, by their connectors.
+    /// The consumers of the stream, by connector.
     ///
-    /// - Throws: `conflict` if two share a slot, or one is not as it must be.
+    /// - Throws: `conflict` if two share a slot, or the settings of one are wrong.
     func consumers() async throws(ConnectorError) -> [String: Consumer] {
         var consumers: [String: Consumer] = [:]
         var offset: Int64 = 0
@@ -55,17 +55,17 @@ struct NATSSchema: Sendable {
             }
             offset += Int64(page.count)
             guard offset < answer["total"]?.integer ?? 0 else { break }
-            // A page without our consumers may come before one with some; a server that only repeats itself never ends.
+            // A page may contain only foreign consumers. The limit ends the loop if a server keeps repeating a page.
             guard !page.isEmpty, consumers.count > known || offset < Self.consumerLimit else { break }
         }
         let slots = Dictionary(grouping: consumers.values, by: \.slot)
         if let both = slots.values.first(where: { $0.count > 1 }) {
-            throw wrong("\(both.map(\.path).sorted().joined(separator: " and ")) share a place in the subjects")
+            throw wrong("\(both.map(\.path).sorted().joined(separator: " and ")) share a slot in the subjects")
         }
         return consumers
     }
 
-    /// How many consumers of others are looked through.
+    /// The maximum number of consumers to list without finding one of the outbox.
     private static let consumerLimit: Int64 = 10_000
 
     /// The settings and the state of a stream; nil if it does not exist.
@@ -77,13 +77,13 @@ struct NATSSchema: Sendable {
         }
     }
 
-    /// JetStream's number for a stream that does not exist.
+    /// JetStream's error code for a stream that does not exist.
     private static let noStream: Int64 = 10_059
 
-    /// Checks that everything is there and as it must be, and changes nothing.
+    /// Checks that the streams and consumers exist and have the right settings. Changes nothing.
     ///
-    /// - Returns: The consumers.
-    /// - Throws: `missing` if something is not there, `conflict` if it is otherwise.
+    /// - Returns: The consumers, by connector.
+    /// - Throws: `missing` if one does not exist, `conflict` if its settings are wrong.
     func check(_ targets: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
@@ -118,17 +118,17 @@ struct NATSSchema: Sendable {
 
     // MARK: Migrating
 
-    /// Makes what is missing, and brings the number of replicas to what the configuration says.
+    /// Creates missing streams and consumers, and updates the number of replicas to that of the configuration.
     ///
-    /// - Parameter lease: How long a host may keep an event without a word, in nanoseconds.
-    /// - Returns: What was done, one sentence for each.
-    /// - Throws: `conflict` if something is there that must be otherwise, and only an operator can tell why it is not.
+    /// - Parameter lease: How long a host may hold an event without renewing its lease, in nanoseconds.
+    /// - Returns: A sentence for each change.
+    /// - Throws: `conflict` for other wrong settings, which only an operator can resolve.
     func migrate(_ targets: [String], replicas: Int, lease: UInt64) async throws(ConnectorError) -> [String] {
         var done: [String] = []
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
                 _ = try await jetStream.request("STREAM.CREATE.\(stream)", .object(wanted))
-                done.append("made the stream \(stream)")
+                done.append("created the stream \(stream)")
                 continue
             }
             let count = info["config"]?["num_replicas"]?.integer
@@ -152,7 +152,7 @@ struct NATSSchema: Sendable {
                 "CONSUMER.DURABLE.CREATE.\(layout.stream).\(name)",
                 ["stream_name": .string(layout.stream), "config": .object(config)]
             )
-            done.append("made the consumer of \(path)")
+            done.append("created the consumer of \(path)")
             next += 1
         }
         _ = try await self.consumers()
@@ -163,7 +163,7 @@ struct NATSSchema: Sendable {
         jetStream.connection.error(
             .missing,
             "the outbox is not prepared: \(message)",
-            fix: "make what is missing: connector-host outbox migrate"
+            fix: "run: connector-host outbox migrate"
         )
     }
 
@@ -172,12 +172,12 @@ struct NATSSchema: Sendable {
             .conflict,
             "the outbox cannot be used: \(message)",
             fix:
-                "name another \"stream\" in \"outbox\" of connectors.json, or change it with NATS' own tools; of the replicas, connector-host outbox migrate changes the number"
+                "set another \"stream\" in \"outbox\" of connectors.json, or change it with the tools of NATS; connector-host outbox migrate only changes the number of replicas"
         )
     }
 }
 
 extension JSONValue {
-    /// A number of the servers' that counts something; 0 for one that cannot.
+    /// A count in a server's response; 0 if it is missing or negative.
     func count(_ name: String) -> Int { Int(clamping: max(0, self[name]?.integer ?? 0)) }
 }

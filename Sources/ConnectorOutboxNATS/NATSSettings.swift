@@ -1,41 +1,41 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the events of a `nats` outbox are kept, and how to get there.
+/// The settings of an outbox in NATS: the servers, the credentials and the stream.
 package struct NATSSettings: Sendable, Hashable {
     /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`.
     package var url: String
-    /// The name of the stream; that of the dead letters is made from it.
+    /// The name of the stream; that of the dead letters is derived from it.
     package var stream: String
-    /// How many servers keep each event: 1, 3 or 5.
+    /// The number of servers that store each event: 1, 3 or 5.
     package var replicas: Int
     /// The path of a file with the user's credentials.
     package var credentials: String?
-    /// Shown to the server; a secret.
+    /// Sent to the server; a secret.
     package var token: String?
-    /// The path of a file with the certificates of the certificate authorities that are trusted; nil for the system's.
+    /// The path of a file with the certificates of trusted authorities; nil for those of the system.
     package var authorities: String?
-    /// Whether the connection is encrypted even if the URL does not say so.
+    /// Whether to use TLS even if the URL does not require it.
     package var isEncrypted: Bool
-    /// The name that goes with ``password``.
+    /// The user of ``password``.
     package var user: String?
-    /// Shown to the server; a secret.
+    /// Sent to the server; a secret.
     package var password: String?
-    /// How long to wait for servers.
+    /// The timeouts and delays.
     package var waits = Waits()
 
-    /// How long to wait for servers, in nanoseconds.
+    /// Timeouts and delays, in nanoseconds.
     package struct Waits: Sendable, Hashable {
-        /// For a server to take a connection.
+        /// The timeout for connecting to a server.
         package var connection: UInt64 = 2_000_000_000
-        /// For the answer to a request, before it is sent again.
+        /// The timeout for a response, after which the request is repeated.
         package var answer: UInt64 = 2_000_000_000
-        /// Before a request is sent again that no server could answer.
+        /// The delay before a request is repeated that no server could handle.
         package var pause: UInt64 = 100_000_000
-        /// Until a request fails; long enough for a cluster that has lost a node to elect another leader.
+        /// The total timeout of a request; long enough for a cluster that has lost a node to elect a new leader.
         package var limit: UInt64 = 15_000_000_000
 
-        /// Uses the usual waits.
+        /// Creates the default timeouts.
         package init() {}
     }
 

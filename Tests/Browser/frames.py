@@ -50,7 +50,7 @@ def main(link, seconds, rounds):
     root = link.split("/?")[0]
     with Browser() as browser:
         browser.open(link)
-        browser.wait_for("500 of 1000 open", "#verdict")
+        browser.wait_for("500 of 1000 open", "#readiness")
         for _ in range(rounds):
             at_rest, _ = look(browser, root + "/configuration", seconds)
             live, changes = look(browser, root + "/gates", seconds)

@@ -28,7 +28,7 @@ def main(directory):
         root = link.split("/?")[0]
         with Browser() as browser:
             browser.open(link)
-            browser.wait_for("ready: 8 of 8 open", "#verdict")
+            browser.wait_for("ready: 8 of 8 open", "#readiness")
             # Calls, of which some fail, for the charts to show.
             browser.open(root + "/gates/geocoder/google/operations/geocode")
             browser.wait_for("Call geocode")

@@ -35,34 +35,34 @@ def row(browser, name):
 
 
 def test_a_vendor_that_stops_is_red_and_one_that_starts_is_green(browser, console, vendors):
-    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    browser.wait_for("ready: 4 of 4 open", "#readiness")
     browser.run("window.loaded = 'once'")
     vendors.put("segment:status=503")
     browser.wait("segment is red", lambda: "failed" in row(browser, "segment"))
-    browser.wait_for("not ready", "#verdict")
+    browser.wait_for("not ready", "#readiness")
     expect(browser.run("return !!document.querySelector('tr.r-bad .mark.m-bad')"), "the mark has its shape")
     vendors.put()
     browser.wait("segment is green", lambda: "open" in row(browser, "segment"))
-    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    browser.wait_for("ready: 4 of 4 open", "#readiness")
     expect(browser.run("return window.loaded") == "once", "the page was not loaded again")
 
 
 def test_all_vendors_stop_and_start(browser, console, vendors):
-    browser.wait_for("ready: 4 of 4 open", "#verdict")
+    browser.wait_for("ready: 4 of 4 open", "#readiness")
     port = vendors.port
     vendors.stop()
     browser.wait("every gate is red", lambda: all("failed" in row(browser, name) for name in ("segment", "kinto")))
     again = Vendors(port)
     try:
-        browser.wait_for("ready: 4 of 4 open", "#verdict")
+        browser.wait_for("ready: 4 of 4 open", "#readiness")
     finally:
         again.stop()
 
 
 def test_what_is_said_is_said_to_all(browser, console, vendors):
     vendors.put("google:status=503")
-    browser.wait_for("geocoder/google is", "#say")
-    expect(browser.attribute("#say", "role") == "status", "changes are read out politely")
+    browser.wait_for("geocoder/google is", "#toast")
+    expect(browser.attribute("#toast", "role") == "status", "changes are read out politely")
 
 
 def test_a_dead_letter_is_replayed(browser, console, vendors):
@@ -72,7 +72,7 @@ def test_a_dead_letter_is_replayed(browser, console, vendors):
     browser.wait_for("1 dead letter")
     vendors.put()
     browser.click("td.acts button[value^=replay]")
-    browser.wait_for("replayed 1 dead letter", "#say")
+    browser.wait_for("replayed 1 dead letter", "#toast")
     browser.wait_for("no dead letters")
 
 
@@ -85,12 +85,12 @@ def test_an_operation_is_called_by_its_form(browser, console, vendors):
     browser.type("#f2", "3")
     browser.type("#f0", "Brandenburg Gate")
     browser.click("form.call button")
-    browser.wait_for("The last call")
+    browser.wait_for("Last call")
     browser.wait_for("Berlin")
     expect(browser.run("return document.activeElement.textContent") == "Call geocode", "the focus stays")
     expect(browser.run("return document.getElementById('f0').value") == "Brandenburg Gate", "what was written stays")
     browser.open(console.root + "/gates/geocoder")
-    browser.wait_for("Calls a second")
+    browser.wait_for("Calls per second")
 
 
 def test_a_question_comes_before_a_loss(browser, console, vendors):
@@ -102,10 +102,10 @@ def test_a_question_comes_before_a_loss(browser, console, vendors):
     browser.wait("the question is gone", lambda: not browser.run("return document.querySelector('dialog').open"))
     browser.click("#scene-acts button[value^=close]")
     browser.click("dialog button[value=yes]")
-    browser.wait_for("kinto is closed", "#say")
+    browser.wait_for("kinto is closed", "#toast")
     browser.wait_for("Open", "#scene-acts")
     browser.click("#scene-acts button[value^=open]")
-    browser.wait_for("kinto is open", "#say")
+    browser.wait_for("kinto is open", "#toast")
 
 
 def test_the_keyboard_alone_is_enough(browser, console, vendors):
@@ -187,7 +187,7 @@ def test_axe_finds_nothing_serious(browser, console, vendors):
 def without_script_everything_is_read_and_done(browser, console, vendors):
     def is_ready():
         browser.open(console.root + "/gates")
-        return "ready: 4 of 4 open" in browser.text("#verdict")
+        return "ready: 4 of 4 open" in browser.text("#readiness")
 
     browser.wait("every gate is open", is_ready)
     for page in PAGES:

@@ -76,7 +76,7 @@ struct CoordinatorTests {
 
     @Test mutating func `where nothing is lost it is done at once, and one thing at a time`() {
         #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
-        #expect(coordinator.handle(.act(Self.retry)) == [.tell("wait until this is done: retry a")])
+        #expect(coordinator.handle(.act(Self.retry)) == [.tell("still running: retry a")])
         _ = coordinator.handle(.done("a is open"))
         #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
     }

@@ -78,7 +78,7 @@ struct SceneTests {
             snapshot.calls[route] = call
             return ConsoleRegistry.standard.scene(for: route, of: snapshot)
         }
-        #expect(try text { _ in }.text.contains("result | not yet"))
+        #expect(try text { _ in }.text.contains("result | pending"))
         let progress = try text { call in
             for number in 0..<500 as Range<Int64> { call.note(["done": .integer(number)]) }
         }
@@ -112,7 +112,7 @@ struct SceneTests {
         let scene = Mock.scene(.event("m3"))
         #expect(
             scene.components.map(\.title) == [
-                "", "At analytics/segment", "At analytics/posthog", "What the vendors get",
+                "", "At analytics/segment", "At analytics/posthog", "Payload for the vendors",
             ]
         )
         #expect(scene.text.contains("3 attempts until \(Mock.ago(40)): invalid: bad \u{1B}[31mevent"))
@@ -161,7 +161,7 @@ struct SceneTests {
         #expect(next.commandLine == command)
         snapshot.later[link] = []
         let last = ConsoleRegistry.standard.scene(for: link, of: snapshot)
-        #expect(last.text.contains(route == .dead ? "no dead letters" : "nothing more waits"))
+        #expect(last.text.contains(route == .dead ? "no dead letters" : "no more waiting events"))
     }
 
     @Test func `events and plugins are shown`() {
@@ -288,8 +288,8 @@ struct SceneTests {
 
     @Test func `what was not looked up yet is not said to be missing`() {
         let scene = ConsoleRegistry.standard.scene(for: .event("m9"), of: Mock.snapshot())
-        #expect(scene.text.contains("looking it up"))
-        #expect(Mock.scene(.event("m9")).text.contains("the outbox does not know the event m9"))
+        #expect(scene.text.contains("loading"))
+        #expect(Mock.scene(.event("m9")).text.contains("there is no event m9 in the outbox"))
     }
 
     @Test func `with simulators no command line promises an outbox that ends with the process`() {

@@ -329,7 +329,7 @@ struct TerminalSessionTests {
         snapshot.calls[Self.route] = call
         _ = session.update(snapshot)
         #expect(session.row?.cells.first?.text == "at")
-        #expect(screen(session).contains("The last call".padded(by: 2)))
+        #expect(screen(session).contains("Last call".padded(by: 2)))
     }
 
     @Test(arguments: [(1, 1), (5, 3), (20, 4), (79, 24), (300, 100)])

@@ -28,7 +28,7 @@ import Testing
         let workspace = try workspace()
         let program = workspace.program
         let alone = try await program.run("status")
-        #expect(alone.status == 0 && !alone.output.contains("tells"))
+        #expect(alone.status == 0 && !alone.output.contains("reported by"))
         let missing = try await program.run("status", "--attach")
         #expect(missing.status == 1 && missing.error.contains("no host runs on connectors.json"))
 
@@ -36,13 +36,13 @@ import Testing
         let asked = try await program.run("status")
         #expect(asked.status == 0)
         #expect(
-            asked.output.hasSuffix("ready: 1 of 1 gates open, as process \(child.identifier) tells\n")
-                || asked.output.contains("as process \(child.identifier) tells")
+            asked.output.hasSuffix("ready: 1 of 1 gates open, reported by process \(child.identifier)\n")
+                || asked.output.contains("reported by process \(child.identifier)")
         )
         let document = try JSONValue(parsing: try await program.run("status", "--json").output)
         #expect(document["gates"]?[0]?["state"] == "open")
         let opened = try await program.run("status", "--no-attach")
-        #expect(opened.status == 0 && !opened.output.contains("tells"))
+        #expect(opened.status == 0 && !opened.output.contains("reported by"))
 
         child.signal(15)
         #expect(try await child.finish().status == 0)

@@ -109,7 +109,7 @@ import Testing
         let child = try program.start(["status"])
         _ = await child.output(until: "configured")
         child.signal(signal)
-        let error = await child.error(until: "ends at once")
+        let error = await child.error(until: "exits immediately")
         #expect(error.contains("waiting for close of the plugin blocks-in-life 1.0.0 to return"), "\(error)")
         #expect(error.contains("for the connector bad"))
         child.signal(signal)

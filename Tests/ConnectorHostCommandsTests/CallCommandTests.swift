@@ -84,7 +84,7 @@ import Testing
     static let remedies: [(status: Int, remedy: String?)] = [
         (5, "check the names and ids among the arguments"),
         (6, "read it again, and repeat the change on the current version"),
-        (9, "see why the server is slow, or raise --timeout"), (1, nil),
+        (9, "find out why the server is slow, or increase --timeout"), (1, nil),
     ]
 
     @Test(arguments: remedies)

@@ -35,11 +35,11 @@ import Testing
         )
         #expect(crash.output.isEmpty)
         let next = try await program.run("status")
-        #expect(next.lines.first?.hasPrefix("before, the process ended with SIG") == true, "\(next.output)")
+        #expect(next.lines.first?.hasPrefix("previously, the process ended with SIG") == true, "\(next.output)")
         #expect(next.lines.first?.contains("the plugin ends-the-process 1.2.3 of bad, at /") == true)
         #expect(next.status == 0)
         let after = try await program.run("status")
-        #expect(!after.output.contains("before, "))
+        #expect(!after.output.contains("previously, "))
     }
 
     @Test func `the note is in the document of status, too`() async throws {
@@ -100,7 +100,9 @@ import Testing
         #expect(result.status == expected)
         #expect(result.error.contains("connector-host: exit below the plugin ends-the-process 1.2.3 of bad"))
         let next = try await program.run("status")
-        #expect(next.lines.first?.hasPrefix("before, the process called exit in the plugin ends-the-process") == true)
+        #expect(
+            next.lines.first?.hasPrefix("previously, the process called exit in the plugin ends-the-process") == true
+        )
     }
 
     @Test(arguments: [(0, 70), (3, 70)] as [(Int, Int32)])
@@ -113,7 +115,7 @@ import Testing
         #expect(result.status == expected)
         #expect(result.error.contains("connector-host: quick_exit below the plugin ends-the-process 1.2.3 of bad"))
         let next = try await program.run("status")
-        #expect(next.lines.first?.hasPrefix("before, the process called quick_exit in the plugin") == true)
+        #expect(next.lines.first?.hasPrefix("previously, the process called quick_exit in the plugin") == true)
     }
 
     @Test(arguments: ["vanish", "handle"])
@@ -123,8 +125,10 @@ import Testing
         #expect(result.status == 70)
         #expect(result.error.contains("connector-host: _exit below the plugin ends-the-process 1.2.3 of bad"))
         let next = try await program.run("status")
-        #expect(next.lines.first?.hasPrefix("before, the process called _exit in the plugin ends-the-process") == true)
-        #expect(try await program.run("status").output.contains("before, ") == false)
+        #expect(
+            next.lines.first?.hasPrefix("previously, the process called _exit in the plugin ends-the-process") == true
+        )
+        #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
     @Test(arguments: ["syscall"])
@@ -133,12 +137,12 @@ import Testing
         let result = try await program.run("call", "bad", operation)
         #expect(result.output.isEmpty)
         let next = try await program.run("status")
-        #expect(next.lines.first?.hasPrefix("before, the command call (process ") == true, "\(next.output)")
+        #expect(next.lines.first?.hasPrefix("previously, the command call (process ") == true, "\(next.output)")
         #expect(next.lines.first?.contains("ended without a report: a plugin called _exit") == true)
-        #expect(try await program.run("status").output.contains("before, ") == false)
+        #expect(try await program.run("status").output.contains("previously, ") == false)
         _ = try await program.run("call", "bad", operation)
         let call = try await program.run("call", "bad", "fork")
-        #expect(call.error.contains("connector-host: before, the command call (process "), "\(call.error)")
+        #expect(call.error.contains("connector-host: previously, the command call (process "), "\(call.error)")
         #expect(call.status == 0)
         let document = try JSONValue(parsing: try await program.run("status", "--json").output)
         #expect(document["lastCrash"] == nil)
@@ -150,7 +154,7 @@ import Testing
         #expect(result.status == 0)
         #expect(result.output.contains("11"))
         #expect(!result.error.contains("connector-host:"), "\(result.error)")
-        #expect(try await program.run("status").output.contains("before, ") == false)
+        #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
     @Test func `a function that releases memory and ends in a jump is named by the call that lent the memory`()

@@ -138,7 +138,7 @@ import Testing
             "version": 1, "path": "segment", "operation": "track", "sent": 1, "id": "m1", "delivered": 1,
         ]
         #expect(try JSONValue(parsing: json.output) == document)
-        #expect(try await workspace.program.run("outbox").output == "nothing was sent yet\n")
+        #expect(try await workspace.program.run("outbox").output == "no events sent yet\n")
     }
 
     @Test func `every line of standard input is delivered to a simulator`() async throws {

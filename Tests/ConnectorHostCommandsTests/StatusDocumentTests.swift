@@ -31,6 +31,6 @@ import Testing
         let error = ConnectorError(.unavailable, "the vendor is away")
         let failed = lines(CallCounters(total: 12, failures: 3, lastFailure: error))
         #expect(failed.contains { $0.contains("12 calls, 3 failed") })
-        #expect(failed.contains { $0.contains("the last with: the vendor is away [unavailable]") })
+        #expect(failed.contains { $0.contains("last failure: the vendor is away [unavailable]") })
     }
 }

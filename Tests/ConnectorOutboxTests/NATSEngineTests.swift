@@ -69,7 +69,7 @@ import Testing
         let missing = await #expect(throws: ConnectorError.self) { try await engine(servers) }
         #expect(missing?.code == .missing)
         #expect(missing?.message.contains("b") == true)
-        #expect(try await servers.migrate(["a", "b"]) == ["made the consumer of b"])
+        #expect(try await servers.migrate(["a", "b"]) == ["created the consumer of b"])
         var settings = servers.settings()
         settings.replicas = 3
         let other = await #expect(throws: ConnectorError.self) {

@@ -13,15 +13,15 @@ package enum SceneChange: Sendable, Hashable {
     case update(component: Int, row: Int, Row)
     /// Rows were removed; the indices are those before this change.
     case remove(component: Int, rows: Range<Int>)
-    /// Rows were inserted, the first of them at this index.
+    /// Rows were inserted, the first one at this index.
     case insert(component: Int, at: Int, [Row])
 }
 
 extension Scene {
     /// The changes that turn another scene into this one; none if the two are equal.
     ///
-    /// Takes time in proportion to the rows. Rows with the same id are compared; from the first to the last row that was added or
-    /// removed, all rows are replaced.
+    /// Linear in the number of rows. Rows with the same id are compared; all rows from the first to the last that was added or
+    /// removed are replaced.
     package func changes(from old: Scene) -> [SceneChange] {
         let isComparable =
             route == old.route && title == old.title && components.count == old.components.count
@@ -57,7 +57,7 @@ extension Scene {
         }
         let removed = first..<(old.count - last)
         let inserted = first..<(new.count - last)
-        // A log that scrolls: the oldest lines are removed and new ones appended; those in between stay.
+        // A log that scrolls: the oldest lines are removed, new ones appended, and the rest kept.
         if last == 0, first == 0, let kept = old.firstIndex(where: { $0.id == new.first?.id }), kept > 0 {
             return [.remove(component: component, rows: 0..<kept)]
                 + Self.changes(to: new, from: Array(old[kept...]), of: component)
@@ -72,7 +72,7 @@ extension Scene {
         return changes
     }
 
-    /// Applies a change.
+    /// Applies a change made by ``changes(from:)`` from a scene equal to this one.
     package mutating func apply(_ change: SceneChange) {
         switch change {
         case .everything(let scene): self = scene
@@ -85,8 +85,8 @@ extension Scene {
             components[component].series = series
         case .update(let component, let row, let value): components[component].rows[row] = value
         case .remove(let component, let rows): components[component].rows.removeSubrange(rows)
-        case .insert(let component, let place, let rows):
-            components[component].rows.insert(contentsOf: rows, at: place)
+        case .insert(let component, let index, let rows):
+            components[component].rows.insert(contentsOf: rows, at: index)
         }
     }
 }

@@ -1,30 +1,30 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a scene: a tree, a table, a chart, or what an application registered.
+/// A part of a scene: a tree, a table, a chart, or a kind that an application registered.
 ///
-/// Every component consists of rows of cells, and perhaps series of numbers. So each platform can draw all of them, even kinds
-/// that it does not know, and the difference between two of them is a list of rows.
+/// Every component consists of rows of cells and, optionally, series of numbers. So every platform can draw any component,
+/// even of an unknown kind, and the difference between two components is a list of rows.
 public struct Component: Sendable, Hashable, Identifiable {
     /// Unique in the scene, and stable for as long as the component is shown.
     public let id: String
-    /// The kind, for platforms that draw it in a special way.
+    /// The kind, for platforms that draw it specially.
     public let kind: ComponentKind
-    /// How all other platforms draw it.
+    /// How platforms that do not know the kind draw it.
     public let shape: Shape
     /// The title above it; empty for none.
     public var title: String
-    /// The headings of the cells; none for components without.
+    /// The column headings; empty for none.
     public var columns: [Column] = []
     /// The rows, from the top.
     public var rows: [Row] = []
     /// The numbers of a chart, oldest first.
     public var series: [Series] = []
-    /// The time between two numbers of a chart; nil unless all are the same time apart.
+    /// The time between two numbers of a chart; nil if they are not evenly spaced.
     public var interval: Duration?
     /// The unit of a chart's numbers; empty for counts.
     public var unit = ""
-    /// The form's fields and the act that it performs; the rows show the same.
+    /// The form; the rows show its fields.
     public var form: OperationForm?
 
     /// Creates an empty component, which a ``ComponentDescriptor`` fills.
@@ -35,7 +35,7 @@ public struct Component: Sendable, Hashable, Identifiable {
         self.title = title
     }
 
-    /// How far back the numbers reach, such as `12 min`; nil unless they are the same time apart.
+    /// How far back the numbers reach, such as `12 min`; nil if they are not evenly spaced.
     package var span: String? {
         let count = series.map(\.values.count).max() ?? 0
         guard let interval, count > 0 else { return nil }
@@ -52,7 +52,7 @@ public struct Component: Sendable, Hashable, Identifiable {
     public struct Column: Sendable, Hashable {
         /// The heading.
         public var title: String
-        /// Whether its cells are numbers, which are aligned on the right.
+        /// Whether its cells are numbers, which are right-aligned.
         public var isNumber: Bool
 
         /// Creates a column.
@@ -66,7 +66,7 @@ public struct Component: Sendable, Hashable, Identifiable {
     public struct Series: Sendable, Hashable {
         /// What they count.
         public var name: String
-        /// The style that says what they mean.
+        /// The style, which conveys what they mean.
         public var style: StyleName
         /// The numbers, oldest first.
         public var values: [Double]
@@ -84,19 +84,19 @@ public struct Component: Sendable, Hashable, Identifiable {
         /// The name, also as the class of a page's element.
         public let name: String
 
-        /// Rows below rows, by their depth.
+        /// Rows nested by depth.
         public static let tree = Shape(name: "tree")
         /// Rows below headings.
         public static let table = Shape(name: "table")
         /// A label and a value in each row.
         public static let details = Shape(name: "details")
-        /// A time and what happened in each row, oldest first.
+        /// A time and an event in each row, oldest first.
         public static let timeline = Shape(name: "timeline")
         /// Lines, newest last, scrolled so that the last stays visible.
         public static let log = Shape(name: "log")
         /// A field in each row: its name, its value, and what it accepts.
         public static let form = Shape(name: "form")
-        /// Sentences.
+        /// One sentence in each row.
         public static let notice = Shape(name: "notice")
         /// Numbers over time.
         public static let chart = Shape(name: "chart")

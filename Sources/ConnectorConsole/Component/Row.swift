@@ -11,9 +11,9 @@ public struct Row: Sendable, Hashable, Identifiable {
     public let depth: Int
     /// The route that it opens; nil for none.
     public var link: Route?
-    /// What an operator can do to the thing that the row describes.
+    /// The actions on the subject of the row.
     public var acts: [ConsoleAct] = []
-    /// The command line that shows the same; nil if the scene has it, or there is none.
+    /// The equivalent command line; nil if there is none other than the scene's.
     public var commandLine: String?
 
     /// Creates a row.
@@ -24,13 +24,10 @@ public struct Row: Sendable, Hashable, Identifiable {
         self.link = link
     }
 
-    /// Whether a cell contains a text, regardless of case.
+    /// Whether a cell contains a text, ignoring case.
+    ///
+    /// - Parameter text: The text, in lower case.
     func contains(_ text: String) -> Bool {
-        cells.contains { $0.text.range(ofLowercased: text) }
+        cells.contains { $0.text.lowercased().contains(text) }
     }
-}
-
-extension String {
-    /// Whether the text contains another one, which is in lower case already.
-    fileprivate func range(ofLowercased text: String) -> Bool { lowercased().contains(text) }
 }

@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct TreeModel: Sendable, Hashable {
     /// The headings.
     public var columns: [Component.Column]
-    /// The rows, each before those below it.
+    /// The rows, each followed by its children.
     public var rows: [Row]
 
     /// Creates a tree.
@@ -46,7 +46,7 @@ public struct DetailsModel: Sendable, Hashable {
     }
 }
 
-/// A list of times and what happened at each.
+/// A list of events with their times.
 public struct TimelineModel: Sendable, Hashable {
     /// The rows, oldest first.
     public var rows: [Row] = []
@@ -65,13 +65,15 @@ public struct LogModel: Sendable, Hashable {
     /// The rows, oldest first.
     public var rows: [Row]
 
-    /// Creates a log whose first line has a number; a line keeps its number when older ones are dropped.
+    /// Creates a log.
+    ///
+    /// - Parameter first: The number of the first line. A line keeps its number, and so its identity, when older ones are dropped.
     public init(_ lines: [StyledText], from first: Int = 0) {
         rows = lines.enumerated().map { Row("\(first + $0.offset)", [$0.element]) }
     }
 }
 
-/// A notice of some sentences.
+/// A notice of one or more sentences.
 public struct NoticeModel: Sendable, Hashable {
     /// The sentences.
     public var lines: [StyledText]
@@ -84,7 +86,7 @@ public struct NoticeModel: Sendable, Hashable {
 public struct ChartModel: Sendable, Hashable {
     /// The numbers.
     public var series: [Component.Series]
-    /// The time between two numbers; nil unless all are the same time apart.
+    /// The time between two numbers; nil if they are not evenly spaced.
     public var interval: Duration?
     /// The unit of the numbers; empty for counts.
     public var unit: String
@@ -96,13 +98,13 @@ public struct ChartModel: Sendable, Hashable {
         self.unit = unit
     }
 
-    /// The numbers reduced to at most `count`: of those that share a place the highest stays, so that no peak is lost.
+    /// The numbers reduced to at most `count`: each result is the maximum of those it replaces, so that no peak is lost.
     package static func resampled(_ values: [Double], to count: Int) -> [Double] {
         guard count > 0 else { return [] }
         guard values.count > count else { return values }
-        return (0..<count).map { place in
-            let start = values.count * place / count
-            return values[start..<(values.count * (place + 1) / count)].max() ?? 0
+        return (0..<count).map { index in
+            let start = values.count * index / count
+            return values[start..<(values.count * (index + 1) / count)].max() ?? 0
         }
     }
 }

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text in spans, each with a style that says what it means.
+/// A text in spans, each with a style that conveys its meaning.
 ///
 /// Text from plugins and vendors may contain any character. It is never markup: a platform escapes it when it draws.
 public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The spans, from left to right.
     public var spans: [Span]
 
-    /// A part of the text with one style.
+    /// A run of text with one style.
     public struct Span: Sendable, Hashable {
         /// The characters.
         public var text: String

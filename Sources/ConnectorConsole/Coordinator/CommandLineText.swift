@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// Quotes command lines for a shell.
 package enum CommandLineText {
-    /// The command, with each word quoted that a shell would not read literally.
+    /// The command line, with each word quoted that a shell would interpret.
     package static func command(_ words: [String]) -> String {
         words.map(quoted).joined(separator: " ")
     }

@@ -4,22 +4,22 @@
 package import ConnectorBase
 public import ConnectorManifest
 
-/// An action on the host as a value: its title, the question to confirm first, and the command line that does the same.
+/// An action on the host, as a value: its title, the question to confirm it, and the equivalent command line.
 public struct ConsoleAct: Sendable, Hashable {
-    /// What is done.
+    /// The kind of action.
     public let verb: Verb
-    /// What it is done to.
+    /// The target of the action.
     public let subject: Subject
-    /// What people read of it.
+    /// The title shown to the operator.
     public let title: String
-    /// The question to ask first if something would be lost; nil if nothing would.
+    /// The question that confirms an action that loses data; nil if it loses nothing.
     public var question: String?
-    /// The command line that does the same; nil if there is none.
+    /// The equivalent command line; nil if there is none.
     public var commandLine: String?
 
-    /// Something that can be done to a host.
+    /// A kind of action on a host.
     public struct Verb: RawRepresentable, Sendable, Hashable {
-        /// The word that people read.
+        /// The word shown to the operator.
         public let rawValue: String
 
         /// Creates a verb; a host knows only those below.
@@ -27,7 +27,7 @@ public struct ConsoleAct: Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        /// Tries a gate at once.
+        /// Tries to open a gate again without waiting for its backoff.
         public static let retry = Verb(rawValue: "retry")
         /// Opens a gate.
         public static let open = Verb(rawValue: "open")
@@ -41,9 +41,9 @@ public struct ConsoleAct: Sendable, Hashable {
         public static let call = Verb(rawValue: "call")
     }
 
-    /// Something of a host that acts are done to.
+    /// The target of an action: a gate, dead letters, or an operation.
     public struct Subject: Sendable, Hashable {
-        /// The subject with what names it.
+        /// The kind of target, with its identifiers.
         package let kind: Kind
 
         package enum Kind: Sendable, Hashable {
@@ -58,7 +58,7 @@ public struct ConsoleAct: Sendable, Hashable {
 
         /// An event that a connector refused.
         ///
-        /// - Parameter connector: The connector; nil for all that refused the event.
+        /// - Parameter connector: The connector's path; nil for every connector that refused the event.
         public static func letter(_ id: String, connector: String?) -> Subject {
             Subject(kind: .letter(id, connector: connector))
         }
@@ -68,7 +68,7 @@ public struct ConsoleAct: Sendable, Hashable {
 
         /// An operation of a connector, with its arguments.
         ///
-        /// - Parameter isDelivered: Whether the outbox stores and delivers it, instead of a call at once.
+        /// - Parameter isDelivered: Whether the outbox stores and delivers the event, instead of a direct call.
         public static func operation(
             _ name: String,
             of path: String,
@@ -82,9 +82,9 @@ public struct ConsoleAct: Sendable, Hashable {
     /// Creates an act.
     ///
     /// - Parameters:
-    ///   - title: What people read of it, such as "retry geocoder/google".
-    ///   - question: The question to ask first if something would be lost.
-    ///   - commandLine: The command line that does the same.
+    ///   - title: The title shown to the operator, such as "retry geocoder/google".
+    ///   - question: The question that confirms an action that loses data.
+    ///   - commandLine: The equivalent command line.
     public init(
         _ verb: Verb,
         _ subject: Subject,

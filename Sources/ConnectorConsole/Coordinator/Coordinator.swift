@@ -9,7 +9,7 @@
 /// key, click, URL ──► event ──► Coordinator ──► actions ──► platform ──► slots, host
 /// ```
 package struct Coordinator: Sendable {
-    /// The tabs, by the roots of their routes.
+    /// The tabs, each named by the root of its routes.
     package let tabs: [String]
     /// The selected tab.
     package private(set) var tab: String
@@ -98,9 +98,9 @@ package struct Coordinator: Sendable {
             return [.show(route)]
         case _ where dialog != nil: return []
         case .move(let route): return move(to: route)
-        case .turn(let places):
+        case .turn(let offset):
             guard let index = tabs.firstIndex(of: tab) else { return [] }
-            tab = tabs[((index + places) % tabs.count + tabs.count) % tabs.count]
+            tab = tabs[((index + offset) % tabs.count + tabs.count) % tabs.count]
             return [.show(route)]
         case .help: return present(.help)
         case .act(let act): return act.question == nil ? perform(act) : present(.confirmation(act))
@@ -113,7 +113,7 @@ package struct Coordinator: Sendable {
     }
 
     private mutating func perform(_ act: ConsoleAct) -> [Action] {
-        if let pending { return [.tell("wait until this is done: \(pending.title)")] }
+        if let pending { return [.tell("still running: \(pending.title)")] }
         pending = act
         return [.perform(act), .tell("\(act.title) …")]
     }

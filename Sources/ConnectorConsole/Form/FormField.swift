@@ -13,7 +13,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
     public let isRequired: Bool
     /// A short explanation.
     public let help: String
-    /// An example; empty if the kind is explanation enough.
+    /// An example value; empty for none.
     public let example: String
 
     /// The name.
@@ -40,7 +40,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
     public struct Kind: Sendable, Hashable {
         /// The name, also as the class of a page's element.
         public let name: String
-        /// The choices; an empty field chooses none.
+        /// The choices; an empty value chooses none.
         public let choices: [String]
 
         /// Text, taken literally.
@@ -56,11 +56,11 @@ public struct FormField: Sendable, Hashable, Identifiable {
     }
 }
 
-/// The faults in a form's values.
+/// The errors in a form's values.
 public struct FormFault: Error, Sendable, Hashable {
-    /// A sentence for each faulty field, by the field's name.
+    /// The message for each invalid field, by the field's name.
     public let errors: [String: String]
 
-    /// Creates an error from the sentences.
+    /// Creates an error from messages by field name.
     package init(_ errors: [String: String]) { self.errors = errors }
 }

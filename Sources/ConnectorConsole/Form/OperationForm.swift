@@ -6,8 +6,8 @@ package import ConnectorManifest
 
 /// The form that calls an operation, made from its signature and its capability's model.
 ///
-/// A platform shows the ``fields``, collects a text for each, and calls ``act(_:)``. The texts are parsed as
-/// `connector-host call` parses its arguments.
+/// A platform shows the ``fields``, collects a text for each, and calls ``act(_:)``. The texts are parsed like the
+/// arguments of `connector-host call`.
 public struct OperationForm: Sendable, Hashable {
     /// The connector to call.
     public let connector: String
@@ -15,14 +15,14 @@ public struct OperationForm: Sendable, Hashable {
     public let operation: String
     /// The fields; none if the operation takes no arguments.
     public let fields: [FormField]
-    /// Whether the outbox delivers the event, instead of a call at once.
+    /// Whether the outbox stores and delivers the event, instead of a direct call.
     public let isDelivered: Bool
     private let loss: String?
     private let reader: ArgumentReader
     private let commands: CommandLines
     private let inputs: [String: Input]
 
-    /// The argument that a field provides.
+    /// The argument that a field supplies.
     private struct Input: Sendable, Hashable {
         var name: String
         var isMember: Bool
@@ -33,7 +33,7 @@ public struct OperationForm: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: The operation's name in calls of this connector.
-    ///   - commands: Makes the command line that does the same.
+    ///   - commands: Builds the equivalent command line.
     package init(
         _ operation: Operation,
         named name: String,
@@ -66,7 +66,7 @@ public struct OperationForm: Sendable, Hashable {
     /// The call with the entered values.
     ///
     /// - Parameter texts: The fields' texts, by name; an empty text is no value.
-    /// - Throws: A sentence for each faulty field.
+    /// - Throws: A message for each invalid field.
     public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         var entries: [ArgumentReader.Entry] = []
         var errors: [String: String] = [:]
@@ -94,7 +94,7 @@ public struct OperationForm: Sendable, Hashable {
 
     private func arguments(_ entries: [ArgumentReader.Entry]) throws(ConnectorError) -> JSONObject {
         var arguments = try reader.arguments(entries)
-        // A model with all members left out is an empty object.
+        // A model without any members is an empty object.
         if let container = reader.container, !container.isOptional, arguments[container.name] == nil {
             arguments[container.name] = .object(JSONObject())
         }
@@ -113,7 +113,7 @@ public struct OperationForm: Sendable, Hashable {
         )
     }
 
-    /// The fault in the text of a field that is not empty; nil if there is none.
+    /// The error in the text of a nonempty field; nil if it is valid.
     private func problem(of field: FormField, _ entry: ArgumentReader.Entry, _ type: ValueType?) -> String? {
         if !field.kind.choices.isEmpty, !field.kind.choices.contains(entry.text) {
             return "\(field.label) must be one of \(field.kind.choices.joined(separator: ", "))"
@@ -125,13 +125,13 @@ public struct OperationForm: Sendable, Hashable {
                     return "\(field.label) must be a number, not \(value.kind)"
                 }
             }
-            // The call itself finds out whether a handle belongs to the gate.
+            // The call checks whether a handle belongs to the gate.
             guard let type, type != .handle else { return nil }
             _ = try CallValue(try reader.value(of: entry), as: type, handles: nil)
             return nil
         } catch {
-            let place = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
-            return "\(field.label): \(error.message)\(place)"
+            let position = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
+            return "\(field.label): \(error.message)\(position)"
         }
     }
 }
@@ -145,7 +145,7 @@ extension FormField {
         case .string, .cstring: (kind, help, example) = (.text, "", "")
         case .bytes, .bytes32: (kind, help, example) = (.text, "a text, or bytes in Base64", #"{"base64": "AA=="}"#)
         case .json: (kind, help, example) = (.json, "", "")
-        case .handle: (kind, help, example) = (.json, "what an earlier call answered", #"{"handle": 1}"#)
+        case .handle: (kind, help, example) = (.json, "a handle from an earlier call", #"{"handle": 1}"#)
         case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64:
             (kind, help, example) = (.number, "\(parameter.type)", "")
         }

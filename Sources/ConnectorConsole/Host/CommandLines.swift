@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Builds the command lines that do the same as the console.
+/// Builds the command lines equivalent to the console's scenes and actions.
 package struct CommandLines: Sendable, Hashable {
     /// The file to pass; nil for `connectors.json` in the working directory.
     package var file: String?
     /// Whether the gates open against simulators.
     package var isSimulated: Bool
 
-    /// Creates a builder with the options that every command gets.
+    /// Creates a builder with the options to pass to every command.
     package init(file: String? = nil, isSimulated: Bool = false) {
         self.file = file
         self.isSimulated = isSimulated

@@ -4,37 +4,37 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// A call made from the console, and its result: bounded in size, whatever the plugin answers.
+/// A call made from the console, and its result, truncated to a bounded size.
 package struct ConsoleCall: Sendable {
     /// The requested action.
     package let act: ConsoleAct
     /// When the call began.
     package let began: Timestamp
-    /// How long it took; nil while it runs.
+    /// How long the call took; nil while it runs.
     package private(set) var duration: Duration?
     /// The result; nil while it runs.
     package private(set) var outcome: Outcome?
     /// The last lines of progress that the plugin reported.
     package private(set) var progress: [String] = []
     /// How many earlier lines of progress were dropped.
-    package private(set) var forgottenProgress = 0
+    package private(set) var droppedProgress = 0
 
-    /// The most lines kept of an answer, and of the progress.
+    /// The maximum number of lines kept of an answer, and of the progress.
     package static let lineLimit = 400
-    /// The most characters kept of a line.
+    /// The maximum number of characters kept of a line.
     package static let lengthLimit = 2000
 
     /// The result of a call.
     package enum Outcome: Sendable {
-        /// The operation's answer in lines, and how many lines were left out.
+        /// The lines of the operation's answer, and how many further lines were omitted.
         case answer([String], omitted: Int)
-        /// The event is stored for these connectors; those with direct delivery have had it.
+        /// The event is stored for `connectors`; `outcomes` are those of the connectors with direct delivery.
         case stored(id: String, connectors: [String], outcomes: [CallOutcome])
         /// The call failed.
         case failure(ConnectorError)
     }
 
-    /// Creates a call that has just begun.
+    /// Creates a call that began at a time.
     package init(_ act: ConsoleAct, at time: Timestamp) {
         self.act = act
         began = time
@@ -44,12 +44,12 @@ package struct ConsoleCall: Sendable {
     package mutating func note(_ value: JSONValue) {
         if progress.count == Self.lineLimit {
             progress.removeFirst()
-            forgottenProgress += 1
+            droppedProgress += 1
         }
         progress.append((value.string ?? value.serialized()).excerpt(of: Self.lengthLimit))
     }
 
-    /// Ends with an answer; null is no answer.
+    /// Completes the call with an answer; null means none.
     package mutating func end(_ answer: JSONValue, after duration: Duration) {
         let text = answer == .null ? "" : answer.string ?? answer.serialized(pretty: true)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -58,31 +58,31 @@ package struct ConsoleCall: Sendable {
         self.duration = duration
     }
 
-    /// Ends with the receipt of a stored event.
+    /// Completes the call with the receipt of an event.
     package mutating func end(_ receipt: Receipt, after duration: Duration) {
         outcome = .stored(id: receipt.id, connectors: receipt.connectors, outcomes: receipt.outcomes)
         self.duration = duration
     }
 
-    /// Ends with an error.
+    /// Completes the call with an error.
     package mutating func end(_ error: ConnectorError, after duration: Duration) {
         outcome = .failure(error)
         self.duration = duration
     }
 }
 
-/// The last call of each operation, as far as the console made it.
+/// The last call that the console made of each operation.
 struct CallHistory: Sendable {
     private var calls: [Route: (number: Int, call: ConsoleCall)] = [:]
     private var next = 0
 
-    /// The most operations whose last call is kept.
+    /// The maximum number of operations whose last call is kept.
     static let limit = 64
 
-    /// The last call of the operation at a route; nil if there was none, or it has been dropped since.
+    /// The last call of the operation at a route; nil if there was none, or it has been evicted.
     subscript(route: Route) -> ConsoleCall? { calls[route]?.call }
 
-    /// Adds a call that begins.
+    /// Adds a call that has begun.
     ///
     /// - Returns: The number of the call, for ``update(_:at:_:)``.
     mutating func begin(_ call: ConsoleCall, at route: Route) -> Int {

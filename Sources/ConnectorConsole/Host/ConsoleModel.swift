@@ -3,16 +3,16 @@
 
 /// A console's view of a host, and its way to act on it.
 package protocol ConsoleModel: Sendable {
-    /// Yields whenever the snapshot may have changed; changes that are not awaited are merged into one. For one consumer.
+    /// Yields whenever the snapshot may have changed; pending changes are merged into one. For a single consumer.
     var changes: AsyncStream<Void> { get }
 
     /// The current state of the host.
     ///
-    /// - Parameter routes: The visible routes. Events of the outbox and plugins are looked up only for these.
+    /// - Parameter routes: The visible routes. The outbox and the plugins are only queried if these show them.
     func snapshot(for routes: [Route]) async -> ConsoleSnapshot
 
     /// Performs an action on the host.
     ///
-    /// - Returns: The result in a sentence.
+    /// - Returns: A sentence for the operator that describes the result, also on failure.
     func perform(_ act: ConsoleAct) async -> String
 }

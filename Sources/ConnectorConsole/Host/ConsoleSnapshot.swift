@@ -14,21 +14,21 @@ public struct ConsoleSnapshot: Sendable {
     /// The last events of plugins, oldest first.
     public var events: [ConnectorEvent] = []
     /// How many earlier events were dropped.
-    package var forgottenEvents = 0
+    package var droppedEvents = 0
     /// The changes of state since the console started.
     package var history = HostHistory()
     /// The load of the visible gates, by path.
     package var load: [String: Load] = [:]
     /// The capabilities of the visible gates, by path.
     package var capabilities: [String: [Capability]] = [:]
-    /// The last calls of the visible operations. They show arguments and answers: leave them out for operators who may not
+    /// The last calls of the visible operations. They contain arguments and answers: omit them for operators who may not
     /// act.
     package var calls: [Route: ConsoleCall] = [:]
     /// The oldest waiting events, oldest first.
     package var waiting: [OutboxRecord] = []
     /// The oldest dead letters, oldest first.
     package var dead: [OutboxRecord] = []
-    /// Later parts of these two lists, by the routes that name where they begin.
+    /// Later pages of these two lists, by route.
     package var later: [Route: [OutboxRecord]] = [:]
     /// The visible event, once for each connector that gets it.
     package var found: [OutboxRecord] = []
@@ -38,24 +38,24 @@ public struct ConsoleSnapshot: Sendable {
     package var configuration: Configuration?
     /// The configuration of each leaf, if a route shows the configuration.
     package var leaves: [ConfiguredLeaf] = []
-    /// Builds the command lines that do the same.
+    /// Builds the equivalent command lines.
     package var commands = CommandLines()
     /// The routes that the snapshot was taken for.
     package var routes: Set<Route> = []
-    /// Why a look-up failed; nil if none did.
+    /// The error of a failed query; nil if none failed.
     package var failure: ConnectorError?
 
-    /// Creates a snapshot with nothing but a report.
+    /// Creates a snapshot that contains only a report.
     package init(time: Timestamp, report: Report) {
         self.time = time
         self.report = report
     }
 
-    /// Whether the snapshot has what the scene of a route needs.
-    package func isAbout(_ route: Route) -> Bool {
+    /// Whether the snapshot has the data for the scene of a route.
+    package func covers(_ route: Route) -> Bool {
         switch route.root {
         case Route.outbox.root, Route.dead.root, Route.plugins.root, Route.configuration.root: routes.contains(route)
-        // The operations of a gate need a look-up.
+        // The operations of a gate are only queried for visible routes.
         case Route.gates.root: route.parts.count < 3 || routes.contains(route)
         default: true
         }

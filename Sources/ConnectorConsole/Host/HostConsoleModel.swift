@@ -8,13 +8,13 @@ internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The model of a host in the same process.
+/// The console's model of a host in the same process.
 package final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
         var load = LoadHistory()
         var events: [ConnectorEvent] = []
-        var forgotten = 0
+        var droppedEvents = 0
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
         var calls = CallHistory()
@@ -28,18 +28,18 @@ package final class HostConsoleModel: ConsoleModel {
     private let change: AsyncStream<Void>.Continuation
     package let changes: AsyncStream<Void>
 
-    /// The most events of plugins kept.
+    /// The maximum number of plugin events kept.
     package static let eventLimit = 500
-    /// The shortest time between two looks at the gates' states.
+    /// The minimum time between two reports that are recorded.
     private static let interval: Duration = .milliseconds(100)
-    /// The most events of the outbox in one list.
+    /// The maximum number of outbox records in one list.
     package static let recordLimit = 200
 
-    /// Creates a model, which follows the host once ``run()`` is called.
+    /// Creates a model, which follows the host while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - commands: Builds the command lines that do the same.
-    ///   - clock: The host's clock.
+    ///   - commands: Builds the equivalent command lines.
+    ///   - clock: The host's clock, for timestamps.
     ///   - plugins: Finds every plugin; called at most once, on a thread that it may block.
     package init(
         _ host: ConnectorHost,
@@ -62,13 +62,13 @@ package final class HostConsoleModel: ConsoleModel {
                 for await report in host.reports {
                     state.withLock { [clock] in $0.history.note(report, at: clock.wallTime()) }
                     change.yield()
-                    // Even if a thousand gates change all the time, every state that lasts a tenth of a second is seen.
+                    // Bounds the cost when many gates keep changing; states that last 100 ms are never missed.
                     guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
                 }
             }
             group.addTask { [self] in for await event in events { note(event) } }
             group.addTask { [self] in
-                // By the clock: a late sample neither delays the next one nor loses a second.
+                // Sleeps until absolute times, so a late sample neither delays the next one nor loses a second.
                 let clock = ContinuousClock()
                 var sampled = clock.now
                 while (try? await clock.sleep(until: sampled + .seconds(1))) != nil {
@@ -85,10 +85,10 @@ package final class HostConsoleModel: ConsoleModel {
 
     private func note(_ event: ConnectorEvent) {
         state.withLock { state in
-            state.forgotten += event.missed
+            state.droppedEvents += event.missed
             if state.events.count == Self.eventLimit {
                 state.events.removeFirst()
-                state.forgotten += 1
+                state.droppedEvents += 1
             }
             state.events.append(event)
         }
@@ -100,7 +100,7 @@ package final class HostConsoleModel: ConsoleModel {
         state.withLock { state in
             snapshot.history = state.history
             snapshot.events = state.events
-            snapshot.forgottenEvents = state.forgotten
+            snapshot.droppedEvents = state.droppedEvents
         }
         snapshot.configuration = host.configuration
         snapshot.commands = commands
@@ -129,7 +129,7 @@ package final class HostConsoleModel: ConsoleModel {
             case .dead: snapshot.dead = try await records(.dead)
             default:
                 if let list = LaterRecords(route) {
-                    snapshot.later[route] = try await records(list.state, after: list.place)
+                    snapshot.later[route] = try await records(list.state, after: list.cursor)
                 } else {
                     snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
                 }
@@ -178,7 +178,7 @@ package final class HostConsoleModel: ConsoleModel {
         case (.replay, _): return Self.count("replayed", try await host.replay(Self.selection(act.subject)))
         case (.drop, _): return Self.count("dropped", try await host.drop(Self.selection(act.subject)))
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
-            return try await noting(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
+            return try await recordingCall(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
                 let gate = try host.gate(path)
                 if isDelivered { return .receipt(try await gate.send(name, arguments)) }
                 return .answer(try await gate.call(name, arguments, options: CallOptions(onProgress: progress)))
@@ -193,8 +193,8 @@ package final class HostConsoleModel: ConsoleModel {
         case receipt(Receipt)
     }
 
-    /// Makes a call, and records its progress and result.
-    private func noting(
+    /// Makes a call, and records its progress and result in the call history.
+    private func recordingCall(
         _ act: ConsoleAct,
         at route: Route,
         _ call: (_ progress: @escaping @Sendable (JSONValue) -> Void) async throws(ConnectorError) -> CallResult

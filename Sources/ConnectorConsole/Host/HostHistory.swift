@@ -4,34 +4,34 @@
 package import ConnectorBase
 package import ConnectorHost
 
-/// The changes of state in a host's reports, bounded however long it is watched.
+/// The most recent changes of state in a host's reports.
 package struct HostHistory: Sendable {
     /// The changes of state, oldest first.
     package private(set) var transitions: [Transition] = []
     private var states: [String: (state: GateState, since: Timestamp?)] = [:]
 
-    /// The most changes kept.
+    /// The maximum number of changes kept.
     package static let transitionLimit = 200
 
     /// A change of one connector's state.
     package struct Transition: Sendable, Hashable {
-        /// When it was seen.
+        /// When it was observed.
         package var time: Timestamp
         /// The connector.
         package var path: String
         /// The new state.
         package var state: GateState
-        /// Why, in a sentence.
+        /// The proof if the connector opened, otherwise the error; nil if unknown.
         package var reason: String?
     }
 
     /// Creates an empty history.
     package init() {}
 
-    /// Since when a connector has had its state; nil if it already had it when watching began.
+    /// When a connector entered its current state; nil if it was in it when recording began.
     package func since(_ path: String) -> Timestamp? { states[path]?.since }
 
-    /// Records the changes in a report.
+    /// Records the changes since the last report.
     package mutating func note(_ report: Report, at time: Timestamp) {
         for gate in report.gates {
             guard let known = states[gate.path] else {

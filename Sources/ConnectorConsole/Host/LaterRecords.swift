@@ -3,18 +3,18 @@
 
 internal import ConnectorOutbox
 
-/// A later part of the list of waiting events or dead letters: `/outbox/after/PLACE`, `/dead/after/PLACE`.
+/// A later page of the list of waiting events or dead letters: `/outbox/after/CURSOR`, `/dead/after/CURSOR`.
 struct LaterRecords {
-    /// Which events are listed.
+    /// The state of the listed events.
     let state: OutboxRecord.State
-    /// Where the previous list ended.
-    let place: RecordCursor
+    /// Where the previous page ended.
+    let cursor: RecordCursor
 
     private static let word = "after"
 
-    /// Reads a route; nil for any other.
+    /// Parses a route; nil if it is not such a page.
     init?(_ route: Route) {
-        guard route.parts.count == 3, route.parts[1] == Self.word, let place = RecordCursor(route.parts[2]) else {
+        guard route.parts.count == 3, route.parts[1] == Self.word, let cursor = RecordCursor(route.parts[2]) else {
             return nil
         }
         switch route.root {
@@ -22,12 +22,12 @@ struct LaterRecords {
         case Route.dead.root: state = .dead
         default: return nil
         }
-        self.place = place
+        self.cursor = cursor
     }
 
-    /// The route of the list after a full one; nil after one that is not full.
+    /// The route of the page after a full one; nil after one that is not full.
     ///
-    /// - Parameter root: The route of the first list.
+    /// - Parameter root: The route of the first page.
     static func route(after records: [OutboxRecord], in root: Route) -> Route? {
         records.next(limit: HostConsoleModel.recordLimit).map { Route([root.root, word, $0.description]) }
     }

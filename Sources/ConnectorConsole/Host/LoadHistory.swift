@@ -3,33 +3,33 @@
 
 package import ConnectorHost
 
-/// How busy the connectors were: the last hour by seconds, and the last day by minutes.
+/// The load of the connectors: the last hour by seconds, and the last day by minutes.
 ///
-/// A connector without calls and without an outbox costs nothing. Any other costs at most 145 KB, less for every minute in
-/// which nothing happened; at most 256 connectors are followed.
+/// A connector without calls and without an outbox takes no memory. Any other takes at most 145 KB, less for each idle minute;
+/// at most 256 connectors are followed.
 package struct LoadHistory: Sendable {
     private var loads: [String: Load] = [:]
     /// How many seconds have been sampled so far.
     private var seconds = 0
 
-    /// The most connectors followed.
+    /// The maximum number of connectors followed.
     package static let connectorLimit = 256
 
     /// Creates an empty history.
     package init() {}
 
-    /// How busy a connector was; nil if it was never called and never had an event.
+    /// The load of a connector; nil if it was never called and never had an event.
     package subscript(path: String) -> Load? { loads[path] }
 
-    /// Adds the numbers of the time since the last sample.
+    /// Adds the load since the last sample.
     ///
-    /// A connector that is first called later begins with the idle time until then: its charts reach back as far as those of
-    /// the others.
+    /// A connector whose first call comes later starts with the idle time until then, so its charts reach back as far as those
+    /// of the others.
     ///
     /// - Parameters:
-    ///   - durations: How long each connector's calls have taken so far.
+    ///   - durations: The durations of each connector's calls so far, by path.
     ///   - elapsed: The seconds since the last sample, at least 1. A machine that slept or was busy takes fewer samples; each is
-    ///     then spread over the seconds that it covers, and the axis stays true.
+    ///     then spread over the seconds that it covers, so the time axis stays correct.
     package mutating func sample(
         _ report: Report,
         _ durations: [String: DurationHistogram],
@@ -38,7 +38,7 @@ package struct LoadHistory: Sendable {
         let elapsed = min(max(1, elapsed), Load.longest)
         for gate in report.gates where gate.calls != nil || gate.outbox != nil || loads[gate.path] != nil {
             guard loads[gate.path] != nil || loads.count < Self.connectorLimit else { continue }
-            // Calls that were made before the first sample belong to no second.
+            // Calls made before the first sample are not counted.
             let isNew = loads[gate.path] == nil
             if isNew { loads[gate.path] = seconds == 0 ? Load(gate, durations[gate.path]) : Load(idleFor: seconds) }
             loads[gate.path]?.add(gate, durations[gate.path], after: elapsed)
@@ -47,11 +47,11 @@ package struct LoadHistory: Sendable {
     }
 }
 
-/// How busy one connector was.
+/// The load of one connector.
 package struct Load: Sendable {
-    /// The last hour.
+    /// The last hour, one sample a second.
     package private(set) var seconds = Ring(limit: 3600)
-    /// The last day.
+    /// The last day, one sample a minute.
     package private(set) var minutes = Ring(limit: 1440)
     private var second = Counter()
     private var minute = Counter()
@@ -68,14 +68,14 @@ package struct Load: Sendable {
         package var p90: Float = 0
         /// The 99th percentile of the durations, in seconds.
         package var p99: Float = 0
-        /// Events waiting at the end of the time.
+        /// Events waiting at the end of the second or minute.
         package var waiting: Float = 0
     }
 
     /// The longest time kept, in seconds: a day.
     static let longest = 86_400
 
-    /// Starts counting now: earlier calls belong to no second.
+    /// Starts counting now: earlier calls are not counted.
     init(_ gate: GateReport, _ durations: DurationHistogram?) {
         _ = second.take(gate, durations)
         _ = minute.take(gate, durations)
@@ -95,7 +95,7 @@ package struct Load: Sendable {
         var durations = DurationHistogram()
         var elapsed = 0
 
-        /// Returns what happened since then, and starts again.
+        /// Returns the sample since the last call, and restarts counting.
         mutating func take(_ gate: GateReport, _ durations: DurationHistogram?) -> Sample {
             let (calls, failures) = (gate.calls?.total ?? 0, gate.calls?.failures ?? 0)
             let seconds = Float(max(1, elapsed))
@@ -128,7 +128,7 @@ package struct Load: Sendable {
     }
 }
 
-/// The most recent samples, in chunks of 60; a chunk in which nothing happened takes no memory.
+/// The most recent samples, in chunks of 60; an idle chunk takes no memory.
 package struct Ring: Sendable {
     private let limit: Int
     private var chunks: [[Load.Sample]?] = []
@@ -158,7 +158,7 @@ package struct Ring: Sendable {
         guard last.count == Self.size else { return }
         chunks.append(last.allSatisfy { $0 == Load.Sample() } ? nil : last)
         last = []
-        // Samples leave the oldest chunk one by one, so one more chunk is kept.
+        // One chunk more than the limit, since samples expire one by one.
         if chunks.count > limit / Self.size { chunks.removeFirst() }
     }
 }

@@ -15,7 +15,7 @@ public struct Route: Sendable, Hashable {
     /// The parts of the path, decoded. The path of a gate is one part, and so is the name below it.
     public let parts: [String]
 
-    /// Creates a route from its parts; empty ones are dropped.
+    /// Creates a route from its parts, without the empty ones.
     public init(_ parts: [String]) {
         self.parts = parts.filter { !$0.isEmpty }
     }
@@ -25,9 +25,9 @@ public struct Route: Sendable, Hashable {
 
     /// Every gate.
     public static let gates = Route(["gates"])
-    /// The outbox: what waits for the vendors.
+    /// The outbox: the events waiting for delivery.
     public static let outbox = Route(["outbox"])
-    /// The dead letters: what the vendors refuse for good.
+    /// The dead letters: the events that vendors refused for good.
     public static let dead = Route(["dead"])
     /// The events that plugins emit.
     public static let events = Route(["events"])
@@ -60,7 +60,7 @@ extension Route: LosslessStringConvertible {
             self.init(parts)
             return
         }
-        // Only the literal word separates: in the path of a connector its first letter is encoded.
+        // Only the literal word is a separator: in a connector's path its first letter is percent-encoded.
         let middle = words.count - 2
         let hasOperation = middle > 1 && words[middle] == Self.operations
         let path = 1..<(hasOperation ? middle : words.count)
@@ -68,7 +68,7 @@ extension Route: LosslessStringConvertible {
         self.init(["gates", parts[path].joined(separator: "/")] + (hasOperation ? [parts[middle + 1]] : []))
     }
 
-    /// The path, with every character encoded that is special in a URL.
+    /// The path, percent-encoded as in a URL.
     public var description: String {
         guard root == "gates", parts.count > 1 else { return parts.map { "/" + PercentCoding.encode($0) }.joined() }
         let path = parts[1].split(separator: "/").map { name in

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console can show: the scenes, and how components are made from models.
+/// The scenes that a console can show, and the components made from models.
 ///
-/// An application adds its own, or replaces those of the host:
+/// An application adds scenes and components, or replaces those of the host:
 ///
 /// ```swift
 /// var registry = ConsoleRegistry.standard
@@ -47,23 +47,23 @@ public struct ConsoleRegistry: Sendable {
         return component
     }
 
-    /// The scene of a route; a scene that says so if the route leads nowhere.
+    /// The scene of a route: one that says "Not found" if there is none, and a placeholder until the snapshot covers the route.
     public func scene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene {
-        guard snapshot.isAbout(route) else {
-            return Scene(route, "…", [component("waiting", NoticeModel(StyledText("looking it up …", .muted)))])
+        guard snapshot.covers(route) else {
+            return Scene(route, "…", [component("waiting", NoticeModel(StyledText("loading …", .muted)))])
         }
         if let scene = knownScene(for: route, of: snapshot) { return scene }
         let notice = NoticeModel(StyledText("there is nothing at \(route)", .warning))
         return Scene(route, "Not found", [component("missing", notice)])
     }
 
-    /// The scene of a route; nil if the route leads nowhere.
+    /// The scene of a route; nil if there is none.
     package func knownScene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene? {
         let context = SceneContext(route: route, snapshot: snapshot, registry: self)
         return scenes.first { $0.root == route.root }?.build(context)
     }
 
-    /// The standard components, without any scene.
+    /// The standard components, without scenes.
     public static let componentsAlone: ConsoleRegistry = {
         var registry = ConsoleRegistry()
         registry.register(
@@ -97,7 +97,7 @@ public struct ConsoleRegistry: Sendable {
 }
 
 extension FormField {
-    /// The field as a row: its name, and what it accepts.
+    /// The field as a row: its name, and the values that it accepts.
     fileprivate var row: Row {
         let kind = kind.choices.isEmpty ? kind.name : kind.choices.joined(separator: ", ")
         let hints = [

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console shows at a route, independent of any platform.
+/// The content of a console at a route, independent of any platform.
 public struct Scene: Sendable, Hashable {
     /// The route.
     public let route: Route
@@ -9,9 +9,9 @@ public struct Scene: Sendable, Hashable {
     public let title: String
     /// The components, from the top.
     public var components: [Component]
-    /// What an operator can do to the thing that the scene describes.
+    /// The actions on the subject of the scene.
     public var acts: [ConsoleAct] = []
-    /// The command line that shows or does the same; nil if there is none.
+    /// The equivalent command line; nil if there is none.
     public var commandLine: String?
 
     /// Creates a scene.
@@ -21,7 +21,7 @@ public struct Scene: Sendable, Hashable {
         self.components = components
     }
 
-    /// The scene with only those rows that contain a text, regardless of case; in a tree, also the rows above them.
+    /// The scene with only the rows that contain a text, ignoring case; in a tree, also their ancestors.
     ///
     /// - Parameter text: The text to search for; empty keeps everything.
     public func filtered(by text: String) -> Scene {

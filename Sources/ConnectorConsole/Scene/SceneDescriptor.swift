@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The scenes below one root, and the tab that leads there.
+/// The scenes below one root, and their tab.
 public struct SceneDescriptor: Sendable {
     /// The first part of the scenes' routes.
     public let root: String
     /// The title of the tab.
     public let title: String
-    /// Makes the scene of a snapshot; returns nil if the route leads nowhere.
+    /// Makes the scene of a snapshot; returns nil if there is none at the route.
     let build: @Sendable (SceneContext) -> Scene?
 
     /// Creates a descriptor.
@@ -15,8 +15,8 @@ public struct SceneDescriptor: Sendable {
     /// - Parameters:
     ///   - root: The first part of the scenes' routes.
     ///   - title: The title of the tab.
-    ///   - build: Makes the scene of a snapshot, at least once a second while it is visible; it must not block. Returns nil if the
-    ///     route leads nowhere.
+    ///   - build: Makes the scene of a snapshot, at least once a second while it is visible; must not block. Returns nil if there
+    ///     is none at the route.
     public init(_ root: String, title: String, _ build: @escaping @Sendable (SceneContext) -> Scene?) {
         self.root = root
         self.title = title

@@ -4,12 +4,12 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// What the host was made from: the connectors, and each field of their plugins with its source. Secrets are references.
+/// The host's configuration: the connectors, and each field of their plugins with its source. Secrets are shown as references.
 enum ConfigurationScene {
     static let descriptor = SceneDescriptor("configuration", title: "Config") { context in
         guard context.route.parts.count == 1 else { return nil }
         guard let configuration = context.snapshot.configuration else {
-            let notice = NoticeModel(StyledText("the host was not made from a file", .muted))
+            let notice = NoticeModel(StyledText("the host has no configuration file", .muted))
             return Scene(context.route, "Configuration", [context.component("empty", notice)])
         }
         var details = DetailsModel()
@@ -23,7 +23,7 @@ enum ConfigurationScene {
         let leaves = context.snapshot.leaves
         let known = Dictionary(leaves.map { ($0.path, $0) }) { first, _ in first }
         let rows = configuration.connectors.flatMap { Self.rows($0, depth: 0, known) }
-        let columns = ["connector", "uses", "timeout", "proved every", "after", "events"].map { Component.Column($0) }
+        let columns = ["connector", "uses", "timeout", "probe interval", "after", "events"].map { Component.Column($0) }
         var components = [
             context.component("file", details),
             context.component("connectors", title: "Connectors", TreeModel(columns, rows)),
@@ -42,7 +42,7 @@ enum ConfigurationScene {
 
     /// The rows of a connector and everything below it.
     ///
-    /// - Parameter leaves: What the enabled leaves are configured with, by path.
+    /// - Parameter leaves: The configuration of the enabled leaves, by path.
     private static func rows(_ connector: Connector, depth: Int, _ leaves: [String: ConfiguredLeaf]) -> [Row] {
         let uses: String =
             switch connector.kind {
@@ -69,9 +69,9 @@ enum ConfigurationScene {
         return [row] + connector.children.flatMap { Self.rows($0, depth: depth + 1, leaves) }
     }
 
-    /// How a connector's events travel; `none` for one whose operations are all calls, such as a database's.
+    /// How a connector's events are delivered; `none` if no operation sends events, as in a database.
     private static func delivery(of connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> String {
-        // Below the policy all, each child has its own.
+        // Under the policy `all` each child has its own delivery.
         if case .all? = connector.policy { return "" }
         switch sendsEvents(connector, leaves) {
         case true?: return connector.delivery == nil ? "direct" : "queued"
@@ -80,8 +80,8 @@ enum ConfigurationScene {
         }
     }
 
-    /// Whether a leaf, or one below a composite, sends events; nil if that is not known, because a plugin was not found or the
-    /// connector is disabled.
+    /// Whether a connector, or a leaf below it, sends events; nil if unknown because a plugin was not found or the connector is
+    /// disabled.
     private static func sendsEvents(_ connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> Bool? {
         guard !connector.children.isEmpty else { return leaves[connector.path]?.sendsEvents }
         let answers = connector.children.map { sendsEvents($0, leaves) }
@@ -113,7 +113,7 @@ enum ConfigurationScene {
         switch field.value {
         case .shown(let text): StyledText(text)
         case .secret(let reference): StyledText("secret", .muted) + StyledText(reference.map { " \($0)" } ?? "")
-        case .unknown: StyledText("not shown: the plugin's manifest is not known", .muted)
+        case .unknown: StyledText("hidden: the plugin's manifest was not found", .muted)
         }
     }
 

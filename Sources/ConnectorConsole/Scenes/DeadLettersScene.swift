@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorOutbox
 
-/// The dead letters: the events that vendors refuse for good, and why.
+/// The dead letters: the events that vendors refused for good, and why.
 enum DeadLettersScene {
     static let descriptor = SceneDescriptor("dead", title: "Dead") { context in
         if context.route == .dead { return list(context, context.snapshot.dead) }
@@ -30,8 +30,8 @@ enum DeadLettersScene {
         var scene = Scene(context.route, "Dead letters", [context.component("dead", title: title, table.model)])
         if let link = context.moreRecords(after: letters, in: .dead) { scene.components.append(link) }
         scene.commandLine =
-            if let place = LaterRecords(context.route)?.place {
-                snapshot.commands.outbox("dead", "--after", place.description)
+            if let cursor = LaterRecords(context.route)?.cursor {
+                snapshot.commands.outbox("dead", "--after", cursor.description)
             } else {
                 snapshot.commands.outbox("dead")
             }
@@ -41,7 +41,7 @@ enum DeadLettersScene {
                 .replay,
                 .letters,
                 title: "replay every dead letter",
-                question: "Replay \(all) dead letters? Vendors that refused them get them again.",
+                question: "Replay \(all) dead letters? They are sent again to the vendors that refused them.",
                 commandLine: snapshot.commands.outbox("replay", "--all")
             ),
             ConsoleAct(

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// One event of the outbox: what the vendors get, and every attempt at each connector.
+/// One event of the outbox: its payload, and every delivery attempt at each connector.
 struct EventScene {
     let id: String
     let context: SceneContext
@@ -27,7 +27,7 @@ struct EventScene {
         }
         let payload = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null
         let lines = payload.serialized(pretty: true).split(separator: "\n").map { StyledText(String($0)) }
-        components.append(context.component("payload", title: "What the vendors get", LogModel(lines)))
+        components.append(context.component("payload", title: "Payload for the vendors", LogModel(lines)))
         var scene = Scene(context.route, id, components)
         scene.acts = records.flatMap { Self.acts(on: $0, commands: context.snapshot.commands) }
         scene.commandLine = context.snapshot.commands.outbox("explain", id)
@@ -35,11 +35,11 @@ struct EventScene {
     }
 
     private var missing: Scene? {
-        let reason = context.snapshot.failure?.message ?? "the outbox does not know the event \(id)"
+        let reason = context.snapshot.failure?.message ?? "there is no event \(id) in the outbox"
         return Scene(context.route, id, [context.component("missing", NoticeModel(StyledText(reason, .warning)))])
     }
 
-    /// The actions on an event at a connector: none, unless it is a dead letter.
+    /// The actions on an event at a connector; empty unless it is a dead letter.
     static func acts(on record: OutboxRecord, commands: CommandLines) -> [ConsoleAct] {
         guard record.state == .dead else { return [] }
         let (id, target) = (record.event.id, record.target)

@@ -16,7 +16,7 @@ enum EventsScene {
         let component =
             lines.isEmpty
             ? context.component("empty", NoticeModel(StyledText("no events yet", .muted)))
-            : context.component("events", LogModel(lines, from: context.snapshot.forgottenEvents))
+            : context.component("events", LogModel(lines, from: context.snapshot.droppedEvents))
         var scene = Scene(context.route, "Events", [component])
         scene.commandLine = context.snapshot.commands.command("watch", takesSimulation: true)
         return scene

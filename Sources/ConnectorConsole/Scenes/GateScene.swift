@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// One gate: its state, the reason, the proof, and its operations.
+/// One gate: its state, error, evidence and operations.
 struct GateScene {
     let gate: GateReport
     let context: SceneContext
@@ -63,7 +63,7 @@ struct GateScene {
             "requests",
             gate.http.map { http in
                 let status = http.lastStatus.map { ", the last with status \($0)" } ?? ""
-                return "\(http.requests), \(http.failures) without an answer\(status)"
+                return "\(http.requests), \(http.failures) without a response\(status)"
             }
         )
         details.add("misbehaviour", gate.misbehaviourCount > 0 ? StyledText("\(gate.misbehaviourCount)", .bad) : nil)
@@ -118,11 +118,11 @@ struct GateScene {
 
     private var operations: TableModel? {
         let capabilities = context.snapshot.capabilities[gate.path] ?? []
-        // Several connectors below a composite may offer the same.
+        // Several connectors below a composite may offer the same operation.
         var (seen, names): (Set<String>, Set<String>) = ([], [])
         let rows = capabilities.flatMap { capability in
             capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
-                // A second operation of the same name needs its capability in the call.
+                // A second operation with the same name is called with its capability.
                 let isFirst = names.insert(operation.name).inserted
                 let name = isFirst ? operation.name : "\(capability.id.name)/\(operation.name)"
                 return Row(

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The gates: all of them as a tree, one of them, and one of its operations.
+/// The scenes of gates: the tree of all, one gate, and one operation.
 enum GatesScene {
     static let descriptor = SceneDescriptor("gates", title: "Gates") { context in
         switch context.route.parts.count {
@@ -18,9 +18,9 @@ enum GatesScene {
     private static func tree(_ context: SceneContext) -> Scene {
         let (report, snapshot) = (context.snapshot.report, context.snapshot)
         let leaves = report.gates.filter { $0.policy == nil }
-        let verdict = report.isReady ? StyledText("ready", .good) : StyledText("not ready", .bad)
+        let readiness = report.isReady ? StyledText("ready", .good) : StyledText("not ready", .bad)
         let open = leaves.count { $0.state == .open }
-        let summary = verdict + StyledText(": \(open) of \(leaves.count) gate\(leaves.count == 1 ? "" : "s") open")
+        let summary = readiness + StyledText(": \(open) of \(leaves.count) gate\(leaves.count == 1 ? "" : "s") open")
         let rows = report.gates.map { row(for: $0, in: snapshot) }
         let columns = ["gate", "state", "since", "plugin", "waiting", "dead", "proof"].map {
             Component.Column($0, isNumber: ["waiting", "dead"].contains($0))
@@ -63,7 +63,7 @@ enum GatesScene {
         return row
     }
 
-    /// Why a gate is not open, or the strongest proof that it is.
+    /// The error of a gate that is not open, or the strongest evidence that it is.
     private static func proof(of gate: GateReport, at time: Timestamp) -> StyledText {
         if gate.state != .open, let error = gate.error { return error.line }
         guard gate.policy == nil, gate.state.isUsable, let evidence = gate.strongestEvidence else { return "" }

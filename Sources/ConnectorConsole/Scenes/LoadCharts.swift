@@ -8,9 +8,9 @@ struct LoadCharts {
     let gate: GateReport
     let load: Load
 
-    /// The charts by seconds, and, once there are fifteen minutes of samples, those by minutes.
+    /// The charts by seconds and, once there are fifteen minutes of samples, those by minutes.
     ///
-    /// A chart's axis says how far back it reaches: an hour and a day, once the console has run for that long.
+    /// They reach back an hour and a day, or to the start of the console.
     func components(_ context: SceneContext) -> [Component] {
         let seconds = charts("", load.seconds.samples, every: .seconds(1), context)
         let minutes = load.minutes.samples
@@ -35,7 +35,7 @@ struct LoadCharts {
         if gate.calls != nil {
             add(
                 "calls",
-                "Calls a second",
+                "Calls per second",
                 .init("calls", .good, numbers(\.calls)),
                 .init("failures", .bad, numbers(\.failures))
             )

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// One operation of a gate: what it does, the form that calls it, and the result of the last call.
+/// One operation of a gate: its description, the form that calls it, and the result of the last call.
 enum OperationScene {
     static func scene(_ context: SceneContext) -> Scene? {
         let (path, name) = (context.route.parts[1], context.route.parts[2])
@@ -14,7 +14,7 @@ enum OperationScene {
         details.add("gate", StyledText(path, .link), link: .gate(path))
         details.add("capability", "\("\(capability.id)")")
         details.add("signature", "\(operation.signature.description)")
-        details.add("meaning", StyledText(operation.documentation(in: capability)))
+        details.add("description", StyledText(operation.documentation(in: capability)))
         details.add("delivery", operation.isDelivered ? "through the outbox" : nil)
         let command = snapshot.commands.call(path, name, [], isDelivered: operation.isDelivered)
         details.add("command line", StyledText(command, .muted))
@@ -35,12 +35,12 @@ enum OperationScene {
         return scene
     }
 
-    // MARK: The last call
+    // MARK: Last call
 
     private static func components(of call: ConsoleCall, _ context: SceneContext) -> [Component] {
         var components: [Component] = []
         if !call.progress.isEmpty {
-            let log = LogModel(call.progress.map { StyledText($0) }, from: call.forgottenProgress)
+            let log = LogModel(call.progress.map { StyledText($0) }, from: call.droppedProgress)
             components.append(context.component("progress", title: "Progress", log))
         }
         var details = DetailsModel()
@@ -48,7 +48,7 @@ enum OperationScene {
         details.add("took", call.duration.map { StyledText($0.brief) })
         var lines: [StyledText] = []
         switch call.outcome {
-        case nil: details.add("result", StyledText("not yet", .muted))
+        case nil: details.add("result", StyledText("pending", .muted))
         case .answer(let answer, let omitted):
             details.add("result", StyledText(answer.isEmpty ? "done, without an answer" : "done", .good))
             lines = answer.map { StyledText($0) }
@@ -66,14 +66,14 @@ enum OperationScene {
             for outcome in error.outcomes { details.add(outcome) }
         }
         details.add("command line", call.act.commandLine.map { StyledText($0.excerpt(of: 500), .muted) })
-        components.append(context.component("result", title: "The last call", details))
+        components.append(context.component("result", title: "Last call", details))
         if !lines.isEmpty { components.append(context.component("answer", title: "Answer", LogModel(lines))) }
         return components
     }
 }
 
 extension DetailsModel {
-    /// Adds the result of a call at one connector.
+    /// Adds the outcome of a call at one connector.
     fileprivate mutating func add(_ outcome: CallOutcome) {
         let text = outcome.error?.line ?? StyledText("done", .good)
         rows.append(

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorOutbox
 
-/// The outbox: how many events wait for each connector, which ones, and one event.
+/// The scenes of the outbox: the queue of each connector, the waiting events, and one event.
 enum OutboxScene {
     static let descriptor = SceneDescriptor("outbox", title: "Outbox") { context in
         switch context.route.parts.count {
@@ -15,17 +15,18 @@ enum OutboxScene {
         }
     }
 
-    /// A later part of the list of waiting events.
+    /// A later page of the list of waiting events.
     private static func waiting(_ context: SceneContext) -> Scene {
         let snapshot = context.snapshot
         let records = snapshot.later[context.route] ?? []
         let table = waiting(records, context)
-        let sentence = snapshot.failure.map { StyledText($0.message, .bad) } ?? StyledText("nothing more waits", .muted)
+        let sentence =
+            snapshot.failure.map { StyledText($0.message, .bad) } ?? StyledText("no more waiting events", .muted)
         let notice = context.component("empty", NoticeModel(sentence))
         return Scene(context.route, "Outbox", table.isEmpty ? [notice] : table)
     }
 
-    /// A list of waiting events and the link to more; none if no events wait.
+    /// A list of waiting events and the link to the next page; empty if no events wait.
     private static func waiting(_ records: [OutboxRecord], _ context: SceneContext) -> [Component] {
         guard !records.isEmpty else { return [] }
         let table = EventTable(records, at: context.snapshot.time, commands: context.snapshot.commands)
@@ -41,14 +42,14 @@ enum OutboxScene {
             components.append(context.component("failure", NoticeModel(StyledText(failure.message, .bad))))
         }
         guard !gates.isEmpty else {
-            let notice = NoticeModel(StyledText("nothing was sent yet", .muted))
+            let notice = NoticeModel(StyledText("no events sent yet", .muted))
             return Scene(context.route, "Outbox", components + [context.component("empty", notice)])
         }
         let rows = gates.compactMap { gate in gate.outbox.map { row(gate, $0, at: snapshot.time) } }
         let columns: [Component.Column] = [
             .init("connector"), .init("waiting", isNumber: true), .init("oldest"), .init("dead", isNumber: true),
             .init("delivered", isNumber: true), .init("last"), .init("dropped", isNumber: true),
-            .init("why it is stuck"),
+            .init("stuck because"),
         ]
         components.append(context.component("queues", title: "Queues", TableModel(columns, rows)))
         components += waiting(snapshot.waiting, context)

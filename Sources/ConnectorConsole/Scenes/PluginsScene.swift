@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The plugins: all of them, and one.
+/// The scenes of plugins: the list of all, and one plugin.
 enum PluginsScene {
     static let descriptor = SceneDescriptor("plugins", title: "Plugins") { context in
         switch context.route.parts.count {
@@ -46,10 +46,10 @@ enum PluginsScene {
         var details = DetailsModel()
         details.add("plugin", StyledText(plugin.name, .strong))
         details.add("version", plugin.manifest.map { "\("\($0.version)")" })
-        details.add("meaning", plugin.manifest.map { StyledText($0.documentation) })
+        details.add("description", plugin.manifest.map { StyledText($0.documentation) })
         details.add("language", plugin.manifest?.language.map { StyledText($0) })
         details.add("services", plugin.manifest.map { StyledText($0.requiredServices.joined(separator: " ")) })
-        details.add("reaches", plugin.manifest.map { StyledText($0.egress.joined(separator: " ")) })
+        details.add("egress", plugin.manifest.map { StyledText($0.egress.joined(separator: " ")) })
         for (index, plugin) in plugins.enumerated() {
             details.add(index == 0 ? "file" : "also \(index)", StyledText(plugin.path))
             details.add("problem\(index == 0 ? "" : " \(index)")", plugin.problem.map { StyledText($0, .bad) })

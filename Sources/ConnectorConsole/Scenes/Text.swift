@@ -7,7 +7,7 @@ internal import ConnectorManifest
 internal import ConnectorOutbox
 
 extension GateReport {
-    /// The style of the state; an optional gate is never shown as broken.
+    /// The style of the state; an optional gate is never shown as failed, only as a warning.
     var style: StyleName {
         switch state {
         case .open: .good
@@ -17,7 +17,7 @@ extension GateReport {
         }
     }
 
-    /// A mark for the state.
+    /// A symbol for the state.
     var mark: StyledText {
         switch state {
         case .open: StyledText("✓ ", .good)
@@ -34,7 +34,7 @@ extension GateReport {
 }
 
 extension Timestamp {
-    /// How long ago a moment was, in the unit that suits it: `3 s`, `5 min`, `2 h`, `4 d`.
+    /// The time since a moment, in a suitable unit: `3 s`, `5 min`, `2 h`, `4 d`.
     func age(of moment: Timestamp) -> String {
         let seconds = nanoseconds > moment.nanoseconds ? (nanoseconds - moment.nanoseconds) / 1_000_000_000 : 0
         switch seconds {
@@ -52,7 +52,7 @@ extension ConnectorError {
 }
 
 extension DetailsModel {
-    /// Adds an error: the message, where it happened, and what to do.
+    /// Adds an error: its message, cause, position and fix.
     mutating func add(_ error: ConnectorError, _ style: StyleName) {
         add("error", StyledText(error.message, style) + StyledText(" [\(error.code.rawValue)]", .muted))
         add("cause", error.cause.map { StyledText($0) })
@@ -62,16 +62,16 @@ extension DetailsModel {
 }
 
 extension Int {
-    /// The number, muted if it is zero.
+    /// The number in a style, or muted if it is zero.
     func text(_ style: StyleName) -> StyledText { StyledText("\(self)", self == 0 ? .muted : style) }
 }
 
 extension SceneContext {
-    /// The link below a full list of events to the next list; nil if there is none.
+    /// The link below a full list of events to the next page; nil if there is none.
     func moreRecords(after records: [OutboxRecord], in root: Route) -> Component? {
         guard let next = LaterRecords.route(after: records, in: root) else { return nil }
         var details = DetailsModel()
-        details.add("more", StyledText("those after these", .link), link: next)
+        details.add("more", StyledText("next page", .link), link: next)
         return component("more", details)
     }
 }

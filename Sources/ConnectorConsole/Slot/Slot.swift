@@ -7,7 +7,7 @@ package enum Slot: String, Sendable, Hashable, CaseIterable {
     case navigation
     /// The scene of the current route.
     case main
-    /// The scene that the selected row links to, where there is room.
+    /// The scene that the selected row links to, on wide screens.
     case side
     /// The last line: messages and keys.
     case status

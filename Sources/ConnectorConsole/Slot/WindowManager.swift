@@ -9,11 +9,11 @@ package struct WindowManager: Sendable {
     package private(set) var width: Int
     /// The platform's height in lines.
     package private(set) var height: Int
-    /// The height of the overlay with its frame, which only the platform knows.
+    /// The height of the overlay with its frame, in lines; set by the platform.
     package var overlayHeight = 0
     private var scenes: [Slot: Scene] = [:]
 
-    /// The least width that has room for a side slot.
+    /// The minimum width for a side slot, in characters.
     package static let wide = 120
 
     /// Creates a window manager with nothing mounted.
@@ -22,7 +22,7 @@ package struct WindowManager: Sendable {
         self.height = height
     }
 
-    /// Whether a platform of this size has room for the side slot.
+    /// Whether the platform is wide enough for the side slot.
     package var hasSide: Bool { width >= Self.wide }
 
     /// The width of an overlay in characters.
@@ -50,7 +50,7 @@ package struct WindowManager: Sendable {
         return (self.width, self.height) != (width, height)
     }
 
-    /// The frames of the slots; those without room are left out.
+    /// The frames of the slots; slots without room have none.
     package var frames: [Slot: Frame] {
         var frames: [Slot: Frame] = [:]
         let isLow = height < 3
@@ -60,7 +60,7 @@ package struct WindowManager: Sendable {
         let half = hasSide && scenes[.side] != nil ? width * 11 / 20 : width
         frames[.main] = Frame(column: 0, line: lines.lowerBound, width: half, height: lines.count)
         if half < width {
-            // One column separates the two.
+            // A separator lies between the two.
             let column = half + 2
             frames[.side] = Frame(
                 column: column,

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The look of a text; what a style leaves open comes from its parent.
+/// The look of a text; attributes that are nil come from the parent.
 public struct Style: Sendable, Hashable {
     /// The style that this one inherits from; nil for none.
     public var parent: StyleName?
@@ -62,17 +62,17 @@ public struct Style: Sendable, Hashable {
 
         private init(_ name: String) { self.name = name }
 
-        /// What works.
+        /// Healthy.
         public static let green = Colour("green")
-        /// What needs attention.
+        /// Needs attention.
         public static let yellow = Colour("yellow")
-        /// What is broken.
+        /// Failed.
         public static let red = Colour("red")
-        /// What leads somewhere.
+        /// A link.
         public static let blue = Colour("blue")
-        /// What belongs together.
+        /// A title.
         public static let cyan = Colour("cyan")
-        /// What explains.
+        /// Secondary text.
         public static let grey = Colour("grey")
     }
 }

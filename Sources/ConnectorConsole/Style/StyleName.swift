@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a style. It says what a text means, not how it looks.
+/// The name of a style, which conveys what a text means, not how it looks.
 public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name, also as the class of a page's element.
     public let name: String
@@ -14,21 +14,21 @@ public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Plain text.
     public static let text: StyleName = "text"
-    /// What stands out.
+    /// Emphasised text.
     public static let strong: StyleName = "strong"
-    /// What explains, and may be overlooked.
+    /// Secondary text.
     public static let muted: StyleName = "muted"
     /// The title of a component.
     public static let title: StyleName = "title"
     /// The heading of a column.
     public static let heading: StyleName = "heading"
-    /// What leads somewhere.
+    /// A link.
     public static let link: StyleName = "link"
-    /// What works.
+    /// A healthy state.
     public static let good: StyleName = "good"
-    /// What needs attention.
+    /// A state that needs attention.
     public static let warning: StyleName = "warning"
-    /// What is broken.
+    /// A failed state, or an error.
     public static let bad: StyleName = "bad"
     /// The bar with the tabs.
     public static let bar: StyleName = "bar"

@@ -8,7 +8,7 @@ public struct StyleSheet: Sendable, Hashable {
     /// Creates a style sheet from named styles.
     public init(_ styles: [StyleName: Style]) { self.styles = styles }
 
-    /// The style of a name, as given. Setting one changes everything that inherits from it.
+    /// The style of a name, without inherited attributes. Changing one affects every style that inherits from it.
     public subscript(name: StyleName) -> Style? {
         get { styles[name] }
         set { styles[name] = newValue }
@@ -17,7 +17,7 @@ public struct StyleSheet: Sendable, Hashable {
     /// The names of all styles.
     package var names: [StyleName] { Array(styles.keys) }
 
-    /// A style with everything that it inherits. An unknown name, or a cycle of parents, adds nothing.
+    /// A style with its inherited attributes. Unknown names and cycles of parents end the inheritance.
     public func resolved(_ name: StyleName) -> Style {
         var style = Style()
         var seen: Set<StyleName> = []

@@ -9,9 +9,9 @@
     internal import Darwin
 #endif
 
-/// Reads and writes descriptors, retrying after interruptions.
+/// Reads and writes file descriptors, retrying after EINTR.
 enum DeviceBytes {
-    /// Reads the available bytes, waiting until there are some; nil at the end.
+    /// Reads the available bytes, at most 4096, blocking until there are some; nil at the end of the file or on an error.
     static func read(_ descriptor: Int32) -> [UInt8]? {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
             var result = 0
@@ -23,9 +23,9 @@ enum DeviceBytes {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Writes everything.
+    /// Writes all bytes, blocking until the descriptor accepts them.
     ///
-    /// - Returns: Whether the other side is still there.
+    /// - Returns: False on an error, such as a closed terminal.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -43,12 +43,12 @@ enum DeviceBytes {
     }
 }
 
-/// The system's function, which the method of the same name would hide.
+/// The system call, which the method of the same name would shadow.
 private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(descriptor, start, count)
 }
 
-/// The system's function, which the method of the same name would hide.
+/// The system call, which the method of the same name would shadow.
 private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(descriptor, start, count)
 }

@@ -12,26 +12,26 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Captures what the process writes to standard output and standard error while the console has the terminal: logs, and what
-/// plugins print.
+/// Captures the standard output and standard error of the process while the console occupies the terminal: logs, and the
+/// output of plugins.
 final class MessageCapture: Sendable {
     private struct State {
         var lines: [String] = []
-        var forgotten = 0
+        var dropped = 0
         var partial: [UInt8] = []
     }
 
-    /// The pipe's end that the streams write to.
+    /// The write end of the pipe, for the two streams.
     let writing: Int32
     private let reading: Int32
     private let state = Mutex(State())
 
-    /// The most lines kept.
+    /// The maximum number of lines kept.
     static let limit = 500
-    /// The most bytes kept of a line.
+    /// The maximum number of bytes kept of a line.
     private static let lineLimit = 4096
 
-    /// Creates the pipe; nil if the process has no free file descriptors.
+    /// Creates the pipe; nil if the process is out of file descriptors.
     init?() {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -41,25 +41,25 @@ final class MessageCapture: Sendable {
 
     /// Reads on a separate thread until ``stop()``.
     ///
-    /// - Parameter onChange: Called when there are new lines.
+    /// - Parameter onChange: Called on that thread after new output.
     /// - Returns: Whether the thread could be created.
     func start(_ onChange: @escaping @Sendable () -> Void) -> Bool {
         HostThread.start("connector-lines") { [self] in
             while let bytes = DeviceBytes.read(reading) {
-                note(bytes)
+                append(bytes)
                 onChange()
             }
             close(reading)
         }
     }
 
-    /// Stops reading. Nothing may write to the pipe any more.
+    /// Stops reading. The streams must no longer write to the pipe.
     func stop() { close(writing) }
 
     /// The last lines, and how many earlier ones were dropped.
-    var lines: (lines: [String], forgotten: Int) { state.withLock { ($0.lines, $0.forgotten) } }
+    var lines: (lines: [String], dropped: Int) { state.withLock { ($0.lines, $0.dropped) } }
 
-    private func note(_ bytes: [UInt8]) {
+    private func append(_ bytes: [UInt8]) {
         state.withLock { state in
             for byte in bytes {
                 if byte != UInt8(ascii: "\n") {
@@ -68,7 +68,7 @@ final class MessageCapture: Sendable {
                 }
                 if state.lines.count == Self.limit {
                     state.lines.removeFirst()
-                    state.forgotten += 1
+                    state.dropped += 1
                 }
                 state.lines.append(String(decoding: state.partial, as: UTF8.self))
                 state.partial = []

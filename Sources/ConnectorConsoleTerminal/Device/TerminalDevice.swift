@@ -18,14 +18,15 @@ internal import ConnectorPlatform
 final class TerminalDevice: Sendable {
     /// An event of the terminal.
     enum Event: Sendable {
-        /// Keys, the mouse, or pasted text.
+        /// Keys, mouse events, or pasted text.
         case inputs([TerminalInput])
-        /// The terminal changed its size.
+        /// The size of the terminal changed.
         case resized
-        /// The process is being stopped, or continues after it was stopped.
+        /// The process received SIGTSTP.
         case stopping
+        /// The process continues after it was stopped.
         case continued
-        /// The terminal is gone.
+        /// The terminal is closed, or cannot be read.
         case gone
     }
 
@@ -35,15 +36,15 @@ final class TerminalDevice: Sendable {
     private let writing = DispatchQueue(label: "connector-screen")
     private let sources: [any DispatchSourceSignal]
 
-    /// How long an Escape waits for the rest of a sequence, in milliseconds.
-    private static let patience: Int32 = 50
+    /// How long Escape waits for the rest of a sequence, in milliseconds.
+    private static let escapeTimeout: Int32 = 50
 
-    /// Takes the controlling terminal.
+    /// Switches the controlling terminal to full-screen mode.
     ///
     /// - Parameters:
-    ///   - messages: Receives standard output and standard error meanwhile.
+    ///   - messages: The descriptor that receives standard output and standard error until ``stop()``.
     ///   - onEvent: Called from several threads.
-    /// - Throws: `unsupported` if there is no terminal, or one without a cursor.
+    /// - Throws: `unsupported` if the process has no controlling terminal, or cannot set its modes.
     init(messages: Int32, _ onEvent: @escaping @Sendable (Event) -> Void) throws(ConnectorError) {
         terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw Self.noTerminal(unsafe String(cString: strerror(errno))) }
@@ -56,7 +57,7 @@ final class TerminalDevice: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wake = (ends[0], ends[1])
         self.messages = messages
-        // Installed before the terminal is taken, so that no signal leaves it in full-screen mode.
+        // Installed before full-screen mode begins, so that no signal leaves the terminal in it.
         sources = [(SIGWINCH, Event.resized), (SIGTSTP, .stopping), (SIGCONT, .continued)].map { number, event in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { onEvent(event) }
@@ -78,7 +79,7 @@ final class TerminalDevice: Sendable {
         ConnectorError(.unsupported, "there is no terminal to show the console in", cause: cause)
     }
 
-    /// Restores the terminal, and stops reading keys. No method may be called afterwards.
+    /// Restores the terminal, and stops reading keys. Call no other method afterwards.
     func stop() async {
         await withCheckedContinuation { continuation in writing.async { continuation.resume() } }
         TerminalGuard.leave()
@@ -96,9 +97,9 @@ final class TerminalDevice: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Sends bytes, on a thread that a slow terminal may block.
+    /// Sends bytes to the terminal, on a queue that a slow terminal may block.
     ///
-    /// - Returns: Whether the terminal is still there.
+    /// - Returns: False if the terminal is closed.
     func write(_ bytes: [UInt8]) async -> Bool {
         guard !bytes.isEmpty else { return true }
         return await withCheckedContinuation { continuation in
@@ -112,8 +113,8 @@ final class TerminalDevice: Sendable {
         kill(getpid(), SIGSTOP)
     }
 
-    /// Takes the terminal again, since another program may have changed it.
-    func takeAgain() {
+    /// Enters full-screen mode again, since another program may have changed the terminal.
+    func reenter() {
         TerminalGuard.leave()
         _ = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
     }
@@ -129,7 +130,7 @@ final class TerminalDevice: Sendable {
             close(stop)
         }
         while true {
-            let count = unsafe poll(&waiting, 2, parser.isPending ? patience : -1)
+            let count = unsafe poll(&waiting, 2, parser.isPending ? escapeTimeout : -1)
             if waiting[1].revents != 0 && count > 0 { return }
             if count == 0 {
                 onEvent(.inputs(parser.flush()))

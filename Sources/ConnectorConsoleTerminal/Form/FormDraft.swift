@@ -6,7 +6,7 @@ internal import ConnectorConsole
 /// The values entered into a form so far.
 struct FormDraft: Sendable, Hashable {
     private var lines: [String: LineEditor] = [:]
-    /// The faults, by field.
+    /// The error messages, by field.
     var errors: [String: String] = [:]
 
     /// The texts, by field.
@@ -20,13 +20,13 @@ struct FormDraft: Sendable, Hashable {
 
     /// Handles a key in a field.
     ///
-    /// - Returns: Whether the key has a meaning there.
+    /// - Returns: Whether the key was handled.
     mutating func handle(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         guard field.kind.choices.isEmpty else { return choose(key, in: field) }
         return lines[field.name, default: LineEditor()].handle(key)
     }
 
-    /// In a field with choices, keys step through them; no choice is one of them.
+    /// Steps through the choices of a field; an empty value is one of them.
     private mutating func choose(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         let choices = [""] + field.kind.choices
         let current = choices.firstIndex(of: lines[field.name]?.text ?? "") ?? 0
@@ -45,11 +45,11 @@ struct FormDraft: Sendable, Hashable {
         return true
     }
 
-    /// The rows of the form: each a label, with the text or a hint.
+    /// The rows of the form: each a label, followed by the text or a hint.
     ///
     /// - Parameters:
     ///   - edited: The field that has the cursor; nil for none.
-    ///   - mark: The character that shows the cursor.
+    ///   - mark: The character that marks the cursor.
     func rows(of component: Component, edited: String?, mark: String) -> [Row] {
         zip(component.rows, component.form?.fields ?? []).map { row, field in
             let line = lines[field.name] ?? LineEditor()

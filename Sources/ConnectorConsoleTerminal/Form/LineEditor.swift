@@ -7,7 +7,7 @@ struct LineEditor: Sendable, Hashable {
     /// How many characters precede the cursor.
     private(set) var cursor = 0
 
-    /// The most characters; more are ignored.
+    /// The maximum number of characters; more are ignored.
     static let limit = 16_384
 
     /// The text.
@@ -18,12 +18,12 @@ struct LineEditor: Sendable, Hashable {
         (String(characters[..<cursor]), String(characters[cursor...]))
     }
 
-    /// Starts with a text and the cursor at its end.
+    /// Creates an editor with a text and the cursor at its end.
     init(_ text: String = "") {
         insert(text)
     }
 
-    /// Inserts a text at the cursor; line breaks become spaces, as JSON allows.
+    /// Inserts a text at the cursor; line breaks and tabs become spaces, which are equivalent in JSON.
     mutating func insert(_ text: some StringProtocol) {
         let new = text.prefix(max(0, Self.limit - characters.count)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
         characters.insert(contentsOf: new, at: cursor)
@@ -32,7 +32,7 @@ struct LineEditor: Sendable, Hashable {
 
     /// Handles a key.
     ///
-    /// - Returns: Whether the key has a meaning here.
+    /// - Returns: Whether the key was handled.
     mutating func handle(_ key: TerminalInput.Key) -> Bool {
         switch key {
         case .character(let character): insert(String(character))

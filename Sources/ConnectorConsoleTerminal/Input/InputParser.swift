@@ -7,9 +7,9 @@ package struct InputParser: Sendable {
     /// The text being pasted; nil if none is.
     private var pasted: [UInt8]?
 
-    /// The most bytes of a sequence; longer ones are not sequences.
+    /// The maximum length of a control sequence in bytes; longer input is discarded.
     private static let sequenceLimit = 64
-    /// The most bytes kept of pasted text.
+    /// The maximum number of bytes kept of pasted text.
     private static let pasteLimit = 4096
     private static let escape: UInt8 = 0x1B
     private static let endOfPaste: [UInt8] = Array("\u{1B}[201~".utf8)
@@ -17,12 +17,12 @@ package struct InputParser: Sendable {
     /// Creates a parser.
     package init() {}
 
-    /// Whether a sequence has begun; it may be the Escape key alone.
+    /// Whether an incomplete sequence is pending; it may be the Escape key alone.
     package var isPending: Bool { !bytes.isEmpty && pasted == nil }
 
     /// Parses bytes.
     ///
-    /// - Returns: The inputs that are complete.
+    /// - Returns: The complete inputs.
     package mutating func feed(_ new: some Sequence<UInt8>) -> [TerminalInput] {
         bytes += new
         var inputs: [TerminalInput] = []
@@ -39,7 +39,7 @@ package struct InputParser: Sendable {
         return inputs
     }
 
-    /// Completes pending input as it is, since no more bytes came for a while.
+    /// Ends a pending sequence after a timeout: a lone Escape is the Escape key, anything else is discarded.
     package mutating func flush() -> [TerminalInput] {
         guard isPending else { return [] }
         defer { bytes = [] }
@@ -69,7 +69,7 @@ package struct InputParser: Sendable {
         return (character.map { .key(.character($0)) }, length)
     }
 
-    /// Parses what follows Escape (ECMA-48, 5.4).
+    /// Parses a sequence that starts with Escape (ECMA-48, 5.4).
     private mutating func sequence() -> (input: TerminalInput?, count: Int)? {
         guard bytes.count > 1 else { return nil }
         switch bytes[1] {
@@ -88,7 +88,7 @@ package struct InputParser: Sendable {
         }
         let (text, count) = (bytes[2..<end], end + 1)
         if text.first == UInt8(ascii: "<") { return (Self.mouse(text.dropFirst(), bytes[end]), count) }
-        // The mouse in terminals without mode 1006: the next three bytes are not keys.
+        // A mouse report of a terminal without mode 1006: the next three bytes are not keys.
         if text.isEmpty, bytes[end] == UInt8(ascii: "M") { return bytes.count < count + 3 ? nil : (nil, count + 3) }
         let numbers = Self.numbers(text)
         if bytes[end] == UInt8(ascii: "~") {
@@ -137,10 +137,10 @@ package struct InputParser: Sendable {
         text.split(separator: UInt8(ascii: ";")).map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
     }
 
-    /// Collects pasted text; returns it once it is complete.
+    /// Collects pasted text; returns it once it is complete, otherwise nil.
     private mutating func paste() -> String? {
         let end = bytes.indices.first { bytes[$0...].starts(with: Self.endOfPaste) }
-        // Keep what may be the start of the end marker.
+        // Keep bytes that may start the end marker.
         let upTo = end ?? max(0, bytes.count - Self.endOfPaste.count + 1)
         let room = Self.pasteLimit - (pasted?.count ?? 0)
         pasted? += bytes[..<upTo].prefix(max(0, room))

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The cells of a screen. Only ``write(_:_:line:column:width:)`` puts text into it, and it lets no control character pass.
+/// The cells of a screen. Only ``write(_:_:line:column:width:)`` adds text, and it escapes control characters.
 package struct Canvas: Sendable, Equatable {
     /// The width in columns.
     package let width: Int
@@ -13,7 +13,7 @@ package struct Canvas: Sendable, Equatable {
     private let isUnicode: Bool
     private var cells: [Cell]
 
-    /// The most code points of one character; further combining marks are dropped.
+    /// The maximum number of code points in one character; further combining marks are dropped.
     private static let scalarLimit = 8
 
     /// Creates an empty screen.
@@ -33,50 +33,50 @@ package struct Canvas: Sendable, Equatable {
         return String(text.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// Writes a text, and drops what does not fit.
+    /// Writes a text, truncated to the available columns.
     ///
-    /// - Parameter width: The most columns to use.
-    /// - Returns: How many columns were used.
+    /// - Parameter width: The maximum number of columns to use.
+    /// - Returns: The number of columns used.
     @discardableResult
     mutating func write(_ text: String, _ look: Look, line: Int, column: Int, width: Int) -> Int {
         guard (0..<height).contains(line), column >= 0 else { return 0 }
         let end = min(self.width, column + max(0, width))
-        var place = column
+        var position = column
         for character in text.displayed(isUnicode: isUnicode) {
             let columns = CharacterWidth.columns(of: character)
-            // Characters that are invisible on their own may hide something.
+            // Replace characters that are invisible on their own, since they could hide text.
             let shown = columns == 0 ? (isUnicode ? "\u{FFFD}" : "?") : Self.limited(character)
-            guard place + max(1, columns) <= end else { break }
+            guard position + max(1, columns) <= end else { break }
             let isCertain = columns == 0 || CharacterWidth.isCertain(character)
-            set(Cell(text: shown, look: look, isCertain: isCertain), line, place, columns: columns)
-            place += max(1, columns)
+            set(Cell(text: shown, look: look, isCertain: isCertain), line, position, columns: columns)
+            position += max(1, columns)
         }
-        return place - column
+        return position - column
     }
 
     /// Fills columns of a line with spaces of a look.
     mutating func fill(_ look: Look, line: Int, column: Int, width: Int) {
-        for place in max(0, column)..<max(0, column, min(self.width, column + width)) where (0..<height).contains(line)
-        {
-            set(Cell(text: " ", look: look), line, place, columns: 1)
+        guard (0..<height).contains(line) else { return }
+        for column in max(0, column)..<max(0, column, min(self.width, column + width)) {
+            set(Cell(text: " ", look: look), line, column, columns: 1)
         }
     }
 
     private mutating func set(_ cell: Cell, _ line: Int, _ column: Int, columns: Int) {
-        halve(line, column)
+        blankOtherHalf(line, column)
         cells[line * width + column] = cell
         guard columns == 2 else { return }
-        halve(line, column + 1)
+        blankOtherHalf(line, column + 1)
         cells[line * width + column + 1] = Cell(text: "", look: cell.look)
     }
 
     /// Blanks the other half of a wide character before one half is overwritten.
-    private mutating func halve(_ line: Int, _ column: Int) {
-        let place = line * width + column
-        if cells[place].text.isEmpty, column > 0 {
-            cells[place - 1] = Cell(text: " ", look: cells[place - 1].look)
-        } else if column + 1 < width, cells[place + 1].text.isEmpty {
-            cells[place + 1] = Cell(text: " ", look: cells[place + 1].look)
+    private mutating func blankOtherHalf(_ line: Int, _ column: Int) {
+        let index = line * width + column
+        if cells[index].text.isEmpty, column > 0 {
+            cells[index - 1] = Cell(text: " ", look: cells[index - 1].look)
+        } else if column + 1 < width, cells[index + 1].text.isEmpty {
+            cells[index + 1] = Cell(text: " ", look: cells[index + 1].look)
         }
     }
 

@@ -7,18 +7,18 @@ struct Cell: Hashable {
     var text: String
     /// The look of the character.
     var look: Look
-    /// Whether every terminal gives it as many columns as ``Canvas`` does.
+    /// Whether all terminals agree on the width of the character.
     var isCertain = true
 
     /// An empty cell.
     static let blank = Cell(text: " ", look: Look())
 }
 
-/// The look of a cell, in the attributes that terminals have.
+/// The attributes of a cell that terminals support.
 struct Look: Hashable {
     /// One of the sixteen colours, as a parameter of SGR; nil for the default.
     var colour: UInt8?
-    /// The background colour, likewise.
+    /// The background colour, as a parameter of SGR; nil for the default.
     var background: UInt8?
     /// Bold.
     var isBold = false

@@ -3,8 +3,8 @@
 
 /// The widths of characters in a terminal, in columns.
 ///
-/// Terminals agree on ASCII, on letters with combining marks, and on the wide characters of East Asia. On sequences of several
-/// emoji they differ, so nothing relies on those widths: see ``ScreenWriter``.
+/// Terminals agree on ASCII, on letters with combining marks, and on East Asian wide characters. They differ on emoji
+/// sequences, so nothing relies on those widths: see ``ScreenWriter``.
 enum CharacterWidth {
     /// The width of a character: 0, 1 or 2.
     static func columns(of character: Character) -> Int {
@@ -15,7 +15,7 @@ enum CharacterWidth {
         return own == 1 && character.unicodeScalars.contains("\u{FE0F}") ? 2 : own
     }
 
-    /// The width of a text, which must have passed `displayed(isUnicode:)`.
+    /// The width of a text, which must be the result of `displayed(isUnicode:)`.
     static func columns(of text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + columns(of: $1) }
@@ -38,7 +38,7 @@ enum CharacterWidth {
         return isWide(scalar) ? 2 : 1
     }
 
-    /// Whether a code point is wide: `W` and `F` of Unicode's EastAsianWidth.txt. Emoji are among them.
+    /// Whether a code point is wide: `W` and `F` in Unicode's EastAsianWidth.txt, which include emoji.
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.properties.isEmojiPresentation { return true }
         var (low, high) = (0, wide.count)

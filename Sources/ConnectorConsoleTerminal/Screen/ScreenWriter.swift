@@ -3,11 +3,11 @@
 
 /// Writes the difference between two screens.
 ///
-/// Unchanged cells cost nothing. Terminals differ in the width of some characters, so the cursor is positioned after each
-/// character that is not ASCII. For sequences of emoji even that would leave traces: their columns are blanked first, and those
-/// behind them are rewritten.
+/// Unchanged cells are skipped. Terminals differ on the width of some characters, so the cursor is positioned after each
+/// character that is not ASCII. For emoji sequences even that would leave artifacts: their columns are blanked first, and the
+/// columns after them are rewritten.
 package enum ScreenWriter {
-    /// How many columns behind a character of uncertain width are rewritten.
+    /// How many columns after a character of uncertain width are rewritten.
     private static let shadow = 4
 
     /// The bytes to send.
@@ -33,10 +33,10 @@ package enum ScreenWriter {
         mutating func write(_ line: Int, of new: Canvas, over old: Canvas?) {
             /// The column where the terminal's cursor is known to be.
             var cursor: Int?
-            var isShaded = 0
+            var shadow = 0
             for column in 0..<new.width {
                 let cell = new[line, column]
-                isShaded -= 1
+                shadow -= 1
                 // The second half of a wide character is written with the first.
                 guard !cell.text.isEmpty else { continue }
                 let isWide = column + 1 < new.width && new[line, column + 1].text.isEmpty
@@ -44,7 +44,7 @@ package enum ScreenWriter {
                     old[line, column] == cell && (!isWide || old[line, column + 1] == new[line, column + 1])
                 }
                 let wasUncertain = old.map { !$0[line, column].isCertain } ?? false
-                if known ?? (cell == .blank), isShaded <= 0 {
+                if known ?? (cell == .blank), shadow <= 0 {
                     cursor = nil
                     continue
                 }
@@ -56,14 +56,14 @@ package enum ScreenWriter {
                 if !cell.isCertain || wasUncertain {
                     put(isWide ? "  " : " ")
                     move(line, column)
-                    isShaded = ScreenWriter.shadow
+                    shadow = ScreenWriter.shadow
                 }
                 put(cell.text)
                 cursor = cell.text.utf8.count == 1 ? column + 1 : nil
             }
         }
 
-        /// CUP of ECMA-48, which counts from 1.
+        /// Moves the cursor: CUP of ECMA-48, which counts from 1.
         private mutating func move(_ line: Int, _ column: Int) { put("\u{1B}[\(line + 1);\(column + 1)H") }
     }
 }

@@ -3,21 +3,21 @@
 
 package import ConnectorConsole
 
-/// Maps styles to what the terminal has: sixteen colours, or none.
+/// Maps styles to the colours of the terminal: sixteen, or none.
 package struct TerminalPalette: Sendable {
     private let sheet: StyleSheet
     private let isColoured: Bool
     /// Whether the terminal shows characters beyond ASCII.
     let isUnicode: Bool
 
-    /// Creates a palette for a terminal's abilities.
+    /// Creates a palette for the capabilities of a terminal.
     package init(sheet: StyleSheet = .standard, isColoured: Bool, isUnicode: Bool) {
         self.sheet = sheet
         self.isColoured = isColoured
         self.isUnicode = isUnicode
     }
 
-    /// The look of a text with several styles; what one leaves open comes from the next.
+    /// The look of a text with several styles; attributes that one does not set come from the next.
     func look(_ names: StyleName...) -> Look {
         let style = names.reduce(Style()) { $0.filled(from: sheet.resolved($1)) }
         var look = Look()
@@ -33,8 +33,8 @@ package struct TerminalPalette: Sendable {
     /// The gap between the cells of a table, in columns.
     var gap: Int { sheet.resolved(.text).gap ?? 2 }
 
-    /// The parameter of SGR for the foreground; the background's is higher by 10. Grey is left to dimming, because no grey of
-    /// the sixteen colours is visible on every background.
+    /// The parameter of SGR for the foreground; the background's is higher by 10. Grey is only dimmed, because no grey of the
+    /// sixteen colours is visible on every background.
     private static func parameter(_ colour: Style.Colour) -> UInt8? {
         switch colour {
         case .red: 31

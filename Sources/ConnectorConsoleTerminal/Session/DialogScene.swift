@@ -20,7 +20,7 @@ enum DialogScene {
                 "",
                 StyledText("y", .strong) + "  yes      " + StyledText("n", .strong) + "  no"
             )
-            return Scene(Route(["confirmation"]), "Sure?", [registry.component("question", notice)])
+            return Scene(Route(["confirmation"]), "Confirm", [registry.component("question", notice)])
         }
     }
 }

@@ -3,7 +3,7 @@
 
 internal import ConnectorConsole
 
-/// The binding of keys to a command. One list serves the keyboard, the help and the last line.
+/// A binding of keys to a command. The keyboard, the help and the status line share one list.
 struct KeyBinding {
     /// The keys, any of which triggers the command.
     let keys: [TerminalInput.Key]
@@ -20,7 +20,7 @@ struct KeyBinding {
         case move(Int)
         /// Move down by some pages, or up if negative.
         case page(Int)
-        /// Open what the row links to.
+        /// Open the target of the row's link.
         case enter
         /// Go back, or close the dialog.
         case back
@@ -28,19 +28,19 @@ struct KeyBinding {
         case turn(Int)
         /// Search.
         case search
-        /// Act on the thing that the row describes.
+        /// Perform an action on the subject of the row.
         case act(ConsoleAct.Verb)
-        /// Act on everything that the scene shows.
+        /// Perform an action on everything in the scene.
         case actOnAll(ConsoleAct.Verb)
         /// Fill in the form.
         case edit
-        /// Copy the command line that does the same.
+        /// Copy the equivalent command line.
         case copy
         /// Show the list of keys.
         case help
         /// Redraw everything.
         case redraw
-        /// Suspend the program for its shell.
+        /// Suspend the process and return to the shell.
         case suspend
         /// Quit.
         case quit
@@ -52,20 +52,20 @@ struct KeyBinding {
 
     /// Every binding but the digits, which select tabs.
     static let all: [KeyBinding] = [
-        KeyBinding("down, up, j, k", [.down, .character("j")], "next row, row before", .move(1)),
+        KeyBinding("down, up, j, k", [.down, .character("j")], "next row, previous row", .move(1)),
         KeyBinding("", [.up, .character("k")], "", .move(-1)),
-        KeyBinding("page down, page up", [.pageDown, .character(" ")], "next page, page before", .page(1)),
+        KeyBinding("page down, page up", [.pageDown, .character(" ")], "next page, previous page", .page(1)),
         KeyBinding("", [.pageUp], "", .page(-1)),
         KeyBinding(
             "end, home, G, g",
             [.end, .character("G")],
-            "last row, and follow a log; first row",
+            "last row, which also follows a log; first row",
             .move(.max)
         ),
         KeyBinding("", [.home, .character("g")], "", .move(-.max)),
         KeyBinding("enter, right, l", [.enter, .right, .character("l")], "open what the row links to", .enter),
         KeyBinding("escape, left, h", [.escape, .left, .backspace, .character("h")], "back", .back),
-        KeyBinding("tab, shift-tab, 1-9", [.tab], "next tab, tab before, a tab", .turn(1)),
+        KeyBinding("tab, shift-tab, 1-9", [.tab], "next tab, previous tab, tab by number", .turn(1)),
         KeyBinding("", [.backTab], "", .turn(-1)),
         KeyBinding("/", [.character("/")], "search", .search),
         KeyBinding("r", [.character("r")], "retry the gate now", .act(.retry)),
@@ -75,11 +75,16 @@ struct KeyBinding {
         KeyBinding("P", [.character("P")], "replay every dead letter", .actOnAll(.replay)),
         KeyBinding("d", [.character("d")], "drop the dead letter", .act(.drop)),
         KeyBinding("D", [.character("D")], "drop every dead letter", .actOnAll(.drop)),
-        KeyBinding("e", [.character("e")], "fill in the form: tab moves on, enter sends, escape leaves", .edit),
+        KeyBinding(
+            "e",
+            [.character("e")],
+            "fill in the form: tab for the next field, enter sends, escape leaves",
+            .edit
+        ),
         KeyBinding("y", [.character("y")], "copy the command line that does the same", .copy),
         KeyBinding("control-l", [.control("l")], "redraw everything", .redraw),
         KeyBinding("control-z", [.control("z")], "suspend; fg continues", .suspend),
-        KeyBinding("?", [.character("?")], "these keys", .help),
+        KeyBinding("?", [.character("?")], "list the keys", .help),
         KeyBinding("q, control-c", [.character("q"), .control("c")], "quit", .quit),
     ]
 
@@ -88,7 +93,7 @@ struct KeyBinding {
         all.first { $0.keys.contains(key) }?.command
     }
 
-    /// The keys of an action, for the last line.
+    /// The keys of an action, for the status line.
     static func name(of verb: ConsoleAct.Verb, onAll: Bool) -> String {
         all.first { $0.command == (onAll ? .actOnAll(verb) : .act(verb)) }?.name ?? ""
     }

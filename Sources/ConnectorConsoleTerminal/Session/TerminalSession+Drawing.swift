@@ -4,7 +4,7 @@
 internal import ConnectorConsole
 
 extension TerminalSession {
-    /// The screen.
+    /// Draws the screen.
     package func draw() -> Canvas {
         var canvas = Canvas(width: windows.width, height: windows.height, isUnicode: palette.isUnicode)
         let frames = windows.frames

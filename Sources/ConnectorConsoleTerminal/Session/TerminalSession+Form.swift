@@ -33,10 +33,10 @@ extension TerminalSession {
         return scene
     }
 
-    /// Starts to edit the selected field, or the first one; sends a form without fields.
+    /// Starts editing the selected field, or the first one; a form without fields is sent.
     mutating func beginEditing() -> [Effect] {
         guard let (form, component) = form else {
-            message = "there is no form here"
+            message = "there is no form on this page"
             return []
         }
         guard !form.fields.isEmpty else { return send(form) }
@@ -79,12 +79,12 @@ extension TerminalSession {
         return []
     }
 
-    /// Changes the entered values, and clears their faults.
+    /// Changes an entered value, and clears its error.
     private mutating func change(_ field: FormField, _ body: (inout FormDraft) -> Bool) -> Bool {
         var draft = drafts[coordinator.route] ?? FormDraft()
         guard body(&draft) else { return false }
         draft.errors[field.name] = nil
-        keep(draft)
+        store(draft)
         return true
     }
 
@@ -100,18 +100,18 @@ extension TerminalSession {
         mount()
     }
 
-    /// Requests the call, or shows the faults in their fields.
+    /// Requests the call, or shows the errors in their fields.
     private mutating func send(_ form: OperationForm) -> [Effect] {
         var draft = drafts[coordinator.route] ?? FormDraft()
         do throws(FormFault) {
             let act = try form.act(draft.texts)
             draft.errors = [:]
-            keep(draft)
+            store(draft)
             endEditing()
             return tell(.act(act))
         } catch {
             draft.errors = error.errors
-            keep(draft)
+            store(draft)
             guard let component = self.form?.component,
                 let row = form.fields.firstIndex(where: { error.errors[$0.name] != nil })
             else {
@@ -123,7 +123,7 @@ extension TerminalSession {
         }
     }
 
-    private mutating func keep(_ draft: FormDraft) {
+    private mutating func store(_ draft: FormDraft) {
         if drafts.count >= Self.sceneLimit, drafts[coordinator.route] == nil { drafts = [:] }
         drafts[coordinator.route] = draft
     }

@@ -40,7 +40,7 @@ extension TerminalSession {
         return mountSide()
     }
 
-    /// Acts on the thing that the row, or the whole scene, describes.
+    /// Performs an action on the subject of the row or, without one, of the scene.
     mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
         let scene = windows[.main]
         let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
@@ -52,10 +52,10 @@ extension TerminalSession {
         return tell(.act(act))
     }
 
-    /// Copies the command line that does the same.
+    /// Copies the equivalent command line of the row or the scene.
     mutating func copy() -> [Effect] {
         guard let command = row?.commandLine ?? windows[.main]?.commandLine else {
-            message = "no command line does the same"
+            message = "there is no equivalent command line"
             return []
         }
         message = "copied: \(command)"

@@ -5,13 +5,13 @@ package import ConnectorConsole
 
 /// A console in a terminal, as a value: keys and snapshots go in, and requests come out.
 ///
-/// It holds the coordinator, the slots, and the parts that only a terminal has: cursors, searches and the last line.
+/// It holds the coordinator, the slots, and the state specific to a terminal: cursors, searches and the status line.
 package struct TerminalSession: Sendable {
     /// The operator's position.
     package private(set) var coordinator: Coordinator
     /// The scenes in their slots.
     package private(set) var windows: WindowManager
-    /// The message in the last line.
+    /// The message in the status line.
     package internal(set) var message = ""
     /// The search being typed; nil for none.
     package private(set) var prompt: String?
@@ -22,20 +22,20 @@ package struct TerminalSession: Sendable {
     var drafts: [Route: FormDraft] = [:]
     /// The field being edited; nil for none.
     var edited: String?
-    /// The operation called last, until its result is shown.
+    /// The operation whose result is awaited, until it is shown.
     private var awaited: Route?
     /// The cursors of scenes, by route.
     var cursors: [Route: SceneCursor] = [:]
     private var snapshot: ConsoleSnapshot
     /// The last scene of each route, shown until a new snapshot covers the route.
-    private var known: [Route: Scene] = [:]
+    private var cachedScenes: [Route: Scene] = [:]
 
-    /// The most scenes kept.
+    /// The maximum number of scenes and drafts kept.
     static let sceneLimit = 32
 
-    /// A request that the session cannot perform itself.
+    /// A request for the terminal or the host, which the session cannot perform.
     package enum Effect: Sendable, Hashable {
-        /// Take another snapshot: the visible routes changed.
+        /// Take a new snapshot, because the visible routes changed.
         case refresh
         /// Pass an action to the host.
         case perform(ConsoleAct)
@@ -49,7 +49,7 @@ package struct TerminalSession: Sendable {
         case quit
     }
 
-    /// Starts at a route.
+    /// Creates a session at a route.
     package init(
         _ registry: ConsoleRegistry,
         _ snapshot: ConsoleSnapshot,
@@ -79,13 +79,17 @@ package struct TerminalSession: Sendable {
         return mount()
     }
 
-    /// Changes the size.
+    /// Changes the size, in columns and lines.
+    ///
+    /// - Returns: Whether the screen changed.
     package mutating func resize(width: Int, height: Int) -> Bool {
-        let isOther = windows.resize(width: width, height: height)
-        return mount() || isOther
+        let isResized = windows.resize(width: width, height: height)
+        return mount() || isResized
     }
 
-    /// Handles the end of an action.
+    /// Handles the completion of an action.
+    ///
+    /// - Parameter sentence: The result, for the operator.
     package mutating func done(_ sentence: String) -> [Effect] { tell(.done(sentence)) }
 
     /// Handles input.
@@ -138,7 +142,7 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    /// Passes an event to the coordinator, and performs the actions that it can.
+    /// Passes an event to the coordinator, performs the actions that concern the session, and returns the rest as effects.
     mutating func tell(_ event: Coordinator.Event) -> [Effect] {
         let shown = coordinator.route
         var effects: [Effect] = []
@@ -153,7 +157,7 @@ package struct TerminalSession: Sendable {
             case .quit: effects.append(.quit)
             }
         }
-        // Show what is known already; the snapshot follows.
+        // Show the cached scene; the snapshot follows.
         if shown != coordinator.route { mount() } else { mountDialog() }
         return effects
     }
@@ -185,7 +189,7 @@ package struct TerminalSession: Sendable {
         case .key(.character("y")), .key(.character("Y")):
             if case .confirmation = coordinator.dialog { return tell(.answer(true)) }
             return tell(.back)
-        // Only y confirms: no other key can lose anything by mistake.
+        // Only y confirms, so that no other key loses data by mistake.
         case .key(.enter) where coordinator.dialog != .help: return []
         case .key, .click: return tell(.back)
         case .wheel, .paste: return []
@@ -205,19 +209,19 @@ package struct TerminalSession: Sendable {
     @discardableResult
     mutating func mount() -> Bool {
         let route = coordinator.route
-        let found = self.scene(of: route)
-        if edited != nil, !found.hasField(edited) { edited = nil }
-        let scene = filled(found.filtered(by: searches[route] ?? ""))
-        var isOther = !windows.mount(scene, in: .main).isEmpty
+        let unfiltered = self.scene(of: route)
+        if edited != nil, !unfiltered.hasField(edited) { edited = nil }
+        let scene = filled(unfiltered.filtered(by: searches[route] ?? ""))
+        var hasChanged = !windows.mount(scene, in: .main).isEmpty
         cursors[route, default: SceneCursor()].follow(scene)
         reveal(scene)
         if let frame = windows.frames[.main] {
             cursors[route]?.scroll(MainView.page(scene, in: frame, palette), height: MainView.height(of: frame))
         }
-        isOther = mountSideScene() || isOther
-        isOther =
-            !windows.mount(TabBar(coordinator, registry, palette).scene(snapshot), in: .navigation).isEmpty || isOther
-        return mountDialog() || isOther
+        hasChanged = mountSideScene() || hasChanged
+        let tabs = TabBar(coordinator, registry, palette).scene(snapshot)
+        hasChanged = !windows.mount(tabs, in: .navigation).isEmpty || hasChanged
+        return mountDialog() || hasChanged
     }
 
     /// Selects a row.
@@ -234,7 +238,7 @@ package struct TerminalSession: Sendable {
         cursors[scene.route]?.select(Page.RowIndex(component: result, row: 0), in: scene)
     }
 
-    /// Mounts what the selected row links to in the side slot, after the selection has changed.
+    /// Mounts the target of the selected row's link in the side slot, after the selection has changed.
     mutating func mountSide() -> [Effect] {
         let before = windows[.side]?.route
         _ = mountSideScene()
@@ -254,12 +258,12 @@ package struct TerminalSession: Sendable {
 
     /// The scene of a route, or its last known state.
     private mutating func scene(of route: Route) -> Scene {
-        let isKnown = snapshot.isAbout(route)
-        if !isKnown, let scene = known[route] { return scene }
+        let isCovered = snapshot.covers(route)
+        if !isCovered, let scene = cachedScenes[route] { return scene }
         let scene = registry.scene(for: route, of: snapshot)
-        guard isKnown else { return scene }
-        if known.count >= Self.sceneLimit { known = [:] }
-        known[route] = scene
+        guard isCovered else { return scene }
+        if cachedScenes.count >= Self.sceneLimit { cachedScenes = [:] }
+        cachedScenes[route] = scene
         return scene
     }
 

@@ -3,17 +3,17 @@
 
 /// Divides the width of a terminal among the columns of a table.
 enum ColumnWidths {
-    /// The width that a column keeps while others are wider.
-    private static let least = 6
+    /// The width below which no column shrinks.
+    private static let minimum = 6
 
     /// The widths of columns, given the natural widths of their contents.
     ///
-    /// The widest columns shrink first, so that short ones stay whole; of equals the rightmost shrinks.
+    /// The widest columns shrink first, so that narrow ones stay whole; among equals the rightmost shrinks.
     static func fitted(_ natural: [Int], into width: Int, gap: Int) -> [Int] {
         var widths = natural
         var excess = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
-        while excess > 0, let widest = widths.max(), widest > least {
-            let next = max(least, widths.filter { $0 < widest }.max() ?? least)
+        while excess > 0, let widest = widths.max(), widest > minimum {
+            let next = max(minimum, widths.filter { $0 < widest }.max() ?? minimum)
             let indices = widths.indices.filter { widths[$0] == widest }.reversed()
             let share = min(widest - next, max(1, (excess + indices.count - 1) / indices.count))
             for index in indices where excess > 0 {

@@ -4,18 +4,18 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// Draws a scene into the main or side slot: its route, and below it the visible lines.
+/// Draws a scene into the main or side slot: its route, followed by the visible lines.
 enum MainView {
     /// The lines of a scene in a slot.
     static func page(_ scene: Scene, in frame: Frame, _ palette: TerminalPalette) -> Page {
-        // A column on the left marks the selected row, also without colours.
+        // Two columns on the left mark the selected row, also without colours.
         Page(scene, width: max(0, frame.width - 2), palette)
     }
 
-    /// How many lines of a slot scroll.
+    /// The number of lines in a slot that scroll.
     static func height(of frame: Frame) -> Int { max(0, frame.height - 1) }
 
-    /// The line of the page at a line of the screen.
+    /// The line of the page at a line of the screen; nil for the line with the route.
     static func line(at line: Int, in frame: Frame, _ cursor: SceneCursor) -> Int? {
         line > frame.line ? cursor.top + line - frame.line - 1 : nil
     }

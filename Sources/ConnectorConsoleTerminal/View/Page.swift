@@ -13,7 +13,7 @@ struct Page {
     private let palette: TerminalPalette
     /// The widths of each component's columns; zero for empty ones.
     private var widths: [[Int]] = []
-    /// The guides before the rows of each tree.
+    /// The prefixes of each tree's rows, which draw its branches.
     private var guides: [[String]] = []
 
     /// A line.
@@ -94,7 +94,7 @@ struct Page {
         for (index, column) in component.columns.enumerated() where index < natural.count && natural[index] > 0 {
             natural[index] = max(natural[index], CharacterWidth.columns(of: column.title))
         }
-        // Where the last cell is wrapped, the others keep their natural width.
+        // In other shapes the last cell is wrapped, and the others keep their natural width.
         guard [.tree, .table].contains(component.shape) else { return natural }
         return ColumnWidths.fitted(natural, into: width, gap: palette.gap)
     }
@@ -112,9 +112,9 @@ struct Page {
         return line
     }
 
-    /// The lines of a tree before each row.
+    /// The prefix of each row of a tree, which draws its branches.
     private static func guides(of rows: [Row]) -> [String] {
-        // Going backwards, a row is its parent's last child if no sibling came since the parent's next sibling.
+        // Going backwards, a row is the last child of its parent unless a sibling was seen below the same parent.
         var seen: [Bool] = []
         var isLast = rows.reversed().map { row in
             seen = Array(seen.prefix(row.depth + 1))
@@ -133,14 +133,14 @@ struct Page {
         }
     }
 
-    /// All cells but the last side by side, and the last one in as many lines as it needs.
+    /// All cells but the last side by side, and the last one wrapped.
     private func wrapped(_ row: Row, _ widths: [Int]) -> [StyledText] {
         guard let last = row.cells.last else { return [""] }
         var head = StyledText("")
         for (cell, columns) in zip(row.cells.dropLast(), widths) {
             head = head + cell.displayed(palette).fitted(to: columns + palette.gap, isNumber: false, palette)
         }
-        // A label that leaves no room goes above.
+        // A label wider than half the page goes on a line above.
         let indent = head.columns > width / 2 ? palette.gap : head.columns
         let texts = last.displayed(palette).wrapped(to: max(1, width - indent))
         let blanks = StyledText(String(repeating: " ", count: indent))

@@ -7,13 +7,13 @@ internal import ConnectorConsole
 struct SceneCursor {
     /// The first visible line.
     private(set) var top = 0
-    /// The row; nil in a scene without rows.
+    /// The selected row; nil in a scene without rows.
     private(set) var place: Page.RowIndex?
     private var identity: (component: String, row: String)?
-    /// Whether the last row of a log stays visible.
+    /// Whether the last row of a log is kept selected; nil until a row has been selected.
     private var isFollowing: Bool?
 
-    /// Finds the row again after the scene has changed.
+    /// Finds the selected row after the scene has changed.
     mutating func follow(_ scene: Scene) {
         let rows = scene.rowIndices
         let endsWithLog = scene.components.last?.shape == .log && scene.components.count == 1
@@ -27,7 +27,7 @@ struct SceneCursor {
             place = Page.RowIndex(component: component, row: row)
             return
         }
-        // The row is gone: select the one that took its place.
+        // The row was removed: select its successor.
         let old = place
         let next = rows.first { row in
             old.map { ($0.component, $0.row) <= (row.component, row.row) } ?? scene.isList(row)
@@ -49,11 +49,11 @@ struct SceneCursor {
         isFollowing = place == scene.rowIndices.last
     }
 
-    /// Scrolls as little as makes the row visible.
+    /// Scrolls by the smallest amount that makes the row visible.
     mutating func scroll(_ page: Page, height: Int) {
         if let lines = place.flatMap({ page.lines(of: $0) }) {
             if lines.upperBound > top + height { top = lines.upperBound - height }
-            // Show a title right above the first row with it.
+            // The first row also reveals the titles above it.
             let isFirst = page.lines[..<lines.lowerBound].allSatisfy { $0.row == nil }
             top = min(top, isFirst ? 0 : lines.lowerBound)
         }
@@ -72,7 +72,7 @@ extension Scene {
     /// A row.
     func row(at place: Page.RowIndex) -> Row { components[place.component].rows[place.row] }
 
-    /// Whether the cursor stops at a row: at those of trees and tables, or at every row if there are none of these.
+    /// Whether a new cursor may start at a row: at rows of trees and tables, or at any row if there are none of these.
     func isList(_ place: Page.RowIndex) -> Bool {
         let shapes = components.map(\.shape)
         guard shapes.first != .details, shapes.contains(where: { $0 == .tree || $0 == .table }) else { return true }

@@ -14,10 +14,10 @@ extension StyledText {
         return text
     }
 
-    /// The width of the text in columns, once ``displayed(_:)``.
+    /// The width in columns of a text returned by ``displayed(_:)``.
     var columns: Int { spans.reduce(0) { $0 + CharacterWidth.columns(of: $1.text) } }
 
-    /// The text in exactly this many columns: cut, or padded with spaces.
+    /// The text in exactly this many columns: truncated with an ellipsis, or padded with spaces.
     func fitted(to width: Int, isNumber: Bool, _ palette: TerminalPalette) -> StyledText {
         let own = columns
         guard own > width else {
@@ -31,7 +31,7 @@ extension StyledText {
         return sum + StyledText(String(repeating: " ", count: width - ellipsis.count - cut.columns))
     }
 
-    /// The beginning of the text that fits into some columns.
+    /// The longest prefix of the text that fits into some columns.
     private func prefix(columns limit: Int) -> (text: StyledText, columns: Int) {
         var (head, used) = (StyledText(""), 0)
         for span in spans {

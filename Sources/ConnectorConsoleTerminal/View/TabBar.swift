@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// The tabs, in the first line.
+/// The tabs in the first line of the screen.
 struct TabBar {
     private let coordinator: Coordinator
     private let registry: ConsoleRegistry
@@ -18,7 +18,7 @@ struct TabBar {
         self.palette = palette
     }
 
-    /// The tabs as a scene: a row for each, and the verdict on all gates.
+    /// The tabs as a scene: a row for each, and the number of open gates.
     func scene(_ snapshot: ConsoleSnapshot) -> Scene {
         let rows = registry.scenes.map { scene in
             let isCurrent = scene.root == coordinator.tab
@@ -28,11 +28,11 @@ struct TabBar {
         let leaves = report.gates.filter { $0.policy == nil }
         let open = leaves.count { $0.state == .open }
         let mark = !report.isReady ? "✗" : open < leaves.count ? "!" : "✓"
-        let verdict = StyledText(" \(mark) \(open)/\(leaves.count) ", .bar)
+        let readiness = StyledText(" \(mark) \(open)/\(leaves.count) ", .bar)
         return Scene(
             Route(["tabs"]),
             "Tabs",
-            [registry.component("tabs", TableModel([], rows)), registry.component("verdict", NoticeModel(verdict))]
+            [registry.component("tabs", TableModel([], rows)), registry.component("readiness", NoticeModel(readiness))]
         )
     }
 
@@ -50,8 +50,8 @@ struct TabBar {
     /// Draws the tabs.
     func draw(_ scene: Scene, on canvas: inout Canvas, in frame: Frame) {
         canvas.fill(palette.look(.bar), line: frame.line, column: frame.column, width: frame.width)
-        let verdict = scene.components.last?.rows.first?.cells.first?.displayed(palette)
-        let columns = verdict?.columns ?? 0
+        let readiness = scene.components.last?.rows.first?.cells.first?.displayed(palette)
+        let columns = readiness?.columns ?? 0
         var column = frame.column
         for (index, row) in (scene.components.first?.rows ?? []).enumerated() {
             let cell = row.cells.first ?? ""
@@ -59,9 +59,9 @@ struct TabBar {
             let room = frame.column + frame.width - columns - column
             column += canvas.write(text(index, cell.text), look, line: frame.line, column: column, width: room)
         }
-        let place = frame.column + frame.width - columns
-        if let verdict, place > frame.column {
-            canvas.write(verdict.text, palette.look(.bar), line: frame.line, column: place, width: columns)
+        let start = frame.column + frame.width - columns
+        if let readiness, start > frame.column {
+            canvas.write(readiness.text, palette.look(.bar), line: frame.line, column: start, width: columns)
         }
     }
 

@@ -9,16 +9,16 @@
   const body = document.body;
   const scene = byId("scene");
 
-  // MARK: What is said
+  // MARK: Messages
 
-  let silence;
-  const say = (text, mood) => {
-    const box = byId("say");
+  let hiding;
+  const notify = (text, mood) => {
+    const box = byId("toast");
     if (!box) return;
     box.textContent = text;
     box.className = "toast" + (mood ? " t-" + mood : "") + (text ? " shown" : "");
-    clearTimeout(silence);
-    silence = setTimeout(() => box.classList.remove("shown"), 8000);
+    clearTimeout(hiding);
+    hiding = setTimeout(() => box.classList.remove("shown"), 8000);
   };
 
   // MARK: Changes
@@ -31,17 +31,17 @@
   const rows = (component) => byId("c" + component)?.querySelector("[data-rows]");
   const focusable = "a[href], button, input, select, textarea, [tabindex]";
 
-  // Changes a part of the page; what had the focus in it has it again, and a form that somebody has written in stays as it is.
+  // Changes a part of the page, keeping the focus in it, and forms that the user has edited.
   const change = (element, content, put) => {
     const active = element.contains(document.activeElement) ? document.activeElement : null;
-    const place = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
+    const index = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
     for (const form of element.querySelectorAll("form[data-touched]")) {
       content.getElementById(form.id)?.replaceWith(form);
     }
     const isKept = content.contains(active);
     const after = put(content);
     if (isKept) active.focus({ preventScroll: true });
-    else if (place >= 0) after.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
+    else if (index >= 0) after.querySelectorAll(focusable)[index]?.focus({ preventScroll: true });
   };
   const replace = (element, content) => {
     if (!element) return;
@@ -51,7 +51,7 @@
       return after;
     });
   };
-  // Replaces of a row what is another: a browser draws a cell faster than a row, and a row faster than a table.
+  // Replaces only the cells of a row that differ: a cell is faster to render than a row, and a row faster than a table.
   const replaceRow = (row, content) => {
     const next = content.firstElementChild;
     if (row?.localName !== "tr" || row.children.length !== next.children.length) return replace(row, content);
@@ -82,7 +82,7 @@
       list?.insertBefore(parse(html), list.children[row] ?? null);
       if (isAtEnd) list.scrollTop = list.scrollHeight;
     },
-    say: (text, state) => say(text, state === "open" ? "good" : state === "failed" ? "bad" : "warning"),
+    notify: (text, state) => notify(text, state === "open" ? "good" : state === "failed" ? "bad" : "warning"),
   };
 
   const rowOperations = {
@@ -90,28 +90,28 @@
     cell: (row, cell, html) => replace(row.children[cell], parse(html)),
   };
 
-  // Changes are drawn once a frame. Rows out of sight wait for up to two seconds, or until they come into sight: most of what a
-  // browser does for a change is not over with its operation, and grows with the rows that are others.
-  const waiting = [];
-  const late = new Map();
-  let [drawing, resting] = [false, undefined];
+  // Changes are rendered once a frame. Rows outside the viewport are deferred for up to two seconds, or until they scroll into
+  // view: most of the cost of a change is the layout that follows it, which grows with the number of changed rows.
+  const pending = [];
+  const deferred = new Map();
+  let [isScheduled, deferTimer] = [false, undefined];
   const isNear = (row) => {
     const box = row.getBoundingClientRect();
     return box.bottom > -innerHeight / 2 && box.top < innerHeight * 1.5;
   };
   const drawRows = (list) => {
     for (const row of list) {
-      const changes = late.get(row);
-      late.delete(row);
+      const changes = deferred.get(row);
+      deferred.delete(row);
       if (row.isConnected) for (const [name, ...values] of changes) rowOperations[name](row, ...values);
     }
-    if (late.size > 0 && !resting) {
-      resting = setTimeout(() => { resting = undefined; drawRows([...late.keys()].slice(0, 12)); }, 250);
+    if (deferred.size > 0 && !deferTimer) {
+      deferTimer = setTimeout(() => { deferTimer = undefined; drawRows([...deferred.keys()].slice(0, 12)); }, 250);
     }
   };
   const draw = () => {
-    drawing = false;
-    for (const [name, ...values] of waiting.splice(0)) {
+    isScheduled = false;
+    for (const [name, ...values] of pending.splice(0)) {
       if (!(name in rowOperations)) {
         operations[name]?.(...values);
         continue;
@@ -119,19 +119,19 @@
       const [component, index, ...rest] = values;
       const row = rows(component)?.children[index];
       if (!row) continue;
-      // A row that is another, or another text of the same cell, makes an earlier one pointless.
-      const earlier = name === "row" ? [] : late.get(row) ?? [];
-      late.set(row, [...earlier.filter(([other, cell]) => other === "row" || cell !== rest[0]), [name, ...rest]]);
+      // A new row supersedes earlier changes of the row, and a new cell those of the same cell.
+      const earlier = name === "row" ? [] : deferred.get(row) ?? [];
+      deferred.set(row, [...earlier.filter(([other, cell]) => other === "row" || cell !== rest[0]), [name, ...rest]]);
     }
-    // Looked at together, before the first is drawn: the page is laid out once.
-    drawRows([...late.keys()].filter(isNear));
+    // All positions are read before the first row is drawn, so the page is laid out only once.
+    drawRows([...deferred.keys()].filter(isNear));
   };
-  const soon = () => {
-    if (!drawing) requestAnimationFrame(draw);
-    drawing = true;
+  const schedule = () => {
+    if (!isScheduled) requestAnimationFrame(draw);
+    isScheduled = true;
   };
-  addEventListener("scroll", () => { if (late.size > 0) soon(); }, { capture: true, passive: true });
-  addEventListener("beforeprint", () => drawRows([...late.keys()]));
+  addEventListener("scroll", () => { if (deferred.size > 0) schedule(); }, { capture: true, passive: true });
+  addEventListener("beforeprint", () => drawRows([...deferred.keys()]));
 
   // MARK: The stream
 
@@ -153,30 +153,30 @@
     source.onmessage = (event) => {
       version = event.lastEventId;
       show("live");
-      waiting.push(...JSON.parse(event.data));
-      soon();
-      if (waiting.length > limit) startOver();
+      pending.push(...JSON.parse(event.data));
+      schedule();
+      if (pending.length > limit) restart();
     };
   };
-  const rest = () => { source?.close(); source = undefined; };
-  // A browser that draws no frame for long gets the whole page as it is now, instead of ever more of them.
+  const disconnect = () => { source?.close(); source = undefined; };
+  // A browser that has not rendered a frame for long fetches the whole page instead of queueing more changes.
   const limit = 2000;
-  const startOver = () => {
-    rest();
-    waiting.length = 0;
+  const restart = () => {
+    disconnect();
+    pending.length = 0;
     version = "";
     follow();
   };
-  // A tab that nobody sees leaves its connection to those that somebody does.
-  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : follow()));
-  addEventListener("pagehide", rest);
+  // A hidden tab closes its connection, which leaves it to visible ones.
+  document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : follow()));
+  addEventListener("pagehide", disconnect);
   addEventListener("pageshow", follow);
   if (!document.hidden) follow();
 
-  // MARK: Acts
+  // MARK: Actions
 
   const dialog = document.createElement("dialog");
-  const ask = (question, verb) => new Promise((resolve) => {
+  const confirm = (question, verb) => new Promise((resolve) => {
     dialog.replaceChildren();
     const text = document.createElement("p");
     text.id = "question";
@@ -200,8 +200,8 @@
     no.focus();
   });
 
-  // Marks the fields of a form that are wrong, and leads to the first of them.
-  const mark = (form, faults) => {
+  // Marks the invalid fields of a form, and moves the focus to the first.
+  const markFaults = (form, faults) => {
     for (const field of form.elements) {
       const box = field.id && form.querySelector(`[data-fault="${CSS.escape(field.id)}"]`);
       if (!box) continue;
@@ -219,14 +219,14 @@
     const text = await response.text();
     const isText = response.headers.get("content-type")?.startsWith("text/plain");
     const answer = isText ? {} : JSON.parse(text);
-    if (answer.question && !fields.has("sure")) {
-      if (!(await ask(answer.question, button?.textContent ?? "go on"))) return say("nothing was done");
-      fields.set("sure", "yes");
+    if (answer.question && !fields.has("confirmed")) {
+      if (!(await confirm(answer.question, button?.textContent ?? "continue"))) return notify("cancelled");
+      fields.set("confirmed", "yes");
       return post(form, fields, button);
     }
-    mark(form, answer.fields ?? {});
-    const sentence = isText ? text : answer.errors?.[0]?.message ?? "the host refuses";
-    say(sentence, response.ok && !/ failed: /.test(sentence) ? "good" : "bad");
+    markFaults(form, answer.fields ?? {});
+    const sentence = isText ? text : answer.errors?.[0]?.message ?? "the host refused the request";
+    notify(sentence, response.ok && !/ failed: /.test(sentence) ? "good" : "bad");
   };
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -236,11 +236,11 @@
     const fields = new URLSearchParams(new FormData(form));
     if (button?.name) fields.append(button.name, button.value);
     button?.setAttribute("aria-busy", "true");
-    say((button?.getAttribute("aria-label") || button?.textContent || "working") + " …");
+    notify((button?.getAttribute("aria-label") || button?.textContent || "working") + " …");
     try {
       await post(form, fields, button);
     } catch {
-      say("the host does not answer", "bad");
+      notify("the host does not respond", "bad");
     } finally {
       button?.removeAttribute("aria-busy");
       if (document.activeElement === body) button?.focus();
@@ -256,13 +256,13 @@
     button.hidden = !navigator.clipboard;
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(byId(button.dataset.copy).textContent);
-      say("copied");
+      notify("copied");
     });
   }
 
-  // The newest lines are at the end.
+  // Show the newest lines, which are at the end.
   for (const log of document.querySelectorAll("[role=log]")) log.scrollTop = log.scrollHeight;
-  // A search that is emptied shows everything again.
+  // Clearing the search shows everything.
   byId("q")?.addEventListener("search", (event) => { if (!event.target.value) event.target.form.submit(); });
   if (scene) document.documentElement.dataset.script = "";
 })();

@@ -4,35 +4,35 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The last versions of the page of one address, and what the consoles that look at it have to be told.
+/// The last versions of the page at one address, and the events that update browsers to the newest one.
 ///
-/// Consoles at one address share what is rendered. Each keeps no more than the number of the version it has: one that is slow skips
-/// versions, and gets what leads from its own to the newest.
+/// Browsers at one address share the rendered events. The server only remembers the version of each: a slow browser skips
+/// versions, and receives the difference from its version to the newest.
 struct LivePage {
     /// The newest version.
     private(set) var version = 0
-    /// How many consoles look at it.
+    /// The number of browsers that watch the page.
     var watchers = 0
-    /// When a console last asked for it, in the ticks of ``LivePages``.
+    /// When the page was last requested, in ticks of ``LivePages``.
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
     private var frames: [Frame: [UInt8]] = [:]
 
-    /// What leads from one version to the newest.
+    /// The key of the event that updates a version to the newest.
     private struct Frame: Hashable {
         var from: Int
         var canAct: Bool
     }
 
-    /// The most versions that are kept.
+    /// The maximum number of versions kept.
     private static let limit = 6
 
-    /// The newest content; nil before the first.
+    /// The newest content; nil before the first update.
     var content: PageContent? { versions.last?.content }
 
-    /// Takes on what the page shows now.
+    /// Adds a version, unless the content is unchanged.
     ///
-    /// - Returns: Whether it is another than before.
+    /// - Returns: Whether the content changed.
     mutating func update(_ content: PageContent) -> Bool {
         guard content != self.content else { return false }
         version += 1
@@ -42,15 +42,15 @@ struct LivePage {
         return true
     }
 
-    /// The event that leads from a version to the newest one; nil if a console has that.
+    /// The event that updates a browser from a version to the newest one; nil if it already has that.
     ///
-    /// - Parameter version: A version; one that is not known any more gets the whole page.
+    /// - Parameter version: The browser's version; if it is no longer kept, the event contains the whole page.
     mutating func frame(from version: Int, canAct: Bool, name: (Int) -> String) -> [UInt8]? {
         guard version != self.version, let content else { return nil }
         let key = Frame(from: version, canAct: canAct)
         if let frame = frames[key] { return frame }
-        let known = versions.first { $0.number == version }?.content
-        let operations = known.map { PageDifference(from: $0, to: content, canAct: canAct).operations }
+        let old = versions.first { $0.number == version }?.content
+        let operations = old.map { PageDifference(from: $0, to: content, canAct: canAct).operations }
         let frame = Self.event(operations ?? Self.everything(content, canAct: canAct), id: name(self.version))
         frames[key] = frame
         return frame
@@ -59,7 +59,7 @@ struct LivePage {
     private static func everything(_ content: PageContent, canAct: Bool) -> [JSONValue] {
         let view = SceneView(content: content, canAct: canAct)
         var operations: [JSONValue] = [
-            ["replace", "verdict", .string(PageView.verdict(content).text)],
+            ["replace", "readiness", .string(PageView.readiness(content).text)],
             ["fill", "scene", .string(view.body().text)],
         ]
         if canAct { operations.append(["fill", "scene-acts", .string(PageView.acts(content.scene).text)]) }
@@ -67,7 +67,7 @@ struct LivePage {
     }
 
     private static func event(_ operations: [JSONValue], id: String) -> [UInt8] {
-        // JSON has no line breaks outside of strings, and escapes those within.
+        // Serialized JSON contains no line breaks, as an event's data requires.
         Array("id: \(id)\ndata: ".utf8) + JSONValue.array(operations).utf8() + Array("\n\n".utf8)
     }
 }

@@ -4,27 +4,27 @@
 internal import ConnectorConsole
 internal import ConnectorPlatform
 
-/// The pages that consoles look at, kept up to date.
+/// The pages that browsers watch, kept up to date.
 ///
-/// The host is asked for one snapshot for all of them, at most four times a second, and not at all while no console looks.
+/// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched.
 actor LivePages {
     private let model: any ConsoleModel
     private let registry: ConsoleRegistry
     private var pages: [PageAddress: LivePage] = [:]
-    private var wakers: [Int: AsyncStream<Void>.Continuation] = [:]
-    private var nextWaker = 0
+    private var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var nextWatcher = 0
     private var tick = 0
-    /// Tells the versions of this run from those of an earlier one on the same address.
+    /// Distinguishes the versions of this run from those of an earlier one on the same address.
     private let epoch = UInt32.random(in: 0 ... .max)
 
-    /// The shortest time between two versions.
+    /// The minimum time between two versions.
     static let interval: Duration = .milliseconds(250)
-    /// The most pages that are remembered while no console looks at them.
+    /// The maximum number of pages kept while no browser watches them.
     private static let idleLimit = 64
-    /// The most consoles at once.
+    /// The maximum number of concurrent watchers.
     static let watcherLimit = 256
 
-    /// Shows what a model says.
+    /// Creates the pages of a model.
     init(_ model: any ConsoleModel, _ registry: ConsoleRegistry) {
         self.model = model
         self.registry = registry
@@ -36,16 +36,16 @@ actor LivePages {
             await update()
             guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
         }
-        for waker in wakers.values { waker.finish() }
-        wakers = [:]
+        for watcher in watchers.values { watcher.finish() }
+        watchers = [:]
     }
 
     /// The newest content of a page, and the name of its version.
     func content(of address: PageAddress) async -> (content: PageContent, version: String) {
         let snapshot = await model.snapshot(for: [address.route])
         let content = PageContent(address, registry, snapshot)
-        forgetIdle()
-        // A page beyond the last one is the last one.
+        evictIdle()
+        // The content's address is clamped to the last page.
         var page = pages[content.address] ?? LivePage()
         page.used = tick
         _ = page.update(content)
@@ -53,39 +53,40 @@ actor LivePages {
         return (content, name(of: page.version))
     }
 
-    /// A scene as it is now, with all its rows.
+    /// The current scene at a route, with all its rows.
     func scene(at route: Route) async -> Scene {
         registry.scene(for: route, of: await model.snapshot(for: [route]))
     }
 
     // MARK: Watching
 
-    /// Whether another console may look.
-    var hasRoom: Bool { wakers.count < Self.watcherLimit }
+    /// Whether another browser may watch a page.
+    var hasRoom: Bool { watchers.count < Self.watcherLimit }
 
-    /// Begins to look at a page.
+    /// Starts watching a page.
     ///
-    /// - Returns: Something that arrives when there may be news, and the number to ``leave(_:_:)`` with; nil if too many look.
-    func watch(_ address: PageAddress) async -> (news: AsyncStream<Void>, number: Int)? {
+    /// - Returns: A stream that yields when the page may have changed, and the number for ``unwatch(_:_:)``; nil if there are too
+    ///   many watchers.
+    func watch(_ address: PageAddress) async -> (changes: AsyncStream<Void>, number: Int)? {
         guard hasRoom else { return nil }
-        nextWaker += 1
-        let number = nextWaker
-        let (stream, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        wakers[number] = waker
+        nextWatcher += 1
+        let number = nextWatcher
+        let (stream, watcher) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        watchers[number] = watcher
         pages[address, default: LivePage()].watchers += 1
         if pages[address]?.content == nil { _ = await content(of: address) }
-        waker.yield()
+        watcher.yield()
         return (stream, number)
     }
 
-    /// Stops looking.
-    func leave(_ address: PageAddress, _ number: Int) {
-        wakers.removeValue(forKey: number)?.finish()
+    /// Stops watching a page.
+    func unwatch(_ address: PageAddress, _ number: Int) {
+        watchers.removeValue(forKey: number)?.finish()
         pages[address]?.watchers -= 1
         pages[address]?.used = tick
     }
 
-    /// The event for a console that has a version, and the version that it has then; nil if it has the newest.
+    /// The event that updates a browser from a version, and the resulting version; nil if it already has the newest.
     func frame(of address: PageAddress, from version: String, canAct: Bool) -> (bytes: [UInt8], version: String)? {
         guard var page = pages[address] else { return nil }
         let number = number(of: version) ?? 0
@@ -99,15 +100,15 @@ actor LivePages {
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }
         let snapshot = await model.snapshot(for: Array(Set(watched.map(\.route))))
-        var isOther = false
+        var hasChanged = false
         for address in watched {
-            isOther = pages[address]?.update(PageContent(address, registry, snapshot)) ?? false || isOther
+            hasChanged = pages[address]?.update(PageContent(address, registry, snapshot)) ?? false || hasChanged
         }
-        guard isOther else { return }
-        for waker in wakers.values { waker.yield() }
+        guard hasChanged else { return }
+        for watcher in watchers.values { watcher.yield() }
     }
 
-    private func forgetIdle() {
+    private func evictIdle() {
         let idle = pages.filter { $0.value.watchers == 0 }
         guard idle.count >= Self.idleLimit else { return }
         for (address, _) in idle.sorted(by: { $0.value.used < $1.value.used }).prefix(idle.count / 2) {

@@ -5,22 +5,22 @@ internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// What turns one version of a page into another, as the script of the page reads it: a list of small operations, each with the
-/// markup that is new.
+/// The difference between two versions of a page: a list of small operations with new markup, which the page's script applies.
 struct PageDifference: Sendable {
     /// The operations, in order.
     private(set) var operations: [JSONValue] = []
 
-    /// Compares two versions of the page of one address.
+    /// Compares two versions of the page at one address.
     ///
-    /// - Parameter canAct: Whether the page has buttons.
+    /// - Parameter canAct: Whether the page has buttons for actions.
     init(from old: PageContent, to new: PageContent, canAct: Bool) {
         let view = SceneView(content: new, canAct: canAct)
         if old.isReady != new.isReady || old.gates != new.gates {
-            add("replace", "verdict", .string(PageView.verdict(new).text))
+            add("replace", "readiness", .string(PageView.readiness(new).text))
         }
-        for news in new.news where !old.news.contains(news) {
-            add("say", .string("\(news.path) is \(news.state.rawValue)"), .string(news.state.rawValue))
+        for transition in new.transitions where !old.transitions.contains(transition) {
+            let state = transition.state.rawValue
+            add("notify", .string("\(transition.path) is \(state)"), .string(state))
         }
         if new.pages > 1, old.pages == new.pages, old.totals != new.totals {
             add("replace", "pager", .string(view.pager().text))
@@ -49,14 +49,14 @@ struct PageDifference: Sendable {
                 update(component, row, to: value, from: old, view)
             case .remove(let component, let rows):
                 add("remove", number(component), number(rows.lowerBound), number(rows.count))
-            case .insert(let component, let place, let rows):
-                let markup = rows.indices.map { view.row(component, place + $0).text }.joined()
-                add("insert", number(component), number(place), .string(markup))
+            case .insert(let component, let index, let rows):
+                let markup = rows.indices.map { view.row(component, index + $0).text }.joined()
+                add("insert", number(component), number(index), .string(markup))
             }
         }
     }
 
-    /// The components that are redrawn as a whole: their frame is another, or there are buttons for the first or the last time.
+    /// The components to redraw as a whole: their frame changed, or their column of buttons appeared or disappeared.
     private static func redrawn(_ changes: [SceneChange], from old: Scene, to new: Scene) -> Set<Int> {
         var redrawn: Set<Int> = []
         for change in changes {
@@ -67,7 +67,7 @@ struct PageDifference: Sendable {
         return redrawn
     }
 
-    /// Says what changed of a row: single cells of a table, if only they did.
+    /// Adds the changes of a row: single cells of a table, if nothing else changed.
     private mutating func update(
         _ component: Int,
         _ index: Int,
@@ -76,9 +76,9 @@ struct PageDifference: Sendable {
         _ view: SceneView
     ) {
         let shown = view.content.scene.components[component]
-        // The place is that in the new list; the row before is found by its id, as rows may have come or gone.
+        // The index is that in the new list; the old row is found by its id, since rows may have been added or removed.
         let before = old.scene.components[component].rows.first { $0.id == row.id }
-        guard [.tree, .table].contains(shown.shape), let before, before.differsInCellsAlone(from: row) else {
+        guard [.tree, .table].contains(shown.shape), let before, before.differsOnlyInCells(from: row) else {
             add("row", number(component), number(index), .string(view.row(component, index).text))
             return
         }
@@ -96,15 +96,15 @@ struct PageDifference: Sendable {
 }
 
 extension Row {
-    /// Whether nothing but texts of cells is other, and the row's own look is the same.
-    fileprivate func differsInCellsAlone(from other: Row) -> Bool {
+    /// Whether only the contents of cells differ, and the style of the row is the same.
+    fileprivate func differsOnlyInCells(from other: Row) -> Bool {
         cells.count == other.cells.count && depth == other.depth && link == other.link && acts == other.acts
             && cells.first?.spans.first?.style == other.cells.first?.spans.first?.style
     }
 }
 
 extension SceneChange {
-    /// The component that it is about; nil for the whole scene.
+    /// The component that changed; nil for the whole scene.
     fileprivate var component: Int? {
         switch self {
         case .everything, .acts: nil

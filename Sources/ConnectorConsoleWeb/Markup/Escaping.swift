@@ -3,14 +3,13 @@
 
 internal import ConnectorBase
 
-/// Makes text of what could be markup, or could disturb what stands around it.
+/// Escapes text that could be parsed as markup, or could change how the surrounding text is displayed.
 enum Escaping {
-    /// A text for the content of an element or the value of a quoted attribute.
+    /// Escapes a text for the content of an element or the value of a quoted attribute.
     ///
-    /// Control characters, which HTML does not allow, and characters that turn the direction of what follows are shown by
-    /// their numbers.
+    /// Control characters, which HTML does not allow, and characters that change the text direction become their code points.
     static func text(_ text: String) -> String {
-        // Nearly every text is plain.
+        // Fast path: nearly every text is plain.
         guard text.utf8.contains(where: isSpecial) else { return text }
         var escaped = ""
         for character in text.unicodeScalars {
@@ -28,7 +27,7 @@ enum Escaping {
         return escaped
     }
 
-    /// Whether a byte may begin a character that is not written as it is.
+    /// Whether a byte may start a character that must be escaped.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
@@ -45,7 +44,7 @@ enum Escaping {
         }
     }
 
-    /// The name of a style as the class of an element: letters, digits and dashes as they are.
+    /// The name of a style as a class name: letters, digits and dashes are kept, other bytes are encoded.
     static func className(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {

@@ -1,15 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a page.
+/// A fragment of HTML.
 ///
-/// Names of elements and attributes are literals of this module, and every other text is escaped on its way in: what a plugin or a
-/// vendor says cannot become markup, whatever it is.
+/// Names of elements and attributes are literals in this module, and every other text is escaped when it is added, so text from a
+/// plugin or a vendor can never become markup.
 struct Markup: Sendable {
-    /// The markup so far.
+    /// The HTML.
     private(set) var text = ""
 
-    /// An attribute of an element; nil leaves it out, and an empty value is a name alone.
+    /// An attribute of an element; nil omits it, and an empty value adds only its name.
     typealias Attribute = (name: StaticString, value: String?)
 
     /// Adds a text.
@@ -17,7 +17,7 @@ struct Markup: Sendable {
         self.text.append(Escaping.text(text))
     }
 
-    /// Adds an element with what is in it.
+    /// Adds an element with content.
     mutating func element(
         _ name: StaticString,
         _ attributes: Attribute...,
@@ -28,24 +28,24 @@ struct Markup: Sendable {
         text.append("</\(name)>")
     }
 
-    /// Adds an element with a text in it.
+    /// Adds an element that contains a text.
     mutating func element(_ name: StaticString, _ attributes: Attribute..., text: String) {
         begin(name, attributes)
         write(text)
         self.text.append("</\(name)>")
     }
 
-    /// Adds an element that never has anything in it, such as `input`.
+    /// Adds a void element, which has no content, such as `input`.
     mutating func void(_ name: StaticString, _ attributes: Attribute...) {
         begin(name, attributes)
     }
 
-    /// Adds what another part has.
+    /// Adds another fragment.
     mutating func append(_ other: Markup) {
         text.append(other.text)
     }
 
-    /// Adds what stands before everything else in a document.
+    /// Adds the document type, which precedes everything else in a document.
     mutating func writeDocumentType() {
         text.append("<!doctype html>")
     }

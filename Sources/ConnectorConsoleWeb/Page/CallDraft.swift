@@ -4,17 +4,17 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// What somebody wrote into a form that was not right.
+/// The values entered into a form that did not pass validation.
 struct CallDraft: Sendable {
-    /// What is in the fields, by their names.
+    /// The values of the fields, by name.
     var values: [String: String] = [:]
-    /// What is wrong with them, by their names.
+    /// The error messages of the fields, by name.
     var faults: [String: String] = [:]
 
-    /// What the names of a form's own fields begin with, on the page.
+    /// The prefix of a form field's name in HTML, which separates it from the page's own fields.
     static let prefix = "f."
 
-    /// What a posted form holds.
+    /// The values of a posted form, by field name.
     static func values(of fields: QueryItems) -> [String: String] {
         Dictionary(
             fields.items.filter { $0.name.hasPrefix(prefix) }.map {
@@ -24,7 +24,7 @@ struct CallDraft: Sendable {
         )
     }
 
-    /// What is wrong with a form, for the script of the page.
+    /// The error document of a form, for the page's script.
     static func document(of fault: FormFault) -> JSONValue {
         let sentences = fault.errors.sorted { $0.key < $1.key }
         return [

@@ -4,26 +4,26 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// Which part of which scene a page shows: a route, what is searched for in it, and which of its pages.
+/// The address of a page: a route, the search in its scene, and the page number.
 struct PageAddress: Sendable, Hashable {
     /// The scene.
     var route: Route
-    /// What is searched for; empty for everything.
+    /// The text to search for; empty for everything.
     var search = ""
-    /// Which rows of long lists, from 1.
+    /// The page number within long lists, from 1.
     var page = 1
 
-    /// The longest search.
+    /// The maximum length of a search, in characters.
     private static let searchLimit = 200
 
-    /// Takes its parts.
+    /// Creates an address, clamping the search and the page number to their limits.
     init(_ route: Route, search: String = "", page: Int = 1) {
         self.route = route
         self.search = String(search.prefix(Self.searchLimit))
         self.page = min(max(1, page), 1_000_000)
     }
 
-    /// Reads the target of a request, or a URL without scheme and host; nil for one that is no route.
+    /// Parses the target of a request; nil if its path is not a route.
     init?(_ target: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let route = Route(String(parts[0])) else { return nil }
@@ -31,7 +31,7 @@ struct PageAddress: Sendable, Hashable {
         self.init(route, search: fields["q"] ?? "", page: fields["page"].flatMap { Int($0) } ?? 1)
     }
 
-    /// The URL, without scheme and host.
+    /// The relative URL: path and query.
     var url: String {
         var fields: [String] = []
         if !search.isEmpty { fields.append("q=\(PercentCoding.encode(search))") }

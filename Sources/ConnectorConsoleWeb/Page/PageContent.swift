@@ -4,32 +4,32 @@
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// What a page shows at one moment.
+/// The content of a page at one moment.
 struct PageContent: Sendable, Equatable {
-    /// Where it is.
+    /// The address, with the page number clamped to the last page.
     let address: PageAddress
-    /// The scene, with the rows of this page alone.
+    /// The scene, with only the rows of this page.
     let scene: Scene
-    /// How many rows each component has on all pages.
+    /// The number of rows of each component on all pages.
     let totals: [Int]
-    /// Whether every required connector can be counted on.
+    /// Whether every required connector is usable.
     let isReady: Bool
-    /// How many leaves are open, of how many.
+    /// The number of open leaves, and of all leaves.
     let gates: (open: Int, all: Int)
-    /// Whether a gate is on its way to being open.
+    /// Whether a gate is opening.
     let isOpening: Bool
     /// Whether the vendors are simulated.
     let isSimulated: Bool
-    /// Whether there is anything at the route.
+    /// Whether there is a scene at the route.
     let isFound: Bool
-    /// The last changes of states, to be read out.
-    let news: [HostHistory.Transition]
+    /// The last changes of state, to be announced.
+    let transitions: [HostHistory.Transition]
 
-    /// The most rows of a component on one page.
+    /// The maximum number of rows of a component on one page.
     static let rowLimit = 100
-    private static let newsLimit = 8
+    private static let transitionLimit = 8
 
-    /// Makes the page of a moment.
+    /// Makes the content of a page from a snapshot.
     init(_ address: PageAddress, _ registry: ConsoleRegistry, _ snapshot: ConsoleSnapshot) {
         let found = registry.knownScene(for: address.route, of: snapshot)
         isFound = found != nil
@@ -57,14 +57,14 @@ struct PageContent: Sendable, Equatable {
         isOpening = leaves.contains { $0.state == .opening }
         isReady = snapshot.report.isReady
         isSimulated = snapshot.commands.isSimulated
-        news = snapshot.history.transitions.suffix(Self.newsLimit)
+        transitions = snapshot.history.transitions.suffix(Self.transitionLimit)
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     var pages: Int { max(1, ((totals.max() ?? 0) + Self.rowLimit - 1) / Self.rowLimit) }
 
     static func == (left: PageContent, right: PageContent) -> Bool {
         left.scene == right.scene && left.totals == right.totals && left.isReady == right.isReady
-            && left.gates == right.gates && left.address == right.address && left.news == right.news
+            && left.gates == right.gates && left.address == right.address && left.transitions == right.transitions
     }
 }

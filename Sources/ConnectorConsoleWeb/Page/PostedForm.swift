@@ -3,23 +3,23 @@
 
 internal import ConnectorBase
 
-/// A form that a page posted: what to do, and the page to go back to.
+/// A form that a page posted, and the page to return to.
 struct PostedForm: Sendable {
-    /// Where it was posted.
+    /// The path that it was posted to.
     let target: String
-    /// The page that it was on.
+    /// The page that contained it.
     let address: PageAddress
-    /// What it holds.
+    /// The values of its fields.
     let fields: QueryItems
 
-    /// Buttons of acts.
+    /// The path for buttons of acts.
     static let act = "/-/act"
-    /// Forms of operations.
+    /// The path for forms of operations.
     static let call = "/-/call"
-    /// Says yes to the question that was asked.
-    static let sure = "sure"
+    /// The field that confirms an action; its value is `yes`.
+    static let confirmed = "confirmed"
 
-    /// Reads a form; nil if it names no page.
+    /// Parses a form; nil if it does not name its page.
     init?(_ target: String, _ fields: QueryItems) {
         guard let address = fields["at"].flatMap(PageAddress.init) else { return nil }
         self.target = target
@@ -27,6 +27,6 @@ struct PostedForm: Sendable {
         self.fields = fields
     }
 
-    /// Whether the question was answered with yes.
-    var isSure: Bool { fields[Self.sure] == "yes" }
+    /// Whether the operator confirmed the action.
+    var isConfirmed: Bool { fields[Self.confirmed] == "yes" }
 }

@@ -4,10 +4,10 @@
 internal import ConnectorBase
 
 extension QueryItems {
-    /// The most fields that are read; a form of ours has fewer.
+    /// The maximum number of fields parsed; forms of the console have fewer.
     private static let formLimit = 256
 
-    /// Reads the fields of a query or a posted form; those that are not encoded as they should be are left out.
+    /// Parses the fields of a query or a posted form; fields that are not encoded correctly are omitted.
     init(form text: some StringProtocol) {
         self.init(parsing: text, malformed: .omitted, limit: Self.formLimit)
     }

@@ -5,28 +5,28 @@ package import ConnectorBase
 internal import ConnectorServices
 
 extension WebConsole.Options {
-    /// Checks that these options let no one in by mistake.
+    /// Checks that these options admit no one by mistake.
     ///
-    /// - Throws: `invalid-value` for an address that others reach without a certificate, a token or a name, and for a
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a
     ///   token that is too short.
     package func check() throws(ConnectorError) {
-        for token in [token, readToken].compactMap(\.self)
-        where token.reveal().utf8.count < Keys.shortestToken {
-            throw ConnectorError(.invalidValue, "a token of the console has at least \(Keys.shortestToken) characters")
+        let minimum = Authenticator.minimumTokenLength
+        for token in [token, readToken].compactMap(\.self) where token.reveal().utf8.count < minimum {
+            throw ConnectorError(.invalidValue, "a token of the console must have at least \(minimum) bytes")
         }
         guard !address.isLoopback else { return }
         guard certificate != nil, token != nil || readToken != nil else {
             throw ConnectorError(
                 .invalidValue,
-                "the console listens on \(address.host), which others reach, only with TLS and a token",
-                fix: "give it a certificate, its key, and a token from a secret; or listen on 127.0.0.1"
+                "the console requires TLS and a token to listen on \(address.host), which other machines can reach",
+                fix: "set a certificate, its key, and a token from a secret; or listen on 127.0.0.1"
             )
         }
         guard !address.isAny || !names.isEmpty else {
             throw ConnectorError(
                 .invalidValue,
-                "the console listens on every address, and does not know what browsers call it",
-                fix: "give it the name that its URL has"
+                "the console listens on every interface, but has no name to expect in requests",
+                fix: "set the host name of its URL"
             )
         }
     }

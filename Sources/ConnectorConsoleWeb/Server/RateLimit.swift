@@ -3,19 +3,18 @@
 
 internal import Synchronization
 
-/// Lets each client do so many things at once, and so many a second after that.
+/// A token bucket for each client: it admits a burst, and then a constant rate.
 ///
-/// What it remembers is bounded: clients beyond the first thousand share one count until others have been quiet for long enough to be
-/// forgotten.
+/// Memory is bounded: clients beyond the first thousand share one bucket until the buckets of idle clients are removed.
 final class RateLimit: Sendable {
     private struct Bucket {
-        var left: Double
+        var tokens: Double
         var last: UInt64
     }
 
     private struct State {
         var buckets: [String: Bucket] = [:]
-        /// When those that were quiet were last forgotten.
+        /// When the buckets of idle clients were last removed.
         var swept: UInt64?
     }
 
@@ -23,52 +22,56 @@ final class RateLimit: Sendable {
     private let burst: Double
     private let state = Mutex(State())
 
-    /// The most clients that are counted apart.
+    /// The maximum number of clients with a bucket of their own.
     static let clientLimit = 1024
-    /// The name under which further clients are counted.
+    /// The name of the bucket that further clients share.
     private static let others = "others"
 
-    /// Begins with a full burst for everyone.
+    /// Creates a limit; every client starts with a full bucket.
+    ///
+    /// - Parameters:
+    ///   - perSecond: The rate at which a bucket refills, in requests a second.
+    ///   - burst: The size of a bucket, in requests.
     init(perSecond: Double, burst: Double) {
         self.perSecond = perSecond
         self.burst = burst
     }
 
-    /// How many clients are counted apart.
+    /// The number of buckets.
     var clientCount: Int { state.withLock(\.buckets.count) }
 
-    /// Counts one thing.
+    /// Takes a token from a client's bucket.
     ///
     /// - Parameters:
-    ///   - client: Who does it.
+    ///   - client: The name of the client.
     ///   - now: The monotonic time in nanoseconds.
-    /// - Returns: Whether it may happen.
+    /// - Returns: False if the bucket is empty.
     func take(_ client: String, at now: UInt64) -> Bool {
         state.withLock { state in
             let key = state.buckets[client] != nil || makeRoom(in: &state, now) ? client : Self.others
-            var bucket = state.buckets[key] ?? Bucket(left: burst, last: now)
-            bucket.left = left(in: bucket, now)
+            var bucket = state.buckets[key] ?? Bucket(tokens: burst, last: now)
+            bucket.tokens = tokens(in: bucket, now)
             bucket.last = now
-            let isAllowed = bucket.left >= 1
-            if isAllowed { bucket.left -= 1 }
+            let isAllowed = bucket.tokens >= 1
+            if isAllowed { bucket.tokens -= 1 }
             state.buckets[key] = bucket
             return isAllowed
         }
     }
 
-    private func left(in bucket: Bucket, _ now: UInt64) -> Double {
-        let passed = now > bucket.last ? now - bucket.last : 0
-        return min(burst, bucket.left + Double(passed) / 1e9 * perSecond)
+    private func tokens(in bucket: Bucket, _ now: UInt64) -> Double {
+        let elapsed = now > bucket.last ? now - bucket.last : 0
+        return min(burst, bucket.tokens + Double(elapsed) / 1e9 * perSecond)
     }
 
-    /// Forgets clients that may do everything again, at most once a second.
+    /// Removes full buckets if there are too many, at most once a second.
     ///
-    /// - Returns: Whether one more can be counted apart.
+    /// - Returns: Whether there is room for another bucket.
     private func makeRoom(in state: inout State, _ now: UInt64) -> Bool {
         guard state.buckets.count >= Self.clientLimit else { return true }
         if let swept = state.swept, now < swept || now - swept < 1_000_000_000 { return false }
         state.swept = now
-        state.buckets = state.buckets.filter { left(in: $0.value, now) < burst }
+        state.buckets = state.buckets.filter { tokens(in: $0.value, now) < burst }
         return state.buckets.count < Self.clientLimit
     }
 }

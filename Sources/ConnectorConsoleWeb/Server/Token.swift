@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A random text that opens the console to its holder.
+/// A random text that authenticates its holder.
 struct Token: Sendable {
     /// The text.
     let text: String
 
-    /// A token of so many random bytes.
+    /// Creates a token of 32 bytes from the system's secure random generator.
     init() {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_".utf8)
@@ -14,7 +14,7 @@ struct Token: Sendable {
         text = String(decoding: (0..<43).map { _ in digits[Int(generator.next() & 63)] }, as: UTF8.self)
     }
 
-    /// Whether two texts are the same, in a time that does not tell where they differ.
+    /// Whether two texts are equal, compared in constant time for a given length.
     static func areEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }

@@ -6,12 +6,12 @@ package import ConnectorConsole
 public import ConnectorHost
 
 extension WebConsole {
-    /// Serves the console of a host until the task is cancelled. The host is neither opened nor closed.
+    /// Serves the console of a host until the task is cancelled. Does not open or close the host.
     ///
-    /// - Parameter announce: Called with the link that lets a browser in, and again with another one after each use. An
-    ///   address that is not loopback has no such link: there a token is typed in. By default it prints the link.
-    /// - Throws: `invalid-configuration` for an address that is not loopback without a certificate or a token;
-    ///   `unavailable` if the port is taken.
+    /// - Parameter announce: Called with a link that admits one browser, and with a new link after each use. The link of an
+    ///   address other than loopback contains no token; operators type it in. By default it prints the link.
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a token
+    ///   that is too short; `unreadable` for an invalid certificate; `unavailable` if the address cannot be listened on.
     public static func run(
         _ host: ConnectorHost,
         options: Options = Options(),
@@ -20,7 +20,7 @@ extension WebConsole {
         try await run(HostConsoleModel(host), of: host, options, announce: announce)
     }
 
-    /// Serves what a model says, and follows its host meanwhile.
+    /// Serves the console of a model, and runs the model until the task is cancelled.
     package static func run(
         _ model: HostConsoleModel,
         of host: ConnectorHost,
@@ -32,9 +32,9 @@ extension WebConsole {
         try await serve(model, of: host, options, announce: announce)
     }
 
-    /// Serves what a model says.
+    /// Serves the console of a model until the task is cancelled.
     ///
-    /// - Parameter host: Answers the API; nil for none.
+    /// - Parameter host: The host of the API; nil for no API.
     package static func serve(
         _ model: any ConsoleModel,
         of host: ConnectorHost? = nil,

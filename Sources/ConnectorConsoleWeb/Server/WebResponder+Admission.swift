@@ -6,24 +6,24 @@ internal import ConnectorControl
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
-/// Which requests are answered at all.
+/// Admission of requests, before their bodies are read.
 extension WebResponder {
-    /// What becomes of a request, by its head.
+    /// The decision on a request, made from its head.
     enum Admission: Sendable {
-        /// The answer is known.
+        /// Respond without reading the body.
         case answer(WebResponse)
-        /// It is, once the body was read.
+        /// Read the body, at most `limit` bytes, and respond.
         case read(limit: Int, answer: @Sendable (ServerRequest) async -> WebResponse)
     }
 
-    /// Decides what becomes of a request. Does not wait.
+    /// Decides on a request. Runs on the connection's event loop, and does not block.
     func admit(_ request: ServerRequest) -> Admission {
         guard origins.isHost(request.fields["Host"]) else {
-            let sentence = "this server is not called that; ask for it by the address in its link"
+            let sentence = "this server does not have that name; use the address in its link"
             return .answer(rejection(421, .denied, sentence, request))
         }
         guard ["GET", "HEAD", "POST"].contains(request.method) else {
-            var response = rejection(405, .unsupported, "only GET, HEAD and POST are answered", request)
+            var response = rejection(405, .unsupported, "only GET, HEAD and POST are supported", request)
             response.fields.append(("Allow", "GET, HEAD, POST"))
             return .answer(response)
         }
@@ -32,59 +32,68 @@ extension WebResponder {
         }
         if request.path == "/livez", request.method != "POST" { return .answer(WebResponse(text: "ok\n")) }
         if request.method == "GET", let token = request.parameters["token"] {
-            guard keys.isLink(token) else { return .answer(exchange(token, request)) }
-            // Announcing the next link may wait for its reader.
+            guard authenticator.isLink(token) else { return .answer(exchange(token, request)) }
+            // Announcing the next link may block, so it must not run on the event loop.
             return .read(limit: Self.entryLimit) { exchange(token, $0) }
         }
-        let visitor = visitor(of: request)
-        guard isExempt(request) || count(visitor, request) else {
+        let client = client(of: request)
+        guard isExempt(request) || admits(client, request) else {
             return .answer(tooMany("too many requests", request))
         }
-        if let response = open(request) { return .answer(response) }
+        if let response = publicAsset(request) { return .answer(response) }
         if request.path == "/-/enter" {
             guard request.method == "POST" else { return .answer(WebResponse(to: "/")) }
-            return .read(limit: Self.entryLimit) { enter($0) }
+            return .read(limit: Self.entryLimit) { logIn($0) }
         }
-        switch visitor {
-        case .guess(let kind):
-            guard isFree(kind, request) else { return .answer(tooMany("too many attempts", request)) }
-            return .answer(stranger(request))
-        case .stranger: return .answer(stranger(request))
-        case .known(let right, let credential): return admit(request, right, credential)
+        switch client {
+        case .invalid(let kind):
+            guard admitsFailure(kind, request) else { return .answer(tooMany("too many attempts", request)) }
+            return .answer(unauthorized(request))
+        case .anonymous: return .answer(unauthorized(request))
+        case .authenticated(let right, let credential): return admit(request, right, credential)
         }
     }
 
-    /// Whether the rate of requests does not matter, so that what restarts a host that is not healthy always learns whether it is.
+    /// Whether a request is not rate limited: a health check must always get through.
     private func isExempt(_ request: ServerRequest) -> Bool { request.path == "/readyz" }
 
     /// Counts a request.
     ///
-    /// - Returns: Whether it may be answered.
-    private func count(_ visitor: Visitor, _ request: ServerRequest) -> Bool {
-        guard case .known(_, let credential) = visitor else { return strangers.take(request.peer, at: clock.now()) }
+    /// - Returns: Whether it is within the rate limit of its client.
+    private func admits(_ client: Client, _ request: ServerRequest) -> Bool {
+        guard case .authenticated(_, let credential) = client else {
+            return anonymousRequests.take(request.peer, at: clock.now())
+        }
         return requests.take(credential.name, at: clock.now())
     }
 
-    /// Decides what becomes of a request by a client that has entered.
-    private func admit(_ request: ServerRequest, _ right: Right, _ credential: Keys.Credential) -> Admission {
+    /// Decides on a request of an authenticated client.
+    private func admit(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) -> Admission {
         guard isAPI(request.path) else {
             return .read(limit: Self.bodyLimit) { request in
-                // The body may have come after they left.
-                guard keys.isGood(credential) else { return stranger(request) }
+                // The client may have logged out before the body arrived.
+                guard authenticator.isValid(credential) else { return unauthorized(request) }
                 var response = await respond(request, right, credential)
                 response.credential = credential
                 return response
             }
         }
-        guard let api else { return .answer(refusal(404, .missing, "there is no host", request)) }
-        if let endpoint = api.endpoint(for: request), endpoint.right == .act,
+        guard let api else { return .answer(refusal(404, .missing, "this console has no API", request)) }
+        if let endpoint = api.endpoint(for: ControlRequest(request.method, request.target)), endpoint.right == .act,
             right != .act
         {
-            return .answer(refusal(403, .denied, "this token may read, and not act", request))
+            return .answer(refusal(403, .denied, "this token is read-only", request))
         }
         return .read(limit: ControlAPI.bodyLimit) { request in
-            guard keys.isGood(credential) else { return stranger(request) }
-            var response = WebResponse(await api.respond(request))
+            guard authenticator.isValid(credential) else { return unauthorized(request) }
+            let controlRequest = ControlRequest(
+                request.method,
+                request.target,
+                contentType: request.fields["content-type"],
+                accept: request.fields["accept"],
+                body: request.body
+            )
+            var response = WebResponse(await api.respond(controlRequest))
             response.credential = credential
             return response
         }

@@ -7,102 +7,104 @@ internal import ConnectorControl
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
-/// Who gets in, and how.
+/// Authentication, and protection against requests from other sites.
 extension WebResponder {
-    /// Whether a request may come from a page of another site, on whose behalf the browser sends our cookie.
+    /// Whether a request may come from a page of another site, for which the browser would send the session's cookie.
     func isForeign(_ request: ServerRequest) -> Bool {
-        let site = request.fields["Sec-Fetch-Site"]
-        // A form of a page that sends no Referer has no Origin either: what the browser says of the site is then all there is.
-        let isUnnamed = request.fields["Origin"] == "null" && site == "same-origin"
-        if let origin = request.fields["Origin"], !origins.isOwn(origin), !isUnnamed { return true }
+        let site = request.fields["sec-fetch-site"]
+        // A form on a page that sends no Referer has the Origin "null": only Sec-Fetch-Site tells its site then.
+        let isUnnamed = request.fields["origin"] == "null" && site == "same-origin"
+        if let origin = request.fields["origin"], !origins.isOwn(origin), !isUnnamed { return true }
         if request.method == "POST" {
-            // Programs have neither, and no cookie either.
-            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["Origin"] != nil)
-            return !isOwn && (site != nil || request.fields["Cookie"] != nil)
+            // Programs send neither, and no cookie.
+            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["origin"] != nil)
+            return !isOwn && (site != nil || request.fields["cookie"] != nil)
         }
         guard let site, !["same-origin", "none"].contains(site) else { return false }
-        // A link elsewhere may lead here; but nothing of ours is to be part of another page.
-        return request.fields["Sec-Fetch-Mode"] != "navigate" || request.fields["Sec-Fetch-Dest"] != "document"
+        // Another site may link to the console, but not embed any part of it.
+        return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
     }
 
-    /// Who sends a request.
-    enum Visitor: Sendable {
-        /// Somebody who has entered.
-        case known(Right, Keys.Credential)
-        /// Somebody whose credential is wrong, and of which kind it is.
-        case guess(String)
-        /// Somebody without a credential.
-        case stranger
+    /// The sender of a request.
+    enum Client: Sendable {
+        /// A client with a valid credential.
+        case authenticated(Right, Authenticator.Credential)
+        /// A client with a wrong credential, and its kind.
+        case invalid(String)
+        /// A client without a credential.
+        case anonymous
     }
 
-    /// Who sends a request, by its token or its cookie. A right one counts, whatever else is wrong.
-    func visitor(of request: ServerRequest) -> Visitor {
-        if let (right, credential) = request.bearer.flatMap({ keys.right(ofBearer: $0) }) {
-            return .known(right, credential)
+    /// The sender of a request, by its token or its cookie. One valid credential suffices, even beside a wrong one.
+    func client(of request: ServerRequest) -> Client {
+        if let (right, credential) = request.bearer.flatMap({ authenticator.right(ofBearer: $0) }) {
+            return .authenticated(right, credential)
         }
         let session = request.cookie(cookie)
-        if let session, let right = keys.right(ofSession: session) { return .known(right, .session(session)) }
-        if request.bearer != nil { return .guess("bearer") }
-        if request.fields["Authorization"] != nil { return .guess("authorization") }
-        return session == nil ? .stranger : .guess("cookie")
+        if let session, let right = authenticator.right(ofSession: session) {
+            return .authenticated(right, .session(session))
+        }
+        if request.bearer != nil { return .invalid("bearer") }
+        if request.fields["authorization"] != nil { return .invalid("authorization") }
+        return session == nil ? .anonymous : .invalid("cookie")
     }
 
     /// Counts a wrong credential.
     ///
-    /// - Parameter kind: How it was given; each way has a count of its own.
-    /// - Returns: Whether it is answered as such.
-    func isFree(_ kind: String, _ request: ServerRequest) -> Bool {
-        guesses.take("\(kind) \(request.peer)", at: clock.now())
+    /// - Parameter kind: The kind of credential; each kind is counted separately.
+    /// - Returns: False if the client has sent too many.
+    func admitsFailure(_ kind: String, _ request: ServerRequest) -> Bool {
+        failures.take("\(kind) \(request.peer)", at: clock.now())
     }
 
-    /// Lets the browser in that follows the link, and takes the token out of the URL.
+    /// Logs in a browser that follows the link, and redirects to the URL without the token.
     func exchange(_ token: String, _ request: ServerRequest) -> WebResponse {
-        // A browser that prefetches does not follow the link.
-        let isAhead = ["Purpose", "Sec-Purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
-        guard !isAhead else { return rejection(403, .denied, "the link is not for looking ahead", request) }
+        // A prefetch must not use up the link.
+        let isPrefetch = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
+        guard !isPrefetch else { return rejection(403, .denied, "the link cannot be prefetched", request) }
         let target = PageAddress(String(request.path))?.url ?? "/"
-        if let session = keys.exchange(token) {
+        if let session = authenticator.exchange(token) {
             renewLink()
-            return entered(session, target)
+            return loggedIn(session, target)
         }
-        // Somebody who is in already follows the link again.
-        if case .known = visitor(of: request) { return WebResponse(to: target) }
-        guard isFree("link", request) else { return tooMany("too many attempts", request) }
+        // A browser that is already logged in may follow the link again.
+        if case .authenticated = client(of: request) { return WebResponse(to: target) }
+        guard admitsFailure("link", request) else { return tooMany("too many attempts", request) }
         return rejection(
             403,
             .unauthorized,
-            "The link was used already, or is of an earlier run. The program has printed another one.",
+            "The link was already used, or is from an earlier run. The program has printed a new one.",
             request
         )
     }
 
-    /// Lets a person in who typed a token.
-    func enter(_ request: ServerRequest) -> WebResponse {
-        if let session = keys.enter(request.form["token"] ?? "") { return entered(session, "/") }
-        guard isFree("form", request) else { return tooMany("too many attempts", request) }
-        return rejection(403, .unauthorized, "That is not the token.", request)
+    /// Logs in a browser with a typed token.
+    func logIn(_ request: ServerRequest) -> WebResponse {
+        if let session = authenticator.logIn(form(request)["token"] ?? "") { return loggedIn(session, "/") }
+        guard admitsFailure("form", request) else { return tooMany("too many attempts", request) }
+        return rejection(403, .unauthorized, "The token is wrong.", request)
     }
 
-    private func entered(_ session: String, _ target: String) -> WebResponse {
+    private func loggedIn(_ session: String, _ target: String) -> WebResponse {
         var response = WebResponse(to: target)
         let secure = isSecure ? "; Secure" : ""
         response.fields.append(("Set-Cookie", "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict\(secure)"))
         return response
     }
 
-    /// Ends a browser's session.
-    func leave(_ session: String?) -> WebResponse {
-        if let session { keys.leave(session) }
+    /// Ends a browser's session, and removes its cookie.
+    func logOut(_ session: String?) -> WebResponse {
+        if let session { authenticator.logOut(session) }
         var response = WebResponse(to: "/")
         response.fields.append(("Set-Cookie", "\(cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
         return response
     }
 
-    /// Tells a stranger how to get in.
-    func stranger(_ request: ServerRequest) -> WebResponse {
+    /// Refuses a request without a valid credential, and explains how to log in.
+    func unauthorized(_ request: ServerRequest) -> WebResponse {
         let sentence =
-            keys.hasTokens
-            ? "Enter the console with its token." : "Follow the link that the program printed when it started."
+            authenticator.hasTokens
+            ? "Log in with the token of the console." : "Follow the link that the program printed when it started."
         var response = rejection(401, .unauthorized, sentence, request)
         response.fields.append(("WWW-Authenticate", "Bearer realm=\"connector-host\""))
         return response

@@ -7,59 +7,59 @@ internal import ConnectorControl
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
-/// Answers the requests of browsers and programs. It knows no connections.
+/// Responds to the requests of browsers and programs, independent of their connections.
 ///
-/// A request passes four gates, in this order: it names this server; it does not come from a page of another site; who sends it has
-/// the right to; and it is not one too many. What does not pass costs neither a task nor the reading of a body.
+/// A request must pass four checks, in this order: it names this server; it does not come from a page of another site; it is
+/// within the rate limit; and its client has the right. A request that fails one starts no task, and its body is not read.
 struct WebResponder: Sendable {
-    /// What this server is called.
+    /// The host names of this server.
     let origins: Origins
-    /// Who may enter.
-    let keys: Keys
-    /// What is shown.
+    /// Authenticates clients.
+    let authenticator: Authenticator
+    /// The pages.
     let pages: LivePages
-    /// Does what is asked for.
+    /// Performs actions.
     let model: any ConsoleModel
-    /// Answers below `/api`; nil without a host.
+    /// Serves the API; nil without a host.
     let api: ControlAPI?
-    /// What there is to be shown, and how it looks.
+    /// The scenes and components.
     let registry: ConsoleRegistry
-    /// What is shown first.
+    /// The route of `/`.
     let start: Route
-    /// What the console is called.
+    /// The title of the console in its pages.
     let title: String
-    /// The style sheet.
+    /// The style sheet, in CSS.
     let styles: [UInt8]
-    /// The name of the cookie, which other servers on this machine also get: browsers do not tell ports apart.
+    /// The name of the cookie. It contains the port, because browsers send cookies to every port of a host.
     let cookie: String
     /// Whether the connections are encrypted.
     let isSecure: Bool
     /// Called with a new link after each use of one.
     let renewLink: @Sendable () -> Void
-    /// How many requests of each session or token are answered.
+    /// The rate limit of each session or token.
     let requests = RateLimit(perSecond: 200, burst: 600)
-    /// How many requests of each stranger's address are answered. A count of its own: strangers may be many.
-    let strangers = RateLimit(perSecond: 200, burst: 600)
-    /// How many wrong credentials of each kind and address are answered as such.
-    let guesses = RateLimit(perSecond: 1, burst: 20)
-    /// Measures the rates.
+    /// The rate limit of each address without a valid credential. Separate, so that these cannot crowd out sessions.
+    let anonymousRequests = RateLimit(perSecond: 200, burst: 600)
+    /// The rate limit of wrong credentials, for each kind and address.
+    let failures = RateLimit(perSecond: 1, burst: 20)
+    /// The clock for rate limits.
     let clock: any HostClock
 
-    /// The most bytes of a form.
+    /// The maximum size of a form, in bytes.
     static let bodyLimit = 64 << 10
-    /// The most bytes of the form that a token is typed into, which strangers send.
+    /// The maximum size of the login form, in bytes; unauthenticated clients may send it.
     static let entryLimit = 4 << 10
 
-    /// Answers a client that has entered.
-    func respond(_ request: ServerRequest, _ right: Right, _ credential: Keys.Credential) async -> WebResponse {
+    /// Responds to an authenticated client.
+    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async -> WebResponse {
         let path = request.path
         let session: String? = if case .session(let id) = credential { id } else { nil }
         if request.method == "POST" {
-            if path == "/-/leave" { return leave(session) }
+            if path == "/-/leave" { return logOut(session) }
             guard [PostedForm.act, PostedForm.call].contains(String(path)) else {
-                return refusal(405, .unsupported, "nothing is posted there", request)
+                return refusal(405, .unsupported, "this path does not accept POST", request)
             }
-            guard right == .act else { return refusal(403, .denied, "this console is read only", request) }
+            guard right == .act else { return refusal(403, .denied, "this console is read-only", request) }
             return await path == PostedForm.act ? act(request, session) : call(request, session)
         }
         switch path {
@@ -76,12 +76,12 @@ struct WebResponder: Sendable {
             return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
         }
         let (content, version) = await pages.content(of: address)
-        let message = session.flatMap { keys.takeMessage(of: $0) }
+        let message = session.flatMap { authenticator.takeMessage(of: $0) }
         let page = view(right).page(content, version: version, message: message)
         return WebResponse(page, status: content.isFound ? 200 : 404)
     }
 
-    /// Draws pages for a client with a right.
+    /// The view of a client with a right.
     func view(_ right: Right) -> PageView {
         PageView(tabs: registry.scenes, title: title, canAct: right == .act)
     }
@@ -95,8 +95,8 @@ struct WebResponder: Sendable {
         return WebResponse(status: 200, .events(address, version: version, right))
     }
 
-    /// What everybody may have: it says nothing of the host, except that it is there.
-    func open(_ request: ServerRequest) -> WebResponse? {
+    /// The assets that need no authentication, since they reveal nothing about the host; nil for any other path.
+    func publicAsset(_ request: ServerRequest) -> WebResponse? {
         guard request.method != "POST" else { return nil }
         switch request.path {
         case "/-/console.css": return WebResponse(status: 200, .bytes(styles, type: "text/css; charset=utf-8"))
@@ -116,10 +116,10 @@ struct WebResponder: Sendable {
     private func act(_ request: ServerRequest, _ session: String?) async -> WebResponse {
         let fields = request.form
         guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
-            return refusal(400, .invalid, "the form has no act, or no page to go back to", request)
+            return refusal(400, .invalid, "the form names no act, or no page to return to", request)
         }
         guard let act = await pages.scene(at: form.address.route).act(key) else {
-            return refusal(409, .conflict, "this cannot be done any more: look at the page again", request)
+            return refusal(409, .conflict, "this action is no longer available: reload the page", request)
         }
         return await perform(act, form, request, session)
     }
@@ -127,11 +127,11 @@ struct WebResponder: Sendable {
     private func call(_ request: ServerRequest, _ session: String?) async -> WebResponse {
         let fields = request.form
         guard let form = PostedForm(String(request.path), fields) else {
-            return refusal(400, .invalid, "the form names no page to go back to", request)
+            return refusal(400, .invalid, "the form names no page to return to", request)
         }
         let scene = await pages.scene(at: form.address.route)
         guard let operation = scene.components.lazy.compactMap(\.form).first else {
-            return refusal(409, .conflict, "there is nothing to call here: look at the page again", request)
+            return refusal(409, .conflict, "this operation is no longer available: reload the page", request)
         }
         let values = CallDraft.values(of: fields)
         do throws(FormFault) {
@@ -144,44 +144,49 @@ struct WebResponder: Sendable {
         }
     }
 
-    /// Does what a form asks for, after a question if something is lost.
+    /// Performs the act of a form; one that loses data must be confirmed first.
     private func perform(
         _ act: ConsoleAct,
         _ form: PostedForm,
         _ request: ServerRequest,
         _ session: String?
     ) async -> WebResponse {
-        if let question = act.question, !form.isSure {
+        if let question = act.question, !form.isConfirmed {
             guard !request.wantsPage else { return WebResponse(view(.act).confirmation(of: act, form)) }
             // The script asks, and posts again.
             return WebResponse(ControlResponse(["version": 1, "question": .string(question)], status: 428))
         }
         let sentence = await model.perform(act)
         guard request.wantsPage, let session else { return WebResponse(text: sentence) }
-        keys.keep(sentence, for: session)
+        authenticator.setMessage(sentence, for: session)
         return WebResponse(to: form.address.url)
     }
 
-    /// Whether the API answers.
+    /// The fields of a posted form.
+    func form(_ request: ServerRequest) -> QueryItems {
+        QueryItems(form: String(decoding: request.body, as: UTF8.self))
+    }
+
+    /// Whether a path belongs to the API.
     func isAPI(_ path: Substring) -> Bool {
         path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)
     }
 
     // MARK: Refusals
 
-    /// Refuses a body that is not read to its end.
+    /// Refuses a body larger than the limit, of which the rest is not read.
     func tooLarge(_ request: ServerRequest) -> WebResponse {
-        rejection(413, .tooLarge, "the body is larger than it may be", request)
+        rejection(413, .tooLarge, "the body is too large", request)
     }
 
-    /// Refuses what comes too often.
+    /// Refuses a request beyond the rate limit.
     func tooMany(_ sentence: String, _ request: ServerRequest) -> WebResponse {
         var response = rejection(429, .rateLimited, sentence, request)
         response.fields.append(("Retry-After", "1"))
         return response
     }
 
-    /// Refuses a request, and ends the connection: what follows on it is not worth reading.
+    /// Refuses a request, and closes the connection without reading further requests.
     func rejection(
         _ status: Int,
         _ code: ConnectorError.Code,
@@ -193,7 +198,7 @@ struct WebResponder: Sendable {
         return response
     }
 
-    /// Refuses a request: with a page for people, with the API's document for programs.
+    /// Refuses a request: with a page for browsers, with the API's error document for programs.
     func refusal(
         _ status: Int,
         _ code: ConnectorError.Code,
@@ -203,16 +208,16 @@ struct WebResponder: Sendable {
         guard request.wantsPage else {
             return WebResponse(ControlResponse(ConnectorError(code, sentence), status: status))
         }
-        let asks = keys.hasTokens && (status == 401 || code == .unauthorized)
+        let asks = authenticator.hasTokens && (status == 401 || code == .unauthorized)
         return WebResponse(view(.read).notice(Self.title(of: status), sentence, asksForToken: asks), status: status)
     }
 
     private static func title(of status: Int) -> String {
         switch status {
-        case 401: "Closed"
+        case 401: "Log in"
         case 403: "Refused"
         case 404: "Not found"
-        case 409: "Too late"
+        case 409: "Conflict"
         case 413: "Too large"
         case 429: "Too many requests"
         default: "Not possible"

@@ -5,33 +5,33 @@ internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHTTPServer
 
-/// An answer of the console.
+/// A response of the console.
 struct WebResponse: Sendable {
     /// The HTTP status.
     var status: Int
-    /// The header fields that other answers do not have.
+    /// Header fields besides the ``common`` ones and the type of the body.
     var fields: [(name: String, value: String)] = []
-    /// What is sent.
+    /// The body.
     var body: Body
-    /// Whether the connection ends with it.
+    /// Whether to close the connection after the response.
     var isLast = false
-    /// What let the reader in: a part after the other is sent for as long as it is good.
-    var credential: Keys.Credential?
+    /// The credential of the client: a streaming body ends when it becomes invalid.
+    var credential: Authenticator.Credential?
 
-    /// What is sent.
+    /// The body of a response.
     enum Body: Sendable {
-        /// All of it.
+        /// A complete body.
         case bytes([UInt8], type: String)
-        /// A part after the other, for as long as they come.
+        /// A stream of parts.
         case parts(AsyncStream<[UInt8]>, after: [UInt8], type: String)
-        /// Events, for as long as a page is watched.
+        /// The server-sent events of a page.
         case events(PageAddress, version: String, Right)
     }
 
-    /// The type of pages.
+    /// The media type of pages.
     static let html = "text/html; charset=utf-8"
 
-    /// The fields of every answer: nothing runs that is not ours, nothing is framed, nothing is kept, nothing is told to others.
+    /// The header fields of every response: no foreign scripts, no framing, no caching, no referrer.
     static let common: HTTPFields = [
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
             + "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -43,34 +43,34 @@ struct WebResponse: Sendable {
         "Cache-Control": "no-store",
     ]
 
-    /// An answer with a status of its own.
+    /// Creates a response with a body.
     init(status: Int, _ body: Body) {
         self.status = status
         self.body = body
     }
 
-    /// A page.
+    /// Creates a response with a page.
     init(_ page: Markup, status: Int = 200) {
         self.init(status: status, .bytes(Array(page.text.utf8), type: Self.html))
     }
 
-    /// A document.
+    /// Creates a response with a JSON document.
     init(_ document: JSONValue, status: Int) {
         self.init(ControlResponse(document, status: status))
     }
 
-    /// A sentence.
+    /// Creates a response with plain text.
     init(text: String, status: Int = 200) {
         self.init(status: status, .bytes(Array(text.utf8), type: ControlResponse.text))
     }
 
-    /// Leads elsewhere on this server.
+    /// Redirects to another URL of this server, with a GET request.
     init(to url: String) {
         self.init(text: "", status: 303)
         fields.append(("Location", url))
     }
 
-    /// An answer of the API.
+    /// Creates a response from one of the API.
     init(_ response: ControlResponse) {
         let (body, type) = (response.body, response.contentType)
         self.init(

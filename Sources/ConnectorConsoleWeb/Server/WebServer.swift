@@ -12,14 +12,14 @@ internal import NIOSSL
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Serves the console over HTTP/1.1, encrypted if there is a certificate.
+/// Serves the console over HTTP/1.1, with TLS if there is a certificate.
 final class WebServer: Sendable {
     private let options: WebConsole.Options
     private let model: any ConsoleModel
     private let host: ConnectorHost?
     private let pages: LivePages
-    /// Who may enter.
-    let keys: Keys
+    /// Authenticates clients.
+    let authenticator: Authenticator
     private let limits: ServerLimits
     private let clock: any HostClock
     private let tls: NIOSSLContext?
@@ -27,10 +27,10 @@ final class WebServer: Sendable {
     private let responder = Mutex<WebResponder?>(nil)
     private let server = Mutex<HTTPServer?>(nil)
 
-    /// Prepares to serve; listens to nothing yet.
+    /// Creates a server, which does not listen yet.
     ///
-    /// - Throws: `invalid-value` for an address that others reach without a certificate or a token; `unreadable` for a
-    ///   certificate that cannot be used.
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a token
+    ///   that is too short; `unreadable` for an invalid certificate.
     init(
         _ model: any ConsoleModel,
         _ host: ConnectorHost?,
@@ -48,13 +48,17 @@ final class WebServer: Sendable {
         self.announce = announce
         tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
         pages = LivePages(model, options.registry)
-        keys = Keys(act: options.token, read: options.readToken, linkRight: options.isReadOnly ? .read : .act)
+        authenticator = Authenticator(
+            act: options.token,
+            read: options.readToken,
+            linkRight: options.isReadOnly ? .read : .act
+        )
     }
 
-    /// The connections; nil before the server runs.
+    /// The connections; nil while the server does not run.
     var table: ConnectionTable? { server.withLock { $0?.table } }
 
-    /// Serves until the task is cancelled, or a graceful shutdown.
+    /// Serves until the task is cancelled or a graceful shutdown starts.
     ///
     /// - Throws: `unavailable` if the address cannot be listened on.
     @concurrent
@@ -69,7 +73,7 @@ final class WebServer: Sendable {
             admit: { [self] request in admit(request) }
         )
         self.server.withLock { $0 = server }
-        // The server holds this object.
+        // Breaks the reference cycle.
         defer { self.server.withLock { $0 = nil } }
         do {
             try await withGracefulShutdownHandler {
@@ -93,7 +97,7 @@ final class WebServer: Sendable {
     private func makeResponder(_ port: Int) -> WebResponder {
         WebResponder(
             origins: Origins(options.address, port: port, names: options.names, isSecure: tls != nil),
-            keys: keys,
+            authenticator: authenticator,
             pages: pages,
             model: model,
             api: host.map { ControlAPI($0) },
@@ -111,25 +115,28 @@ final class WebServer: Sendable {
     private func announceLink(_ port: Int) {
         let scheme = tls == nil ? "http" : "https"
         let host = options.names.first.map { "\($0):\(port)" } ?? options.address.authority(port: port)
-        // Where others can connect, too, only the operator's tokens let anyone in.
-        announce("\(scheme)://\(host)/" + (options.address.isLoopback ? "?token=\(keys.link)" : ""))
+        // Where other machines can connect, only the operator's tokens authenticate.
+        announce("\(scheme)://\(host)/" + (options.address.isLoopback ? "?token=\(authenticator.link)" : ""))
     }
 
     // MARK: Answering
 
     private func admit(_ request: ServerRequest) -> RequestAdmission {
-        // The first client may be faster than the announcement.
+        // A client may connect before the responder has been created.
         guard let responder = responder.withLock(\.self) else {
             return .answer(ServerResponse(status: 503, isLast: true))
         }
-        switch responder.admit(request) {
+        let webRequest = ServerRequest(request)
+        switch responder.admit(webRequest) {
         case .answer(let response): return .answer(makeResponse(response))
         case .read(let limit, let answer):
             return .read(
                 limit: limit,
-                tooLarge: { [self] in makeResponse(responder.tooLarge(request)) },
-                answer: { [self] request in
-                    let response = await answer(request)
+                tooLarge: { [self] in makeResponse(responder.tooLarge(webRequest)) },
+                answer: { [self] body in
+                    var webRequest = webRequest
+                    webRequest.body = body
+                    let response = await answer(webRequest)
                     guard case .events = response.body, await !pages.hasRoom else { return makeResponse(response) }
                     return ServerResponse(status: 503)
                 }
@@ -155,24 +162,24 @@ final class WebServer: Sendable {
             made.body = stream(for: response.credential) { [pages] writer in
                 guard let watch = await pages.watch(address) else { return }
                 do {
-                    try await Self.send(address, version, right, watch.news, pages, to: writer)
+                    try await Self.send(address, version, right, watch.changes, pages, to: writer)
                 } catch {
-                    await pages.leave(address, watch.number)
+                    await pages.unwatch(address, watch.number)
                     throw error
                 }
-                await pages.leave(address, watch.number)
+                await pages.unwatch(address, watch.number)
             }
         }
         return made
     }
 
-    /// A stream that ends, at the latest, with what let its reader in.
+    /// A streaming body that ends when the client's credential becomes invalid, or earlier.
     private func stream(
-        for credential: Keys.Credential?,
+        for credential: Authenticator.Credential?,
         _ write: @escaping @Sendable (BodyWriter) async throws -> Void
     ) -> ServerResponse.Body {
-        .stream { [keys] writer in
-            guard let lease = credential.flatMap({ keys.lease($0) }) else { return }
+        .stream { [authenticator] writer in
+            guard let lease = credential.flatMap({ authenticator.lease($0) }) else { return }
             try await withThrowingTaskGroup { group in
                 group.addTask { try await write(writer) }
                 group.addTask { for await _ in lease {} }
@@ -182,23 +189,23 @@ final class WebServer: Sendable {
         }
     }
 
-    /// Sends what changed until the reader leaves.
+    /// Sends the changes of a page until the client disconnects.
     private static func send(
         _ address: PageAddress,
         _ version: String,
         _ right: Right,
-        _ news: AsyncStream<Void>,
+        _ changes: AsyncStream<Void>,
         _ pages: LivePages,
         to writer: BodyWriter
     ) async throws {
         var version = version
         try await writer.write(Array("retry: 2000\n\n".utf8))
-        for await _ in news {
+        for await _ in changes {
             if let frame = await pages.frame(of: address, from: version, canAct: right == .act) {
                 try await writer.write(frame.bytes)
                 version = frame.version
             } else {
-                // Finds out whether the reader is still there.
+                // A comment, which fails if the client has disconnected.
                 try await writer.write(Array(":\n\n".utf8))
             }
         }
@@ -228,7 +235,7 @@ final class WebServer: Sendable {
             throw ConnectorError(
                 .unreadable,
                 "the certificate \(certificate.file) and the key \(certificate.key) cannot be used",
-                fix: "both are PEM files, and the key is that of the certificate",
+                fix: "pass two PEM files, and the key that belongs to the certificate",
                 cause: String(describing: error)
             )
         }

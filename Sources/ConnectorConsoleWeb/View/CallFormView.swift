@@ -3,16 +3,16 @@
 
 internal import ConnectorConsole
 
-/// Draws the form that calls an operation: a labelled field for each thing that it asks for.
+/// Draws the form that calls an operation, with a labelled control for each field.
 struct CallFormView: Sendable {
-    /// What is asked for.
+    /// The form.
     let form: OperationForm
-    /// The page that it is on.
+    /// The page that contains it.
     let address: PageAddress
-    /// What somebody wrote before, and what is wrong with it.
+    /// The values entered before, with their error messages.
     var draft = CallDraft()
 
-    /// The form.
+    /// Draws the form.
     func markup() -> Markup {
         var markup = Markup()
         markup.element(

@@ -3,21 +3,21 @@
 
 internal import ConnectorConsole
 
-/// Draws a chart as an SVG image, which says in a sentence what it shows.
+/// Draws a chart as an SVG image with a text alternative.
 struct ChartView: Sendable {
     private let component: Component
 
-    /// The size of the image in its own units; the page scales it.
+    /// The size of the image in user units; the page scales it.
     private static let size = (width: 320, height: 140)
-    /// Where the lines are drawn.
+    /// The plot area.
     private static let area = (left: 52, top: 8, right: 316, bottom: 116)
 
-    /// Prepares a chart.
+    /// Creates the view of a chart.
     init(_ component: Component) {
         self.component = component
     }
 
-    /// The figure: the image, and the legend with the newest numbers.
+    /// Draws the image, and the legend with the newest numbers.
     func figure() -> Markup {
         var markup = Markup()
         let most = Self.rounded(component.series.flatMap(\.values).filter(\.isFinite).max() ?? 0)
@@ -57,7 +57,7 @@ struct ChartView: Sendable {
         return "\(title), \(span). " + parts.joined(separator: "; ")
     }
 
-    /// How long the chart reaches back.
+    /// The time that the chart covers.
     private var span: String {
         if let span = component.span { return "the last \(span)" }
         return "\(component.series.map(\.values.count).max() ?? 0) values"
@@ -117,7 +117,7 @@ struct ChartView: Sendable {
 
     private func number(_ value: Double) -> String {
         guard value.isFinite else { return "?" }
-        // No text is longer than a scale has room for, and no number too large for it.
+        // Clamped, so that the text fits the axis and the conversion to Int cannot trap.
         let value = min(max(-1e12, value), 1e12)
         let text =
             switch value {
@@ -136,7 +136,7 @@ struct ChartView: Sendable {
         return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// The next of 1, 2 or 5 times a power of ten, for the top of the scale.
+    /// The value rounded up to 1, 2 or 5 times a power of ten, for the top of the axis.
     private static func rounded(_ most: Double) -> Double {
         guard most > 0, most.isFinite else { return 1 }
         var step = 0.001

@@ -4,11 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// Pages that are no scenes.
+/// Pages without a scene.
 extension PageView {
-    /// A page that asks before an act that loses something.
+    /// The page that confirms an act which loses data.
     ///
-    /// - Parameter form: What was posted, and where; yes posts it again.
+    /// - Parameter form: The posted form; confirming posts it again.
     func confirmation(of act: ConsoleAct, _ form: PostedForm) -> Markup {
         document("Confirm") { markup in
             brand(&markup)
@@ -16,12 +16,12 @@ extension PageView {
                 markup.element("h1", text: act.title)
                 markup.element("p", text: act.question ?? "")
                 markup.element("form", ("method", "post"), ("action", form.target)) { markup in
-                    for field in form.fields.items where field.name != PostedForm.sure {
+                    for field in form.fields.items where field.name != PostedForm.confirmed {
                         markup.void("input", ("type", "hidden"), ("name", field.name), ("value", field.value))
                     }
                     markup.element(
                         "button",
-                        ("name", PostedForm.sure),
+                        ("name", PostedForm.confirmed),
                         ("value", "yes"),
                         ("class", "danger"),
                         text: "Yes, \(act.verb.rawValue)"
@@ -34,9 +34,9 @@ extension PageView {
         }
     }
 
-    /// A page with a sentence, for everything that is no scene.
+    /// A page with a message.
     ///
-    /// - Parameter asksForToken: Whether it has a form for a token.
+    /// - Parameter asksForToken: Whether the page has a login form.
     func notice(_ title: String, _ sentence: String, asksForToken: Bool = false) -> Markup {
         document(title) { markup in
             brand(&markup)

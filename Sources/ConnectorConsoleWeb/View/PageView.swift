@@ -8,20 +8,20 @@ internal import ConnectorHost
 struct PageView: Sendable {
     /// The tabs.
     let tabs: [SceneDescriptor]
-    /// What the page is called in the browser's tab, before the scene.
+    /// The title of the console, which follows the scene's in the browser's tab.
     let title: String
-    /// Whether whoever looks may act.
+    /// Whether the client may act.
     let canAct: Bool
 
-    /// Where the assets are, which no route of a scene reaches.
+    /// The path prefix of assets and forms, which is not a route.
     static let prefix = "/-/"
 
     /// The page of a scene.
     ///
     /// - Parameters:
-    ///   - version: From which version on the page is kept up to date.
-    ///   - message: What became of the last act; nil for nothing.
-    ///   - draft: What somebody wrote into the scene's form that was not right.
+    ///   - version: The version of the content, from which live updates continue.
+    ///   - message: The result of the last action; nil for none.
+    ///   - draft: The values of the scene's form that did not pass validation.
     func page(
         _ content: PageContent,
         version: String,
@@ -54,7 +54,7 @@ struct PageView: Sendable {
 
     // MARK: Parts
 
-    /// A whole document around what stands in its body.
+    /// A complete document around the content of its body.
     ///
     /// - Parameter reloads: Whether a browser without scripts loads the page again every two seconds.
     func document(
@@ -87,7 +87,7 @@ struct PageView: Sendable {
         return markup
     }
 
-    /// The bar of a page that is no scene.
+    /// The bar of a page without a scene.
     func brand(_ markup: inout Markup) {
         markup.element("header", ("class", "top")) { markup in
             markup.element("a", ("class", "brand"), ("href", "/")) { markup in
@@ -103,25 +103,25 @@ struct PageView: Sendable {
                 Self.logo(&markup)
                 markup.element("span", text: title)
             }
-            markup.append(Self.verdict(content))
+            markup.append(Self.readiness(content))
             markup.element("span", ("class", "live"), ("id", "live"), ("hidden", ""), text: "")
             if !canAct { markup.element("span", ("class", "badge"), text: "read only") }
         }
     }
 
-    /// How the whole stands.
-    static func verdict(_ content: PageContent) -> Markup {
+    /// The readiness of the host, and the number of open gates.
+    static func readiness(_ content: PageContent) -> Markup {
         var markup = Markup()
         let style = content.isReady ? "good" : "bad"
-        markup.element("span", ("id", "verdict"), ("class", "pill p-\(style) verdict")) { markup in
+        markup.element("span", ("id", "readiness"), ("class", "pill p-\(style) readiness")) { markup in
             markup.element(
                 "i",
                 ("class", "mark m-\(style)"),
                 ("aria-hidden", "true"),
                 text: content.isReady ? "✓" : "✗"
             )
-            let verdict = content.isReady ? "ready" : "not ready"
-            markup.write("\(verdict): \(content.gates.open) of \(content.gates.all) open")
+            let readiness = content.isReady ? "ready" : "not ready"
+            markup.write("\(readiness): \(content.gates.open) of \(content.gates.all) open")
         }
         return markup
     }
@@ -185,7 +185,7 @@ struct PageView: Sendable {
         }
     }
 
-    /// The buttons of what can be done to what a scene is about.
+    /// The buttons of a scene's acts.
     static func acts(_ scene: Scene) -> Markup {
         var markup = Markup()
         for act in scene.acts { markup.append(SceneView.button(act)) }
@@ -217,7 +217,7 @@ struct PageView: Sendable {
     private func simulation(_ markup: inout Markup) {
         markup.element("p", ("class", "banner")) { markup in
             markup.element("b", text: "The vendors are simulated.")
-            markup.write(" Nothing on this page has reached a real one, and the outbox is in memory.")
+            markup.write(" No request has reached a real vendor, and the outbox is in memory.")
         }
     }
 
@@ -232,11 +232,11 @@ struct PageView: Sendable {
         }
     }
 
-    /// What does the same on the command line, with a button that the script shows.
+    /// The equivalent command line, with a button that the script makes visible.
     func commandLine(_ line: String?, _ markup: inout Markup) {
         guard let line else { return }
         markup.element("div", ("class", "command")) { markup in
-            markup.element("span", text: "The same on the command line")
+            markup.element("span", text: "On the command line")
             markup.element("code", ("id", "command"), text: line)
             markup.element("button", ("type", "button"), ("data-copy", "command"), ("hidden", ""), text: "Copy")
         }
@@ -248,12 +248,19 @@ struct PageView: Sendable {
             markup.element("a", ("href", "/metrics"), text: "Metrics")
             markup.element("a", ("href", "/api/v1/openapi.json"), text: "API")
         }
-        markup.element("div", ("id", "say"), ("class", "toast"), ("role", "status"), ("aria-live", "polite"), text: "")
+        markup.element(
+            "div",
+            ("id", "toast"),
+            ("class", "toast"),
+            ("role", "status"),
+            ("aria-live", "polite"),
+            text: ""
+        )
     }
 }
 
 extension PageContent {
-    /// Whether there are lists to search in.
+    /// Whether the scene has a list long enough to search.
     var isSearchable: Bool {
         !address.search.isEmpty
             || zip(scene.components, totals).contains { component, total in

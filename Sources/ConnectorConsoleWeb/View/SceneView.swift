@@ -3,21 +3,21 @@
 
 internal import ConnectorConsole
 
-/// Draws the scene of a page: every component as the elements that mean the same.
+/// Draws the scene of a page: every component as the HTML elements with the same semantics.
 ///
-/// Components, rows and cells are found again by their places, so that a change names them in a few characters.
+/// Components, rows and cells are addressed by their indices, which keeps changes small.
 struct SceneView: Sendable {
-    /// What is drawn.
+    /// The content of the page.
     let content: PageContent
-    /// Whether whoever looks may act.
+    /// Whether the client may act.
     let canAct: Bool
-    /// What somebody wrote into the scene's form that was not right.
+    /// The values of the scene's form that did not pass validation.
     var draft = CallDraft()
 
-    /// The id of the form that every button of an act belongs to.
+    /// The id of the form that the buttons of acts belong to.
     static let actForm = "acts"
 
-    /// Everything of the scene, below its heading.
+    /// Draws the scene below its heading.
     func body() -> Markup {
         var markup = Markup()
         for index in content.scene.components.indices { markup.append(component(index)) }
@@ -27,7 +27,7 @@ struct SceneView: Sendable {
 
     // MARK: Components
 
-    /// A component with all its rows.
+    /// Draws a component with all its rows.
     func component(_ index: Int) -> Markup {
         let component = content.scene.components[index]
         var markup = Markup()
@@ -78,11 +78,11 @@ struct SceneView: Sendable {
                 }
             }
         }
-        // Seen only where there is no row.
-        markup.element("p", ("class", "empty"), text: "nothing here")
+        // Visible only if there are no rows.
+        markup.element("p", ("class", "empty"), text: "no entries")
     }
 
-    /// The classes of a table that leave columns out of sight: those with a heading and nothing below it, among the first ones.
+    /// The classes of a table that hide its empty columns, among the first twelve.
     static func hiddenColumns(of component: Component) -> String {
         guard !component.rows.isEmpty else { return "" }
         let hidden = component.columns.indices.prefix(12).filter { column in
@@ -128,7 +128,7 @@ struct SceneView: Sendable {
 
     // MARK: Rows
 
-    /// A row of a component.
+    /// Draws a row of a component.
     func row(_ component: Int, _ index: Int) -> Markup {
         let component = content.scene.components[component]
         let row = component.rows[index]
@@ -148,7 +148,7 @@ struct SceneView: Sendable {
                 }
             }
         case .timeline, .log:
-            // HTML takes a list item's role away where the list is a log.
+            // A list item loses its implicit role if its list has the role of a log.
             markup.element("li", ("role", component.shape == .log ? "listitem" : nil)) { markup in
                 for (index, cell) in row.cells.enumerated() {
                     markup.element("span", ("class", "cell\(index)")) { markup in
@@ -164,7 +164,7 @@ struct SceneView: Sendable {
         return markup
     }
 
-    /// A cell of a table.
+    /// Draws a cell of a table.
     func cell(_ component: Component, _ row: Row, _ index: Int) -> Markup {
         var markup = Markup()
         let isNumber = component.columns.indices.contains(index) && component.columns[index].isNumber
@@ -190,7 +190,7 @@ struct SceneView: Sendable {
 
     private func acts(of row: Row, in component: Component) -> Markup {
         var markup = Markup()
-        // A tree has many rows; what loses something is done where the row leads.
+        // A tree has many rows; acts that lose data are only offered on the linked page.
         let acts = component.shape == .tree ? row.acts.filter { $0.question == nil } : row.acts
         markup.element("td", ("role", "cell"), ("class", "acts")) { markup in
             for act in acts { markup.append(Self.button(act)) }
@@ -200,7 +200,7 @@ struct SceneView: Sendable {
 
     private func hasActs(_ component: Component) -> Bool { canAct && component.hasActs }
 
-    /// The button of an act.
+    /// Draws the button of an act.
     static func button(_ act: ConsoleAct) -> Markup {
         var markup = Markup()
         markup.element(
@@ -219,7 +219,7 @@ struct SceneView: Sendable {
 
     private static func linked(_ link: Route?, _ text: StyledText, _ markup: inout Markup) {
         guard let link, !text.isEmpty else { return spans(text, &markup) }
-        // The mark of a state stands before the link, as it is no part of the name.
+        // The mark of a state precedes the link, because it is not part of the name.
         let marks = text.spans.prefix { mark($0) != nil }
         for span in marks { Self.span(span, &markup) }
         markup.element("a", ("href", link.description)) { markup in
@@ -227,7 +227,7 @@ struct SceneView: Sendable {
         }
     }
 
-    /// A text in its pieces.
+    /// Draws the spans of a text.
     static func spans(_ text: StyledText, _ markup: inout Markup) {
         for span in text.spans { Self.span(span, &markup) }
     }
@@ -247,7 +247,7 @@ struct SceneView: Sendable {
         }
     }
 
-    /// A state's mark, which says nothing that a word beside it does not.
+    /// The mark of a state, which only repeats the word beside it; nil if the span is not a mark.
     private static func mark(_ span: StyledText.Span) -> String? {
         switch span.text {
         case "✓ ", "✗ ", "! ", "· ": String(span.text.prefix(1))
@@ -255,7 +255,7 @@ struct SceneView: Sendable {
         }
     }
 
-    /// The style of a short cell that is a state or a count.
+    /// The style of a short cell that is a state or a count; nil for any other.
     private static func pill(_ cell: StyledText) -> String? {
         guard cell.spans.count == 1, cell.spans[0].text.utf8.count <= 20 else { return nil }
         return [StyleName.good, .warning, .bad].first { $0 == cell.spans[0].style }?.name
@@ -268,7 +268,7 @@ struct SceneView: Sendable {
 
     // MARK: Pages
 
-    /// Where the other pages are.
+    /// Draws the links to the other pages.
     func pager() -> Markup {
         var markup = Markup()
         let address = content.address
@@ -288,6 +288,6 @@ struct SceneView: Sendable {
 }
 
 extension Component {
-    /// Whether something can be done to any of its rows.
+    /// Whether any of its rows has acts.
     var hasActs: Bool { rows.contains { !$0.acts.isEmpty } }
 }

@@ -4,9 +4,9 @@
 internal import ConnectorConsole
 
 extension StyleSheet {
-    /// The rules of every style, in the colours of the page's variables, which are others in the light and in the dark.
+    /// The CSS rules of every style. Colours are variables of the page, which differ in light and dark mode.
     ///
-    /// What a style inherits is resolved here, so that a page has one class for a text.
+    /// Inheritance is resolved here, so that a text has one class.
     var css: String {
         names.sorted { $0.name < $1.name }.map { name in
             let style = resolved(name)

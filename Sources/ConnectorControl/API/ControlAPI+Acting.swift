@@ -5,21 +5,21 @@ internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// What can be done to the gates.
+/// The endpoints that act on gates.
 extension ControlAPI {
-    /// The longest time that a call may take, in milliseconds: a day.
+    /// The maximum timeout of a call, in milliseconds: one day.
     package static let timeoutLimit: Int64 = 86_400_000
 
-    /// Calls, and the states of gates.
+    /// The endpoints that call operations, and retry, open and close gates.
     static func acts(on host: ConnectorHost) -> [ControlEndpoint] {
         [
             call(of: host),
-            gate(host, "retry", "Tries a connector and everything below it at once.") {
+            gate(host, "retry", "Retries a connector and everything below it immediately.") {
                 host,
                 path throws(ConnectorError) in
                 try await host.retry(path)
             },
-            gate(host, "open", "Opens a connector, and what it waits for.") { host, path throws(ConnectorError) in
+            gate(host, "open", "Opens a connector and those it depends on.") { host, path throws(ConnectorError) in
                 try await host.open(path)
             },
             gate(host, "close", "Closes a connector and everything below it, until it is opened again.") {
@@ -54,27 +54,33 @@ extension ControlAPI {
             operation: "call",
             method: .post,
             path: "/api/v1/calls",
-            summary: "Calls an operation: the document of `connector-host call --json`. A client that breaks the "
-                + "connection off cancels the call.",
+            summary: "Calls an operation: the document of `connector-host call --json`. Closing the connection cancels "
+                + "the call.",
             body: [
                 ControlField("connector", .text, isRequired: true, "Its path, such as geocoder."),
-                ControlField("operation", .text, isRequired: true, "The operation; capability/operation if need be."),
+                ControlField(
+                    "operation",
+                    .text,
+                    isRequired: true,
+                    "The operation; capability/operation if the name is ambiguous."
+                ),
                 ControlField(
                     "arguments",
                     .arguments,
-                    "By parameter, or as the words that connector-host call takes; none by default."
+                    "By parameter name, or as the words that connector-host call takes; none by default."
                 ),
                 ControlField(
                     "timeoutMilliseconds",
                     .integer(1...timeoutLimit),
-                    "The longest wait for the answer; 30,000 by default."
+                    "The timeout of the call; 30,000 by default."
                 ),
             ],
             answers: [
                 ControlEndpoint.Answer(
                     status: 200,
-                    meaning: "The answer. If Accept names one of the other types: the progress, and then the answer or "
-                        + "the error, one after the other.",
+                    meaning:
+                        "The answer. With one of the other types in Accept: a stream of the progress, followed by the "
+                        + "answer or the error.",
                     contentTypes: [
                         ControlResponse.json, ControlStream.Format.events.contentType,
                         ControlStream.Format.lines.contentType,
@@ -83,16 +89,16 @@ extension ControlAPI {
                 )
             ]
         ) { input throws(ConnectorError) in
-            let asked = try AskedCall(input, of: host)
-            guard let format = input.format else { return ControlResponse(try await asked.answer()) }
+            let call = try RequestedCall(input, of: host)
+            guard let format = input.format else { return ControlResponse(try await call.answer()) }
             return ControlResponse(
                 format,
-                ControlStream.parts(format, losing: .oldest) { tell in
+                ControlStream.parts(format, dropping: .oldest) { send in
                     do throws(ConnectorError) {
-                        let answer = try await asked.answer { _ = tell("progress", ["version": 1, "progress": $0]) }
-                        _ = tell("result", answer)
+                        let answer = try await call.answer { _ = send("progress", ["version": 1, "progress": $0]) }
+                        _ = send("result", answer)
                     } catch {
-                        _ = tell("error", error.document)
+                        _ = send("error", error.document)
                     }
                 }
             )
@@ -100,29 +106,29 @@ extension ControlAPI {
     }
 }
 
-/// A call that a request asks for.
-private struct AskedCall: Sendable {
+/// The call that a request describes.
+private struct RequestedCall: Sendable {
     private let gate: GateClient
     private let operation: String
     private let arguments: JSONObject
     private let timeout: Duration
 
-    /// - Throws: `unknown-connector`, `unsupported` for an operation that it does not have, `invalid` for words that are
-    ///   no arguments.
+    /// - Throws: `unknown-connector`, `unsupported` for an operation that the connector does not have, `invalid` for words
+    ///   that are not arguments.
     init(_ input: ControlInput, of host: ConnectorHost) throws(ConnectorError) {
         gate = try host.gate(input["connector"] ?? "")
         operation = input["operation"] ?? ""
-        let found = try gate.definition(of: operation)
+        let definition = try gate.definition(of: operation)
         arguments =
             if let words = input.texts("arguments") {
-                try ArgumentReader(found.operation, of: found.capability.id).arguments(words)
+                try ArgumentReader(definition.operation, of: definition.capability.id).arguments(words)
             } else {
                 input.values["arguments"]?.object ?? JSONObject()
             }
         timeout = .milliseconds(input.integer("timeoutMilliseconds") ?? 30_000)
     }
 
-    /// Calls, and makes the document.
+    /// Makes the call, and returns the document with its result.
     func answer(
         _ onProgress: (@Sendable (JSONValue) -> Void)? = nil
     ) async throws(ConnectorError) -> JSONValue {

@@ -5,7 +5,7 @@ package import ConnectorBase
 internal import ConnectorHost
 
 extension ControlAPI {
-    /// The description of endpoints: OpenAPI 3.1.
+    /// The OpenAPI 3.1 description of endpoints.
     static func document(of endpoints: [ControlEndpoint]) -> JSONValue {
         var paths = JSONObject()
         for endpoint in endpoints {
@@ -18,7 +18,7 @@ extension ControlAPI {
             "info": [
                 "title": "connector-host",
                 "version": .string(ConnectorHost.version),
-                "summary": "What a host that runs tells about itself, and does when it is told to.",
+                "summary": "Reports the state of a running host, and controls it.",
                 "license": ["name": "Apache-2.0", "identifier": "Apache-2.0"],
             ],
             "servers": [["url": "/", "description": "The Unix socket `control` in the host's state directory."]],
@@ -26,12 +26,12 @@ extension ControlAPI {
         ]
     }
 
-    /// The description of the API.
+    /// The OpenAPI 3.1 description of the API.
     package var document: JSONValue { Self.document(of: endpoints) }
 }
 
 extension ControlEndpoint {
-    /// The operation in the description.
+    /// The operation object of the description.
     fileprivate var description: JSONValue {
         var responses = JSONObject()
         for answer in answers {
@@ -41,7 +41,7 @@ extension ControlEndpoint {
             ]
         }
         responses["default"] = [
-            "description": "Wrong usage, a limit that was exceeded, or a failure.",
+            "description": "An invalid request, an exceeded limit, or a failure.",
             "content": ["application/json": ["schema": ControlSchemas.errors]],
         ]
         var object: JSONObject = [
@@ -63,15 +63,19 @@ extension ControlEndpoint {
 }
 
 extension ControlField {
-    /// The value as a parameter.
-    fileprivate func parameter(in place: String) -> JSONValue {
+    /// The parameter object of the field.
+    ///
+    /// - Parameter location: `path` or `query`.
+    fileprivate func parameter(in location: String) -> JSONValue {
         [
-            "name": .string(name), "in": .string(place), "required": .bool(isRequired || place == "path"),
+            "name": .string(name), "in": .string(location), "required": .bool(isRequired || location == "path"),
             "description": .string(meaning), "schema": schema,
         ]
     }
 
-    /// The schema of an object with some members and no others.
+    /// The schema of an object with only these members.
+    ///
+    /// - Parameter choice: The members of which exactly one is required; empty for none.
     fileprivate static func schema(of members: [ControlField], choice: [String]) -> JSONValue {
         let properties = members.map { member -> (String, JSONValue) in
             var schema = member.schema.object ?? JSONObject()

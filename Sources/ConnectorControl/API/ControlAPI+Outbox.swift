@@ -5,19 +5,19 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorOutbox
 
-/// The events that wait, and the dead letters.
+/// The endpoints of the outbox.
 extension ControlAPI {
-    /// The most events of one answer.
+    /// The maximum number of events in one response.
     package static let recordLimit = 10_000
-    private static let connector = ControlField("connector", .text, "Only this connector, and those below it.")
+    private static let connector = ControlField("connector", .text, "Only this connector and those below it.")
 
-    /// What `connector-host outbox` shows and does.
+    /// The endpoints that do the same as `connector-host outbox`.
     static func outbox(of host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(
                 operation: "outbox",
                 path: "/api/v1/outbox",
-                summary: "How much waits for each connector: the document of `connector-host outbox list --json`.",
+                summary: "The queue of each connector: the document of `connector-host outbox list --json`.",
                 query: [connector],
                 answers: [answer("The outboxes.", ControlSchemas.outbox)]
             ) { input throws(ConnectorError) in
@@ -30,7 +30,7 @@ extension ControlAPI {
                 operation: "event",
                 path: "/api/v1/outbox/{id}",
                 summary:
-                    "An event, and every attempt to deliver it: the document of `connector-host outbox show --json`.",
+                    "An event and its delivery attempts: the document of `connector-host outbox show --json`.",
                 segments: [ControlField("id", .text, isRequired: true, "The event's id.")],
                 query: [connector],
                 answers: [answer("The event.", ControlSchemas.outboxEvent)]
@@ -47,8 +47,16 @@ extension ControlAPI {
                 summary: "The dead letters, oldest first: the document of `connector-host outbox dead --json`.",
                 query: [
                     connector,
-                    ControlField("limit", .integer(1...Int64(recordLimit)), "The most of them; 100 by default."),
-                    ControlField("after", .place, "Those after a place: the member next of the answer before."),
+                    ControlField(
+                        "limit",
+                        .integer(1...Int64(recordLimit)),
+                        "The maximum number of letters; 100 by default."
+                    ),
+                    ControlField(
+                        "after",
+                        .cursor,
+                        "Continue after this cursor: the member next of the previous answer."
+                    ),
                 ],
                 answers: [answer("The dead letters.", ControlSchemas.dead)]
             ) { input throws(ConnectorError) in
@@ -75,7 +83,7 @@ extension ControlAPI {
         ]
     }
 
-    /// Replays or drops events, by their ids or all of them.
+    /// The endpoint that replays or drops events, by id or all of them.
     private static func letters(
         _ name: String,
         _ summary: String,
@@ -84,11 +92,11 @@ extension ControlAPI {
         _ act: @escaping @Sendable (ConnectorHost, RecordSelection) async throws(ConnectorError) -> Int
     ) -> ControlEndpoint {
         var body = [
-            ControlField("ids", .texts, "Their ids; either these or all."),
-            ControlField("all", .yes, "All of them; with connector, all of that connector."),
+            ControlField("ids", .texts, "The ids of the events; either ids or all is required."),
+            ControlField("all", .yes, "Every event; with connector, every event of that connector."),
             connector,
         ]
-        if name == "drop" { body.append(ControlField("queued", .flag, "Whether to drop events that still wait, too.")) }
+        if name == "drop" { body.append(ControlField("queued", .flag, "Whether to drop waiting events as well.")) }
         return ControlEndpoint(
             operation: "\(name)Events",
             method: .post,
@@ -96,7 +104,7 @@ extension ControlAPI {
             summary: "\(summary) The document of `connector-host outbox \(name) --json`.",
             body: body,
             choice: ["ids", "all"],
-            answers: [answer("How many.", ControlSchemas.count(of: done))]
+            answers: [answer("The number of events.", ControlSchemas.count(of: done))]
         ) { input throws(ConnectorError) in
             let ids = input.texts("ids")
             let selection = RecordSelection(
@@ -110,7 +118,7 @@ extension ControlAPI {
         }
     }
 
-    /// How every outbox stands, and the connectors that a request means; nil for all.
+    /// The statistics of every outbox, and the connectors that a request selects; nil for all.
     private static func selected(
         _ input: ControlInput,
         _ host: ConnectorHost

@@ -5,14 +5,14 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorServices
 
-/// What can be learned.
+/// The endpoints that only read.
 extension ControlAPI {
-    /// An answer that is a document.
+    /// Describes a response with a JSON document.
     static func answer(_ meaning: String, _ schema: JSONValue) -> ControlEndpoint.Answer {
         ControlEndpoint.Answer(status: 200, meaning: meaning, contentTypes: [ControlResponse.json], schema: schema)
     }
 
-    /// What an orchestrator and Prometheus ask for.
+    /// The endpoints for orchestrators and Prometheus.
     static func health(of host: ConnectorHost) -> [ControlEndpoint] {
         let text: JSONValue = ["type": "string"]
         func answer(_ status: Int, _ meaning: String, _ type: String = ControlResponse.text) -> ControlEndpoint.Answer {
@@ -22,14 +22,14 @@ extension ControlAPI {
             ControlEndpoint(
                 operation: "isAlive",
                 path: "/livez",
-                summary: "Tells that the process answers.",
-                answers: [answer(200, "It does.")]
+                summary: "Liveness: responds as long as the process does.",
+                answers: [answer(200, "The process responds.")]
             ) { _ in ControlResponse(text: "ok\n") },
             ControlEndpoint(
                 operation: "isReady",
                 path: "/readyz",
-                summary: "Tells whether every required connector can be counted on.",
-                answers: [answer(200, "Every one can."), answer(503, "At least one cannot; a line for each.")]
+                summary: "Readiness: whether every required connector is ready.",
+                answers: [answer(200, "Every one is."), answer(503, "At least one is not; one line for each.")]
             ) { _ in
                 let missing = host.report.gates.filter { $0.isRequired && !$0.isReady }
                 guard !missing.isEmpty else { return ControlResponse(text: "ok\n") }
@@ -45,13 +45,13 @@ extension ControlAPI {
         ]
     }
 
-    /// The documents of the commands that only show something.
+    /// The endpoints that return the documents of commands.
     static func documents(of host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(
                 operation: "host",
                 path: "/api/v1/host",
-                summary: "Tells which host answers.",
+                summary: "The identity of the host.",
                 answers: [answer("The host.", ControlSchemas.host)]
             ) { _ in ControlResponse(HostIdentity(of: host).json) },
             ControlEndpoint(
@@ -69,11 +69,11 @@ extension ControlAPI {
             ControlEndpoint(
                 operation: "plugins",
                 path: "/api/v1/plugins",
-                summary: "What is in the plugin directories: the document of `connector-host plugins --json`.",
+                summary: "The files in the plugin directories: the document of `connector-host plugins --json`.",
                 answers: [answer("The plugins.", ControlSchemas.plugins)]
             ) { _ in
                 let catalog = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
-                // Reading them takes a while.
+                // Reading the files blocks.
                 return await Task.detached { ControlResponse(PluginListing(catalog.everything).json) }.value
             },
             events(of: host),
@@ -84,16 +84,17 @@ extension ControlAPI {
         ControlEndpoint(
             operation: "events",
             path: "/api/v1/events",
-            summary: "The events of plugins from now on, until the client has enough: the documents of "
-                + "`connector-host watch --json`.",
+            summary:
+                "A stream of the events that plugins emit from now on, until the client disconnects: the documents "
+                + "of `connector-host watch --json`.",
             query: [
                 ControlField("connector", .text, "A leaf, or a composite for every leaf below it; all by default."),
-                ControlField("count", .integer(1...1_000_000), "Ends the stream after so many events."),
+                ControlField("count", .integer(1...1_000_000), "The number of events after which the stream ends."),
             ],
             answers: [
                 ControlEndpoint.Answer(
                     status: 200,
-                    meaning: "The events, one after the other; the type is the one of them that Accept names.",
+                    meaning: "The stream of events, in the type that Accept names.",
                     contentTypes: [ControlStream.Format.events.contentType, ControlStream.Format.lines.contentType],
                     schema: ControlSchemas.pluginEvent
                 )
@@ -103,25 +104,25 @@ extension ControlAPI {
             if let path { _ = try host.gate(path) }
             let events = host.events(of: path)
             let (format, count) = (input.format ?? .events, input.integer("count"))
-            let parts = ControlStream.parts(format, losing: .newest) { tell in
-                var (told, lost) = (0, 0)
+            let parts = ControlStream.parts(format, dropping: .newest) { send in
+                var (sent, dropped) = (0, 0)
                 for await event in events {
                     var event = event
-                    event.missed += lost
-                    guard tell("event", event.json) else {
-                        lost = event.missed + 1
+                    event.missed += dropped
+                    guard send("event", event.json) else {
+                        dropped = event.missed + 1
                         continue
                     }
-                    lost = 0
-                    told += 1
-                    if told == count { return }
+                    dropped = 0
+                    sent += 1
+                    if sent == count { return }
                 }
             }
             return ControlResponse(format, parts)
         }
     }
 
-    /// The description of all.
+    /// The endpoint that returns the OpenAPI description.
     static func description(_ document: @escaping @Sendable () -> JSONValue) -> ControlEndpoint {
         ControlEndpoint(
             operation: "description",

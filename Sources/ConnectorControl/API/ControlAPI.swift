@@ -5,23 +5,23 @@ internal import ConnectorBase
 package import ConnectorHTTPServer
 package import ConnectorHost
 
-/// What a host answers over HTTP: the same documents that the commands print with `--json`.
+/// The HTTP API of a host, which returns the same documents that the commands print with `--json`.
 ///
-/// It does no networking of its own: a server hands it requests. Whether a request may act is the server's to decide, by
-/// ``endpoint(for:)`` and its ``ControlEndpoint/right``.
+/// It does no networking; a server passes it requests. The server also authorizes them, by ``endpoint(for:)`` and its
+/// ``ControlEndpoint/right``.
 package struct ControlAPI: Sendable {
     /// The version in the paths.
     package static let version = 1
-    /// The most bytes of a body.
+    /// The maximum size of a request's body, in bytes.
     package static let bodyLimit = 1 << 20
-    /// Everything that it does.
+    /// All endpoints.
     package let endpoints: [ControlEndpoint]
-    /// The endpoints whose paths have no segments in braces.
-    private let places: [String: [Int]]
-    /// The others.
+    /// The indices of the endpoints whose paths have no segments in braces, by path.
+    private let exactPaths: [String: [Int]]
+    /// The indices of the other endpoints.
     private let patterns: [Int]
 
-    /// Makes the API of a host, which it reads at every request.
+    /// Creates the API of a host. Every request reads the current state of the host.
     package init(_ host: ConnectorHost) {
         var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host) + Self.outbox(of: host)
         // The description is one of the endpoints that it describes.
@@ -29,26 +29,26 @@ package struct ControlAPI: Sendable {
         let document = Self.document(of: described)
         endpoints.append(Self.description { document })
         self.endpoints = endpoints
-        var places: [String: [Int]] = [:]
+        var exactPaths: [String: [Int]] = [:]
         for (index, endpoint) in endpoints.enumerated() where endpoint.segments.isEmpty {
-            places[endpoint.path, default: []].append(index)
+            exactPaths[endpoint.path, default: []].append(index)
         }
-        self.places = places
+        self.exactPaths = exactPaths
         patterns = endpoints.indices.filter { !endpoints[$0].segments.isEmpty }
     }
 
-    /// The endpoint that answers a request; nil if none does.
+    /// The endpoint for a request; nil if there is none.
     package func endpoint(for request: ServerRequest) -> ControlEndpoint? {
         guard let found = try? find(request.path) else { return nil }
         return found.first { $0.endpoint.takes(request.method) }?.endpoint
     }
 
-    /// Answers a request without a body.
+    /// Responds to a request without a body.
     package func respond(_ method: String, _ target: String) async -> ControlResponse {
         await respond(ServerRequest(method, target))
     }
 
-    /// Answers a request. The task that asks may be cancelled, which cancels what it asked for.
+    /// Responds to a request. Cancelling the task cancels the call or the change that the request started.
     package func respond(_ request: ServerRequest) async -> ControlResponse {
         let path = request.path
         let found: [(endpoint: ControlEndpoint, segments: JSONObject)]
@@ -60,7 +60,7 @@ package struct ControlAPI: Sendable {
         guard !found.isEmpty else {
             let error = ConnectorError(
                 .missing,
-                "there is no \(path.prefix(200))",
+                "there is no path \(path.prefix(200))",
                 fix: suggestion(for: String(path.prefix(200)), among: endpoints.map(\.path))
             )
             return ControlResponse(error, status: 404)
@@ -72,7 +72,7 @@ package struct ControlAPI: Sendable {
             guard request.mediaType == ControlResponse.json else {
                 let error = ConnectorError(
                     .unsupported,
-                    "\(path) takes a body of the type \(ControlResponse.json)",
+                    "\(path) requires a body of the type \(ControlResponse.json)",
                     fix: "send the header Content-Type: \(ControlResponse.json)"
                 )
                 return ControlResponse(error, status: 415)
@@ -94,7 +94,7 @@ package struct ControlAPI: Sendable {
     private func find(
         _ path: Substring
     ) throws(ConnectorError) -> [(endpoint: ControlEndpoint, segments: JSONObject)] {
-        if let exact = places[String(path)] { return exact.map { (endpoints[$0], [:]) } }
+        if let exact = exactPaths[String(path)] { return exact.map { (endpoints[$0], [:]) } }
         var found: [(endpoint: ControlEndpoint, segments: JSONObject)] = []
         for index in patterns {
             if let segments = try endpoints[index].match(path) { found.append((endpoints[index], segments)) }
@@ -102,7 +102,7 @@ package struct ControlAPI: Sendable {
         return found
     }
 
-    /// The answer to a method that a path does not take; to OPTIONS, what it takes.
+    /// The response to a method that a path does not support; for OPTIONS, the supported methods.
     private func refusal(of request: ServerRequest, _ found: [ControlEndpoint]) -> ControlResponse {
         let methods = found.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
         var response: ControlResponse
@@ -111,7 +111,7 @@ package struct ControlAPI: Sendable {
         } else {
             let error = ConnectorError(
                 .unsupported,
-                "\(request.path) takes \(methods.joined(separator: ", ")), not \(request.method.prefix(20))"
+                "\(request.path) supports \(methods.joined(separator: ", ")), not \(request.method.prefix(20))"
             )
             response = ControlResponse(error, status: 405)
         }
@@ -121,7 +121,7 @@ package struct ControlAPI: Sendable {
 }
 
 extension ControlEndpoint {
-    /// Whether it answers a method.
+    /// Whether the endpoint supports a method.
     fileprivate func takes(_ method: String) -> Bool {
         method == self.method.rawValue || (method == "HEAD" && self.method == .get)
     }

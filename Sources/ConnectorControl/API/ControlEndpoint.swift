@@ -3,27 +3,27 @@
 
 package import ConnectorBase
 
-/// One operation of the API: the same definition serves it, checks what is asked, and describes it.
+/// One operation of the API: a single definition validates its requests, responds to them, and describes it.
 package struct ControlEndpoint: Sendable {
     /// The name of the operation in the description.
     package var operation: String
-    /// The method; GET also answers HEAD.
+    /// The method; GET also supports HEAD.
     package var method: Method = .get
-    /// The path, without a query; a segment in braces is a field of ``path(_:)``'s.
+    /// The path, without a query; a segment in braces is a field of ``segments``.
     package var path: String
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     package var summary: String
-    /// What the segments in braces hold.
+    /// The fields of the segments in braces.
     package var segments: [ControlField] = []
-    /// What the query may hold; other parameters are ignored.
+    /// The parameters of the query; others are ignored.
     package var query: [ControlField] = []
-    /// What the object in the body holds, and nothing else; nil if no body is read.
+    /// The members of the object in the body; others are refused. Nil if the endpoint takes no body.
     package var body: [ControlField]?
-    /// The members of the body of which exactly one must be there; none if there is no such choice.
+    /// The members of the body of which exactly one is required; empty for none.
     package var choice: [String] = []
-    /// Every answer that it may give, besides errors.
+    /// The possible responses, other than errors.
     package var answers: [Answer]
-    /// Answers a request that was checked.
+    /// Responds to a valid request.
     package var respond: @Sendable (ControlInput) async throws(ConnectorError) -> ControlResponse
 
     /// A method of HTTP.
@@ -32,41 +32,41 @@ package struct ControlEndpoint: Sendable {
         case post = "POST"
     }
 
-    /// An answer, as it is described.
+    /// The description of a response.
     package struct Answer: Sendable {
         /// The HTTP status.
         package var status: Int
-        /// When it is given.
+        /// What the response contains, or when it is sent.
         package var meaning: String
-        /// The types of the body, the usual one first.
+        /// The media types of the body, the default first.
         package var contentTypes: [String]
-        /// The JSON Schema of the body; of one document, in a stream.
+        /// The JSON Schema of the body; in a stream, of each document.
         package var schema: JSONValue
     }
 
-    /// What it takes to be allowed: reading is one right, and acting another.
+    /// The right that a client needs.
     package var right: Right { method == .get ? .read : .act }
 
-    /// The values of the segments of a path; nil if the path is another one.
+    /// The values of the segments in braces; nil if the path does not match.
     ///
-    /// - Throws: `invalid` for a segment that is not encoded as UTF-8.
+    /// - Throws: `invalid` for a segment that is not percent-encoded UTF-8.
     func match(_ path: some StringProtocol) throws(ConnectorError) -> JSONObject? {
         guard !segments.isEmpty else { return path == self.path ? [:] : nil }
-        let (wanted, given) = (
+        let (expected, actual) = (
             self.path.split(separator: "/", omittingEmptySubsequences: false),
             path.split(separator: "/", omittingEmptySubsequences: false)
         )
-        guard wanted.count == given.count else { return nil }
+        guard expected.count == actual.count else { return nil }
         var values = JSONObject()
-        for (wanted, given) in zip(wanted, given) {
-            guard wanted.hasPrefix("{") else {
-                if wanted != given { return nil }
+        for (expected, actual) in zip(expected, actual) {
+            guard expected.hasPrefix("{") else {
+                if expected != actual { return nil }
                 continue
             }
-            guard !given.isEmpty else { return nil }
-            let name = String(wanted.dropFirst().dropLast())
-            guard let text = PercentCoding.text(given) else {
-                throw ConnectorError(.invalid, "the \(name) in the path is not UTF-8 in percent-encoding")
+            guard !actual.isEmpty else { return nil }
+            let name = String(expected.dropFirst().dropLast())
+            guard let text = PercentCoding.text(actual) else {
+                throw ConnectorError(.invalid, "the \(name) in the path is not percent-encoded UTF-8")
             }
             values[name] = .string(text)
         }

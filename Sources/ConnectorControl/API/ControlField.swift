@@ -4,38 +4,38 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// A value that an endpoint takes: in its path, in its query, or in the object that is its body.
+/// A field of an endpoint: in its path, in its query, or in the object of its body.
 ///
-/// The one definition checks a request and describes itself as a JSON Schema.
+/// A single definition validates the value and describes it as a JSON Schema.
 package struct ControlField: Sendable {
     /// The name.
     package let name: String
-    /// What it holds.
+    /// The kind of value.
     package let kind: Kind
-    /// Whether a request without it is refused.
+    /// Whether a request must contain it.
     package let isRequired: Bool
     /// What it means, in one sentence.
     package let meaning: String
 
-    /// What a value holds.
+    /// A kind of value.
     package enum Kind: Sendable {
-        /// A text, which is not empty.
+        /// A nonempty text.
         case text
-        /// The place of a dead letter, as an answer names it.
-        case place
+        /// A cursor in the list of dead letters, from an earlier response.
+        case cursor
         /// True or false.
         case flag
-        /// True: that it is there says all.
+        /// Only true; leave the field out for false.
         case yes
-        /// A whole number.
+        /// A whole number in a range.
         case integer(ClosedRange<Int64>)
-        /// Texts that are not empty: at least one.
+        /// An array of one or more nonempty texts.
         case texts
         /// Arguments by name, or as the words of a command line.
         case arguments
     }
 
-    /// Describes an optional field, unless it is required.
+    /// Creates a field.
     init(_ name: String, _ kind: Kind, isRequired: Bool = false, _ meaning: String) {
         self.name = name
         self.kind = kind
@@ -48,7 +48,7 @@ package struct ControlField: Sendable {
         let text: JSONValue = ["type": "string", "minLength": 1]
         return switch kind {
         case .text: text
-        case .place: ["type": "string", "pattern": .string(OutboxDocument.placePattern)]
+        case .cursor: ["type": "string", "pattern": .string(OutboxDocument.cursorPattern)]
         case .flag: ["type": "boolean"]
         case .yes: ["const": true]
         case .integer(let range):
@@ -59,12 +59,12 @@ package struct ControlField: Sendable {
         }
     }
 
-    /// What a value must be, if it is not; nil if it is right.
+    /// A description of valid values if the value is invalid; nil if it is valid.
     func problem(of value: JSONValue) -> String? {
         switch kind {
-        case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a text that is not empty"
-        case .place:
-            value.string.flatMap(RecordCursor.init) != nil ? nil : "what \"next\" is in an answer"
+        case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a nonempty text"
+        case .cursor:
+            value.string.flatMap(RecordCursor.init) != nil ? nil : "the \"next\" of an answer"
         case .flag: value.bool != nil ? nil : "true or false"
         case .yes: value == true ? nil : "true"
         case .integer(let range):
@@ -72,19 +72,19 @@ package struct ControlField: Sendable {
                 ? nil : "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .texts:
             value.array.map { !$0.isEmpty && $0.allSatisfy { $0.string?.isEmpty == false } } ?? false
-                ? nil : "an array of texts, of which none is empty"
+                ? nil : "an array of nonempty texts"
         case .arguments:
             value.object != nil || value.array.map { $0.allSatisfy { $0.string != nil } } ?? false
                 ? nil : "an object, or an array of texts"
         }
     }
 
-    /// The value of a text in a path or a query, as it is checked next.
+    /// Converts a text in a path or a query to the value to validate.
     func value(_ text: String) -> JSONValue {
         switch kind {
-        case .text, .place, .texts, .arguments: .string(text)
+        case .text, .cursor, .texts, .arguments: .string(text)
         case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
-        // Digits alone: neither "1e2" nor " 1" is how a query writes a number.
+        // Only digits and a sign: "1e2" and " 1" are invalid in a query.
         case .integer:
             text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
                 ? Int64(text).map(JSONValue.integer) ?? .string(text) : .string(text)

@@ -4,31 +4,31 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// What a request asks for, once it was checked.
+/// The validated values of a request.
 package struct ControlInput: Sendable {
     /// The values of the path, the query and the body.
     var values: JSONObject
-    /// How the client wants a stream; nil if it did not ask for one.
+    /// The format of the stream that the client requested; nil for no stream.
     var format: ControlStream.Format?
 
-    /// A text.
+    /// The value of a text; nil if missing.
     subscript(name: String) -> String? { values[name]?.string }
 
-    /// A whole number.
+    /// The value of a whole number; nil if missing.
     func integer(_ name: String) -> Int? { values[name]?.integer.map { Int(clamping: $0) } }
 
     /// Whether a flag is set.
     func flag(_ name: String) -> Bool { values[name]?.bool ?? false }
 
-    /// Texts.
+    /// The values of an array of texts; nil if missing.
     func texts(_ name: String) -> [String]? { values[name]?.array?.compactMap(\.string) }
 }
 
 extension ControlEndpoint {
-    /// Checks a request.
+    /// Validates a request.
     ///
-    /// - Parameter segments: The values of the path.
-    /// - Throws: `invalid`, with the name of the value and its place in the body.
+    /// - Parameter segments: The values in the path.
+    /// - Throws: `invalid`, with the name of the invalid value and its position in the body.
     func input(_ request: ServerRequest, _ segments: JSONObject) throws(ConnectorError) -> ControlInput {
         var values = segments
         for (name, value) in try parameters(of: request) { values[name] = value }
@@ -41,29 +41,29 @@ extension ControlEndpoint {
     /// The values in the query.
     private func parameters(of request: ServerRequest) throws(ConnectorError) -> [(String, JSONValue)] {
         let text = request.query.prefix { $0 != "#" }
-        var found: [(String, JSONValue)] = []
+        var values: [(String, JSONValue)] = []
         for item in QueryItems.encoded(text) {
             let name = PercentCoding.decode(item.name, plusIsSpace: true)
             guard let field = query.first(where: { $0.name == name }) else { continue }
-            guard !found.contains(where: { $0.0 == name }) else {
+            guard !values.contains(where: { $0.0 == name }) else {
                 throw ConnectorError(.invalid, "the parameter \(name) is given twice")
             }
             guard let text = PercentCoding.text(item.value ?? "", plusIsSpace: true) else {
-                throw ConnectorError(.invalid, "the parameter \(name) is not UTF-8 in percent-encoding")
+                throw ConnectorError(.invalid, "the parameter \(name) is not percent-encoded UTF-8")
             }
             let value = field.value(text)
             if let problem = field.problem(of: value) {
                 throw ConnectorError(.invalid, "the parameter \(name) must be \(problem), not \"\(text.excerpt)\"")
             }
-            found.append((name, value))
+            values.append((name, value))
         }
-        if let missing = query.first(where: { field in field.isRequired && !found.contains { $0.0 == field.name } }) {
+        if let missing = query.first(where: { field in field.isRequired && !values.contains { $0.0 == field.name } }) {
             throw ConnectorError(.invalid, "the parameter \(missing.name) is missing: \(missing.meaning)")
         }
-        return found
+        return values
     }
 
-    /// The members of a body.
+    /// The members of the body.
     private func members(
         of body: [UInt8],
         _ fields: [ControlField]
@@ -88,8 +88,8 @@ extension ControlEndpoint {
             }
             if let problem = field.problem(of: member.value) {
                 let text = member.value.serialized()
-                let given = text.utf8.count > 60 ? member.value.kind : text
-                throw wrong("\"\(member.name)\" must be \(problem), not \(given)", path)
+                let actual = text.utf8.count > 60 ? member.value.kind : text
+                throw wrong("\"\(member.name)\" must be \(problem), not \(actual)", path)
             }
         }
         for field in fields where field.isRequired && object[field.name] == nil {
@@ -97,11 +97,11 @@ extension ControlEndpoint {
         }
         guard choice.isEmpty || choice.count(where: { object[$0] != nil }) == 1 else {
             let names = choice.map { "\"\($0)\"" }.joined(separator: " or ")
-            throw wrong("exactly one of them must be there: \(names)", JSONPath())
+            throw wrong("exactly one of these members is required: \(names)", JSONPath())
         }
         return object
     }
 
-    /// What errors call the body.
+    /// The name of the body in errors.
     private static var file: String { "body" }
 }

@@ -3,46 +3,46 @@
 
 package import ConnectorBase
 
-/// The answer to a request.
+/// The response to a request.
 package struct ControlResponse: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// The type of the body.
+    /// The media type of the body.
     package var contentType: String
-    /// The body; its beginning, if ``stream`` goes on with it.
+    /// The body; with a ``stream``, its beginning.
     package var body: [UInt8]
-    /// What follows the body, part by part, for one reader. Whoever stops reading ends what makes the parts.
+    /// The parts that follow ``body``, for a single reader; nil for none. Ending the iteration cancels the producer.
     package var stream: AsyncStream<[UInt8]>?
-    /// The methods that the path takes, for a request of another one.
+    /// The methods that the path supports, in response to an unsupported one; otherwise nil.
     package var allow: String?
 
-    /// The type of documents.
+    /// The media type of documents.
     package static let json = "application/json"
-    /// The type of short texts.
+    /// The media type of plain text.
     package static let text = "text/plain; charset=utf-8"
 
-    /// Answers with a document, as `--json` prints it.
+    /// Creates a response with a document, as `--json` prints it.
     package init(_ document: JSONValue, status: Int = 200) {
         self.status = status
         contentType = Self.json
         body = document.utf8()
     }
 
-    /// Answers with a text.
+    /// Creates a response with a text.
     package init(text: String, contentType: String = Self.text, status: Int = 200) {
         self.status = status
         self.contentType = contentType
         body = Array(text.utf8)
     }
 
-    /// Answers with an error, in the document that `--json` prints for errors.
+    /// Creates a response with an error, in the document that `--json` prints for errors.
     ///
-    /// - Parameter status: Nil for the one that suits the error.
+    /// - Parameter status: The HTTP status; nil to derive it from the error's code.
     package init(_ error: ConnectorError, status: Int? = nil) {
         self.init(error.document, status: status ?? error.status)
     }
 
-    /// Answers with documents, one after the other.
+    /// Creates a response with a stream of documents.
     init(_ format: ControlStream.Format, _ stream: AsyncStream<[UInt8]>) {
         status = 200
         contentType = format.contentType
@@ -55,7 +55,7 @@ extension ConnectorError {
     /// The document that `--json` prints for the error.
     var document: JSONValue { ["version": 1, "errors": .array([json])] }
 
-    /// The HTTP status of an error that is no fault of the request's form.
+    /// The HTTP status for the error's code.
     fileprivate var status: Int {
         switch code {
         case .unknownConnector, .missing: 404
@@ -64,7 +64,7 @@ extension ConnectorError {
         case .rateLimited: 429
         case .notOpen, .unavailable, .storage, .cancelled: 503
         case .timedOut: 504
-        // What a plugin or its vendor did.
+        // Failures of a plugin or its vendor.
         default: 502
         }
     }

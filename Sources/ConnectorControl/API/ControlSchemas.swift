@@ -37,7 +37,7 @@ enum ControlSchemas {
     /// Errors of requests.
     static let errors = object(["version": version, "errors": list(of: error)])
 
-    /// Which host answers.
+    /// The identity of a host.
     static let host = object(["version": version, "release": text, "file": text, "process": number])
 
     /// The report.
@@ -83,7 +83,7 @@ enum ControlSchemas {
         "version": version, "at": text, "connector": text, "name": text, "payload": [:], "missed": number,
     ])
 
-    /// What is in the plugin directories.
+    /// The files in the plugin directories.
     static let plugins = object([
         "version": version, "directories": list(of: text),
         "plugins": list(
@@ -98,7 +98,7 @@ enum ControlSchemas {
         ),
     ])
 
-    /// How much waits for each connector.
+    /// The queue of each connector.
     static let outbox = object([
         "version": version,
         "outboxes": list(
@@ -112,7 +112,7 @@ enum ControlSchemas {
         ),
     ])
 
-    /// One event at each connector that gets it.
+    /// One event, at each connector that receives it.
     static let outboxEvent = object([
         "version": version, "id": text, "capability": text, "operation": text, "createdAt": text, "event": [:],
         "connectors": list(
@@ -142,6 +142,6 @@ enum ControlSchemas {
         ["next": text]
     )
 
-    /// How many events something was done to.
+    /// The number of events that were replayed or dropped.
     static func count(of done: String) -> JSONValue { object(["version": version, done: number]) }
 }

@@ -3,16 +3,16 @@
 
 internal import ConnectorBase
 
-/// Documents that are told one after the other, in one answer.
+/// A stream of documents in one response.
 package enum ControlStream {
-    /// How they are told apart.
+    /// The format of the stream.
     package enum Format: Sendable, Hashable {
         /// Server-sent events: the name is that of the event (HTML, section 9.2).
         case events
-        /// A document a line.
+        /// JSON Lines: one document per line.
         case lines
 
-        /// The type of the answer.
+        /// The media type of the response.
         package var contentType: String {
             switch self {
             case .events: "text/event-stream"
@@ -20,7 +20,7 @@ package enum ControlStream {
             }
         }
 
-        /// What a client asks for; nil if that is no stream.
+        /// The format that an `Accept` header requests; nil if it requests no stream.
         init?(accept: String?) {
             let types = (accept ?? "").lowercased().split(separator: ",").map { type in
                 type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
@@ -34,7 +34,9 @@ package enum ControlStream {
             }
         }
 
-        /// A document as a part of the answer.
+        /// Serializes a document.
+        ///
+        /// - Parameter name: The name of the server-sent event.
         func part(_ name: String, _ document: JSONValue) -> [UInt8] {
             switch self {
             case .events: Array("event: \(name)\ndata: ".utf8) + document.utf8() + Array("\n\n".utf8)
@@ -42,8 +44,8 @@ package enum ControlStream {
             }
         }
 
-        /// A part that says nothing, by which a server learns that its client has gone.
-        var pulse: [UInt8] {
+        /// A keep-alive without content, whose failure tells the server that its client has disconnected.
+        var keepAlive: [UInt8] {
             switch self {
             case .events: Array(":\n\n".utf8)
             case .lines: [UInt8(ascii: "\n")]
@@ -51,43 +53,43 @@ package enum ControlStream {
         }
     }
 
-    /// How many parts may wait for a slow client.
+    /// The maximum number of parts buffered for a slow client.
     static let capacity = 1000
-    /// The time between two pulses.
-    static let pulse: Duration = .seconds(15)
+    /// The interval between keep-alives.
+    static let keepAliveInterval: Duration = .seconds(15)
 
-    /// Which parts are lost that a slow client leaves no room for.
-    enum Loss {
-        /// The newest; the teller learns of it.
+    /// Which parts are dropped when the buffer of a slow client is full.
+    enum DropPolicy {
+        /// The newest; the sender is told so.
         case newest
-        /// The oldest: what is told last always arrives.
+        /// The oldest, so that the last part always arrives.
         case oldest
     }
 
-    /// The parts that a body makes, until it returns or the reader stops.
+    /// The stream that a body produces, until it returns or the reader stops, which cancels the body's task.
     ///
-    /// - Parameter body: Tells documents by a function that answers whether the document has room.
+    /// - Parameter body: Produces the documents. Its argument sends one, and returns false if the document was dropped.
     static func parts(
         _ format: Format,
-        losing loss: Loss,
-        _ body: @escaping @Sendable (_ tell: @escaping @Sendable (String, JSONValue) -> Bool) async -> Void
+        dropping policy: DropPolicy,
+        _ body: @escaping @Sendable (_ send: @escaping @Sendable (String, JSONValue) -> Bool) async -> Void
     ) -> AsyncStream<[UInt8]> {
         let (parts, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
-            bufferingPolicy: loss == .newest ? .bufferingOldest(capacity) : .bufferingNewest(capacity)
+            bufferingPolicy: policy == .newest ? .bufferingOldest(capacity) : .bufferingNewest(capacity)
         )
-        let telling = Task {
+        let producer = Task {
             await body { name, document in
                 if case .enqueued = continuation.yield(format.part(name, document)) { true } else { false }
             }
             continuation.finish()
         }
-        let beating = Task {
-            while (try? await Task.sleep(for: pulse)) != nil { continuation.yield(format.pulse) }
+        let keepAlive = Task {
+            while (try? await Task.sleep(for: keepAliveInterval)) != nil { continuation.yield(format.keepAlive) }
         }
         continuation.onTermination = { _ in
-            telling.cancel()
-            beating.cancel()
+            producer.cancel()
+            keepAlive.cancel()
         }
         return parts
     }

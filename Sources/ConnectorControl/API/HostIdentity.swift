@@ -10,13 +10,13 @@ package import ConnectorHost
     internal import Darwin
 #endif
 
-/// Which host answers. Clients ask first, so as not to take another file's host for their own.
+/// The identity of a host. Clients query it first, to make sure that the host runs on their file.
 package struct HostIdentity: Sendable, Hashable {
     /// The release of the host.
     package var release: String
-    /// The real path of the configuration; empty if it has none.
+    /// The path of the configuration without symbolic links; empty if the host has no file.
     package var file: String
-    /// The process.
+    /// The process id.
     package var process: Int64
 
     /// Describes a host of this process.
@@ -26,7 +26,7 @@ package struct HostIdentity: Sendable, Hashable {
         process = Int64(getpid())
     }
 
-    /// Reads a document; nil if it is none.
+    /// Parses a document; nil if it is not an identity.
     package init?(json: JSONValue) {
         guard let release = json["release"]?.string, let file = json["file"]?.string,
             let process = json["process"]?.integer

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client may do, and what a request requires.
+/// The right that a client has, and that an endpoint requires.
 package enum Right: String, Sendable, Hashable {
-    /// Learn everything.
+    /// Reads everything.
     case read
-    /// Learn everything, change something, and reach a vendor.
+    /// Reads everything, changes gates and the outbox, and calls operations.
     case act
 }

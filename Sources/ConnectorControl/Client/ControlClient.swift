@@ -6,46 +6,48 @@ internal import ConnectorHTTPServer
 internal import ConnectorHost
 internal import NIOCore
 
-/// Asks the host that listens in a state directory.
+/// A client of the host that listens in a state directory.
 package struct ControlClient: Sendable {
     private let directory: String
 
-    /// Names the directory; connects to nothing.
+    /// Creates a client of a state directory, which does not connect yet.
     package init(_ directory: String) {
         self.directory = directory
     }
 
-    /// How long to wait for an answer that needs no plugin.
-    package static let patience: Duration = .seconds(10)
+    /// The timeout of a request that calls no plugin.
+    package static let timeout: Duration = .seconds(10)
 
-    /// The answer to a GET; nil if no host listens there.
+    /// Makes a GET request.
     ///
-    /// - Throws: `unavailable` if the host does not answer; the host's own error; `protocol` for an answer that is no
-    ///   document.
+    /// - Returns: The document; nil if no host listens.
+    /// - Throws: `unavailable` if the host does not respond; the error that the host returned; a parsing error for a response that
+    ///   is not JSON.
     package func get(_ path: String) async throws(ConnectorError) -> JSONValue? {
-        try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: Self.patience)
+        try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: Self.timeout)
     }
 
-    /// The answer to a POST; nil if no host listens there. If the task is cancelled, so is what the host does.
+    /// Makes a POST request. Cancelling the task cancels the call or the change on the host.
     ///
     /// - Parameters:
     ///   - body: The document to send.
-    ///   - patience: The longest wait for the answer; nil for none.
+    ///   - timeout: The timeout of the request; nil for none.
+    /// - Returns: The document; nil if no host listens.
     /// - Throws: As ``get(_:)``; `cancelled` if the task is cancelled.
     package func post(
         _ path: String,
         _ body: JSONObject,
-        within patience: Duration? = patience
+        within timeout: Duration? = timeout
     ) async throws(ConnectorError) -> JSONValue? {
         let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
         let bytes = JSONValue.object(body).utf8()
-        return try await document(ServerRequest("POST", path, fields, body: bytes), within: patience)
+        return try await document(ServerRequest("POST", path, fields, body: bytes), within: timeout)
     }
 
-    /// Reads the documents of a stream, one a line, until the body has enough, the host ends or the task is cancelled.
+    /// Reads the documents of a stream in JSON Lines, until the body stops it, the host ends or the task is cancelled.
     ///
-    /// - Parameter body: Takes a document; false to end.
-    /// - Returns: Whether a host listens there.
+    /// - Parameter body: Called with each document; returns false to stop.
+    /// - Returns: Whether a host listens.
     /// - Throws: As ``get(_:)``.
     package func stream(
         _ path: String,
@@ -70,7 +72,7 @@ package struct ControlClient: Sendable {
 
     /// Makes a request.
     ///
-    /// - Parameter part: Takes the parts of a successful answer; false for no more. Nil to return them together.
+    /// - Parameter part: Called with each part of a successful response; returns false to stop. Nil to return the whole body.
     /// - Returns: Nil if no host listens.
     private func exchange(
         _ request: ServerRequest,
@@ -83,7 +85,7 @@ package struct ControlClient: Sendable {
 
     /// Makes a request on a connection.
     ///
-    /// Not inlined, for what it needs of generic types takes 0.3 ms where mostly no host listens.
+    /// Not inlined: instantiating its generic types takes 0.3 ms, which the common case without a host should not pay.
     @inline(never)
     private func exchange(
         _ request: ServerRequest,
@@ -97,33 +99,33 @@ package struct ControlClient: Sendable {
             throw error
         } catch {
             guard !Task.isCancelled else {
-                throw ConnectorError(.cancelled, "the host was no longer waited for, and was told to stop")
+                throw ConnectorError(.cancelled, "the request was cancelled, also on the host")
             }
             throw ConnectorError(
                 .unavailable,
-                "the host that listens in \(directory) does not answer",
-                fix: "look whether its process hangs; connector-host status --no-attach opens the gates itself",
+                "the host that listens in \(directory) does not respond",
+                fix: "check whether its process hangs; connector-host status --no-attach opens the gates itself",
                 cause: String(describing: error),
                 isRetryable: true
             )
         }
         guard status != 200 else { return answer }
         throw (try? JSONValue(parsing: answer))?["errors"]?[0].flatMap(ConnectorError.init(json:))
-            ?? ConnectorError(.failed, "the host answered \(status) to \(request.target)")
+            ?? ConnectorError(.failed, "the host responded with status \(status) to \(request.target)")
     }
 
-    /// Puts the lines of a stream together again.
+    /// Splits a stream into lines.
     private struct Lines {
         private let path: String
         private var rest: [UInt8] = []
 
         init(_ path: String) { self.path = path }
 
-        /// The documents that are whole now.
+        /// Adds bytes, and returns the documents that are complete.
         mutating func feed(_ bytes: ByteBufferView) throws(ConnectorError) -> [JSONValue] {
             rest += bytes
             guard rest.count <= LocalClient.limit else {
-                throw ConnectorError(.tooLarge, "\(path) answers with an endless line")
+                throw ConnectorError(.tooLarge, "\(path) responds with a line that is too long")
             }
             guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
             var documents: [JSONValue] = []

@@ -17,7 +17,7 @@ extension ConnectorEvent {
         ]
     }
 
-    /// Reads the document; nil for another one.
+    /// Parses the document; nil if it is not an event.
     package init?(json: JSONValue) {
         guard json["version"]?.integer == 1, let connector = json["connector"]?.string, let name = json["name"]?.string,
             let time = json["at"]?.string.flatMap(Timestamp.init(parsing:))

@@ -4,9 +4,9 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// Reads the documents of another process.
+/// Parsing of documents from another process.
 extension OutboxDocument {
-    /// How much waits for each connector; nil for another document.
+    /// The statistics of each connector's queue; nil if the document is not valid.
     package static func statistics(json: JSONValue) -> [String: QueueStatistics]? {
         guard json["version"]?.integer == 1, let elements = json["outboxes"]?.array else { return nil }
         var statistics: [String: QueueStatistics] = [:]
@@ -17,7 +17,7 @@ extension OutboxDocument {
         return statistics
     }
 
-    /// The records of one event; nil for another document.
+    /// The records of one event; nil if the document is not valid.
     package static func event(json: JSONValue) -> [OutboxRecord]? {
         guard json["version"]?.integer == 1, let event = OutboxEvent(json: json),
             let connectors = json["connectors"]?.array
@@ -26,7 +26,7 @@ extension OutboxDocument {
         return records.count == connectors.count ? records : nil
     }
 
-    /// Dead letters, each with its last failure, and the place after which there may be more; nil for another document.
+    /// Dead letters, each with its last failure, and the cursor of the next page; nil if the document is not valid.
     package static func dead(json: JSONValue) -> (letters: [OutboxRecord], next: RecordCursor?)? {
         guard json["version"]?.integer == 1, let letters = json["dead"]?.array else { return nil }
         let records = letters.compactMap { letter -> OutboxRecord? in

@@ -4,14 +4,14 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// The documents of `connector-host outbox --json`, which the API answers with as well.
+/// The documents of `connector-host outbox --json`, which the API also returns.
 package enum OutboxDocument {
-    /// How much waits for each connector.
+    /// The statistics of each connector's queue.
     package static func statistics(_ statistics: [String: QueueStatistics]) -> JSONValue {
         ["version": 1, "outboxes": .array(statistics.sorted { $0.key < $1.key }.map { $1.json(of: $0) })]
     }
 
-    /// One event, at each connector that gets it; null without a record.
+    /// One event, at each connector that receives it; null without records.
     package static func event(_ records: [OutboxRecord], showsPayload: Bool) -> JSONValue {
         guard let first = records.first else { return .null }
         var object: JSONObject = [
@@ -28,7 +28,7 @@ package enum OutboxDocument {
 
     /// Dead letters.
     ///
-    /// - Parameter next: The place after which there may be more; nil if these are the last.
+    /// - Parameter next: The cursor of the next page; nil for the last page.
     package static func dead(_ records: [OutboxRecord], next: RecordCursor?) -> JSONValue {
         let letters = records.map { record -> JSONValue in
             var object: JSONObject = [
@@ -47,22 +47,24 @@ package enum OutboxDocument {
         return .object(object)
     }
 
-    /// How a place is written, as a regular expression.
-    static let placePattern = #"^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\..+$"#
+    /// A regular expression for cursors.
+    static let cursorPattern = #"^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\..+$"#
 
-    /// How many events something was done to.
+    /// The number of events that were replayed or dropped.
+    ///
+    /// - Parameter done: The member's name: `replayed` or `dropped`.
     package static func count(_ done: String, _ count: Int) -> JSONValue {
         .object(JSONObject([("version", 1), (done, .integer(Int64(count)))]))
     }
 
-    // MARK: What both refuse
+    // MARK: Errors
 
-    /// The connectors that a path means: known to the outbox, even if the file no longer names them.
+    /// The connectors at or below a path: those known to the outbox, even if the file no longer names them.
     ///
-    /// - Throws: `unknown-connector` if it means none.
+    /// - Throws: `unknown-connector` if there are none.
     package static func targets(of path: String, among known: Set<String>) throws(ConnectorError) -> Set<String> {
-        let meant = known.filter { $0 == path || $0.hasPrefix(path + "/") }
-        guard meant.isEmpty else { return meant }
+        let targets = known.filter { $0 == path || $0.hasPrefix(path + "/") }
+        guard targets.isEmpty else { return targets }
         throw ConnectorError(
             .unknownConnector,
             "there is no connector \"\(path)\"",
@@ -70,20 +72,20 @@ package enum OutboxDocument {
         )
     }
 
-    /// The error of an id that is unknown.
+    /// The error for an unknown id.
     package static func unknownEvent(_ id: String) -> ConnectorError {
         ConnectorError(
             .missing,
-            "the outbox does not know the event \(id)",
-            fix: "it was never stored here, or it was delivered, and 10,000 others after it"
+            "there is no event \(id) in the outbox",
+            fix: "check the id; delivered events are kept only until 10,000 others have been delivered"
         )
     }
 
-    /// The error of ids that mean nothing.
+    /// The error for ids without any dead letter.
     package static var unknownLetters: ConnectorError {
         ConnectorError(
             .missing,
-            "none of the ids names a dead letter",
+            "none of the ids is that of a dead letter",
             fix: "list them: connector-host outbox dead"
         )
     }

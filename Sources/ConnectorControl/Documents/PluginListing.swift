@@ -5,18 +5,19 @@ package import ConnectorBase
 package import ConnectorLoading
 internal import ConnectorManifest
 
-/// What is in the plugin directories, and what would stop each file from loading: the document of `connector-host plugins --json`.
+/// The files in the plugin directories, and the problems that prevent each from loading: the document of
+/// `connector-host plugins --json`.
 package struct PluginListing: Sendable {
     /// The directories searched.
     package let directories: [String]
     /// The files found.
     package let entries: [PluginEntry]
-    /// For each file, everything that would stop it from loading.
+    /// For each file, the problems that prevent it from loading.
     package let problems: [[ConnectorError]]
-    /// For each file, who else could change it.
+    /// For each file, the other users who could modify it.
     package let warnings: [[String]]
 
-    /// Takes the files found, and checks usable ones as the loader would. Reads them, on the caller's thread.
+    /// Checks the files of a catalog as the loader would. Reads them, which blocks the calling thread.
     package init(_ catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
@@ -24,7 +25,7 @@ package struct PluginListing: Sendable {
         warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
 
-    /// What would stop a file from loading, also that another one is meant to be the same plugin.
+    /// The problems that prevent a file from loading, including another file with the same plugin.
     private static func problems(of entry: PluginEntry, in catalog: PluginCatalog) -> [ConnectorError] {
         guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
         var problems = PluginInspection(path: entry.sidecar ?? entry.path).problems

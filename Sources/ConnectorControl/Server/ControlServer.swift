@@ -7,16 +7,16 @@ internal import Synchronization
 
 /// Serves the API on the socket of a state directory, over HTTP/1.1.
 ///
-/// Only this user, or root, may ask. The limits keep a client's mistake from costing the host more than some connections and some
-/// kilobytes each.
+/// Only processes of this user or root may connect. The limits bound the connections and the memory that a faulty client can
+/// consume.
 package final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: ControlSocket
 
-    /// What is accepted of clients.
+    /// The default limits.
     package static let limits = ServerLimits()
 
-    /// Prepares to serve on a bound socket.
+    /// Creates a server on a bound socket, which does not serve yet.
     package init(_ api: ControlAPI, on socket: ControlSocket, limits: ServerLimits = limits) {
         self.socket = socket
         server = HTTPServer(
@@ -39,7 +39,7 @@ package final class ControlServer: Sendable {
         try await server.run()
     }
 
-    /// Stops listening, and closes every connection, which cancels what was asked through it.
+    /// Stops listening, and closes every connection, which cancels the requests in progress.
     package func stop() {
         server.stop()
     }
@@ -48,7 +48,7 @@ package final class ControlServer: Sendable {
         .read(
             limit: ControlAPI.bodyLimit,
             tooLarge: {
-                let error = ConnectorError(.tooLarge, "a body has at most \(ControlAPI.bodyLimit >> 10) KiB")
+                let error = ConnectorError(.tooLarge, "the body is larger than \(ControlAPI.bodyLimit >> 10) KiB")
                 return ServerResponse(ControlResponse(error, status: 413))
             },
             answer: { request in ServerResponse(await api.respond(request)) }
@@ -57,10 +57,10 @@ package final class ControlServer: Sendable {
 }
 
 extension ServerResponse {
-    /// Takes an answer of the API.
+    /// Converts a response of the API.
     package init(_ response: ControlResponse) {
         var fields = HTTPFields()
-        // What has no body at all says nothing of it.
+        // A response with the status 204 has no body, and so no type.
         if response.status != 204 { fields.append("Content-Type", response.contentType) }
         if let allow = response.allow { fields.append("Allow", allow) }
         self.init(status: response.status, fields, .bytes(response.body))

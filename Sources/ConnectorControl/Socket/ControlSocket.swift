@@ -12,22 +12,22 @@ internal import ConnectorPlatform
 
 /// The Unix socket of a state directory, which one host at a time listens on.
 ///
-/// The directory lets only this user in (0700), and the socket has the mode 0600. A lock beside it tells whether a host
-/// listens: what an earlier one left behind is replaced, and what belongs to one that runs is not. The end of a process
-/// gives the lock back, however it ends.
+/// The directory has the mode 0700, and the socket 0600. A file lock beside the socket tells whether a host listens, so a
+/// stale socket is replaced, and that of a running host is not. The kernel releases the lock when the process ends, even in
+/// a crash.
 package final class ControlSocket: Sendable {
     /// The name of the socket in the directory.
     package static let name = "control"
 
-    /// How many clients may wait to be let in.
+    /// The maximum number of connections waiting to be accepted.
     package static let backlog: Int32 = 256
 
-    /// The socket, on which clients may wait already. Its server closes it.
+    /// The listening socket. The server closes it.
     package let descriptor: Int32
     private let folder: Int32
     private let lock: Int32
 
-    /// Binds the socket and listens on it, in a directory that is made if it does not exist.
+    /// Binds the socket and listens on it. Creates the directory if it does not exist.
     ///
     /// - Throws: `conflict` if another host listens there; `storage` if the directory cannot be used.
     package init(in directory: String) throws(ConnectorError) {
@@ -51,12 +51,12 @@ package final class ControlSocket: Sendable {
             throw ConnectorError(
                 .conflict,
                 "another host listens on \(directory)/\(Self.name)",
-                fix: "ask it: connector-host status; or give this one a \"state\" of its own",
+                fix: "query it with connector-host status, or give this host another \"state\" directory",
                 isRetryable: true
             )
         }
         descriptor = Self.open()
-        // No host listens any more: this one has the lock.
+        // A stale socket: this process holds the lock, so no other host listens.
         _ = unsafe unlinkat(folder, Self.name, 0)
         guard descriptor >= 0,
             unsafe Self.withAddress(Self.name, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
@@ -71,7 +71,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    /// Removes the socket's file. Call it before the lock is given back, which the end of this object does.
+    /// Removes the socket's file. Call it before the object is released, which releases the lock.
     package func remove() {
         _ = unsafe unlinkat(folder, Self.name, 0)
     }
@@ -83,9 +83,11 @@ package final class ControlSocket: Sendable {
 
     /// Connects to the host that listens in a directory, if both belong to this user or to root.
     ///
-    /// - Returns: A connected socket, which the caller closes; nil if none listens.
-    /// - Throws: `denied` if another user owns the directory or the socket, could exchange them, or listens; `unavailable` if
-    ///   the host lets no client in.
+    /// Blocks for at most 10 seconds.
+    ///
+    /// - Returns: A connected socket, which the caller closes; nil if no host listens.
+    /// - Throws: `denied` if another user owns the directory or the socket, could replace them, or listens; `unavailable` if
+    ///   the host does not accept the connection.
     package static func connect(in directory: String) throws(ConnectorError) -> Int32? {
         let folder = openDirectory(directory)
         guard folder >= 0 else { return nil }
@@ -93,10 +95,10 @@ package final class ControlSocket: Sendable {
         guard try isTrusted(folder, directory) else { return nil }
         let descriptor = open()
         guard descriptor >= 0 else { return nil }
-        // Connecting waits while a host that hangs has as many clients waiting as it may.
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        // Connecting blocks while the backlog of a hanging host is full.
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
         #if canImport(Glibc)
             let status = unsafe withAddress(name, in: folder, directory) { unsafe Glibc.connect(descriptor, $0, $1) }
         #else
@@ -108,20 +110,20 @@ package final class ControlSocket: Sendable {
             guard isFull else { return nil }
             throw ConnectorError(
                 .unavailable,
-                "the host that listens in \(directory) lets no client in",
+                "the host that listens in \(directory) accepts no connections",
                 isRetryable: true
             )
         }
         guard let user = PeerCredentials.user(of: descriptor), TrustedUsers.contains(user) else {
             close(descriptor)
-            throw distrust(directory, "a process of another user listens there")
+            throw distrust(directory, "a process of another user listens on the socket")
         }
         return descriptor
     }
 
-    /// Whether there is a socket, and only this user or root can have put it there.
+    /// Whether there is a socket that only this user or root can have created.
     ///
-    /// Directories above may belong to anybody: what counts is who owns the one that was opened, and who listens.
+    /// Parent directories may belong to any user: only the owner of the opened directory and the listening process matter.
     ///
     /// - Returns: False if there is no socket.
     private static func isTrusted(_ folder: Int32, _ directory: String) throws(ConnectorError) -> Bool {
@@ -132,7 +134,7 @@ package final class ControlSocket: Sendable {
         guard TrustedUsers.contains(status.st_uid) else {
             throw distrust(directory, "the directory belongs to the user \(status.st_uid)")
         }
-        guard status.st_mode & 0o022 == 0 else { throw distrust(directory, "others can write in the directory") }
+        guard status.st_mode & 0o022 == 0 else { throw distrust(directory, "other users can write in the directory") }
         guard TrustedUsers.contains(socket.st_uid) else {
             throw distrust(directory, "\"\(name)\" belongs to the user \(socket.st_uid)")
         }
@@ -142,8 +144,8 @@ package final class ControlSocket: Sendable {
     private static func distrust(_ directory: String, _ reason: String) -> ConnectorError {
         ConnectorError(
             .denied,
-            "nothing is sent to the host in \(directory): \(reason)",
-            fix: "run the command as the user whose host it is, or name a \"state\" that only this user can write in"
+            "the host in \(directory) is not trusted: \(reason)",
+            fix: "run the command as the user who runs the host, or choose a \"state\" that only this user can write in"
         )
     }
 
@@ -163,10 +165,10 @@ package final class ControlSocket: Sendable {
         #endif
     }
 
-    /// Lends the address of a socket in an open directory.
+    /// Calls a body with the address of a socket in an open directory.
     ///
-    /// An address has room for some hundred bytes, fewer than the path of a state directory may have. Linux names the
-    /// directory by its descriptor instead.
+    /// An address has room for about a hundred bytes, which the path of a state directory may exceed. On Linux the address names
+    /// the directory by its descriptor instead.
     ///
     /// - Returns: What the body returns; -1 with `ENAMETOOLONG` if the path does not fit.
     private static func withAddress(
@@ -182,9 +184,9 @@ package final class ControlSocket: Sendable {
         #endif
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
-            guard path.count < place.count else { return false }
-            unsafe place.copyBytes(from: path)
+        let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { buffer in
+            guard path.count < buffer.count else { return false }
+            unsafe buffer.copyBytes(from: path)
             return true
         }
         guard fits else {
@@ -198,6 +200,6 @@ package final class ControlSocket: Sendable {
     }
 
     private static func failure(_ directory: String, _ reason: SystemError) -> ConnectorError {
-        ConnectorError(.storage, "the host cannot be reached through \(directory)/\(name): \(reason)")
+        ConnectorError(.storage, "cannot create the control socket \(directory)/\(name): \(reason)")
     }
 }

@@ -10,18 +10,18 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// Who is at the other end of a Unix socket, as the kernel says.
+/// The user at the other end of a Unix socket, as reported by the kernel.
 ///
-/// The modes of the directory and of the socket keep other users out; this holds even where those were changed, or where another user
-/// listens under the path that a file names.
+/// The modes of the directory and the socket keep other users out. This check also works if the modes were changed, or if another
+/// user listens at the path that a file names.
 enum PeerCredentials {
-    /// The other end is a process of another user.
-    struct Stranger: Error {
-        /// The user.
+    /// The peer is a process of another user.
+    struct UntrustedPeer: Error {
+        /// The id of the user; the maximum if unknown.
         let user: uid_t
     }
 
-    /// The user of the process that connected to a socket or listens on it; nil if the system does not say.
+    /// The user of the process that connected to a socket or listens on it; nil if unknown.
     static func user(of descriptor: Int32) -> uid_t? {
         var peer = Credentials()
         var size = socklen_t(MemoryLayout<Credentials>.size)
@@ -29,9 +29,9 @@ enum PeerCredentials {
         return user(in: peer)
     }
 
-    /// Ends a connection that comes from another user. Called on the connection's event loop.
+    /// Checks that a connection comes from this user or root. Call it on the connection's event loop.
     ///
-    /// - Throws: ``Stranger``; also if the system does not say who it is.
+    /// - Throws: ``UntrustedPeer``; also if the user is unknown.
     static func check(_ channel: any Channel) throws {
         var user: uid_t?
         if let socket = channel as? any SocketOptionProvider {
@@ -39,10 +39,10 @@ enum PeerCredentials {
                 level: NIOBSDSocket.OptionLevel(rawValue: level),
                 name: NIOBSDSocket.Option(rawValue: option)
             )
-            // On the loop it is known at once.
+            // On the event loop the future is already complete.
             peer.assumeIsolated().whenSuccess { user = Self.user(in: $0) }
         }
-        guard let user, TrustedUsers.contains(user) else { throw Stranger(user: user ?? .max) }
+        guard let user, TrustedUsers.contains(user) else { throw UntrustedPeer(user: user ?? .max) }
     }
 
     #if canImport(Glibc)
@@ -60,7 +60,7 @@ enum PeerCredentials {
     #else
         private typealias Credentials = xucred
 
-        /// `SOL_LOCAL`, which the module does not have.
+        /// `SOL_LOCAL`, which the Darwin module does not export.
         private static let level: Int32 = 0
         private static let option = LOCAL_PEERCRED
 

@@ -6,37 +6,36 @@ package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Makes one request of a server on this machine.
+/// A client that makes one request to a server on this machine.
 package struct LocalClient: Sendable {
-    /// Where the server listens.
-    package enum Place: Sendable {
+    /// The server to connect to.
+    package enum Endpoint: Sendable {
         /// A port of 127.0.0.1.
         case port(Int)
-        /// A socket that is connected already; the client closes it.
+        /// The descriptor of a connected socket; the client closes it.
         case socket(Int32)
     }
 
-    /// The most bytes of an answer.
+    /// The maximum size of a response, in bytes.
     package static let limit = 64 << 20
 
-    private let place: Place
+    private let endpoint: Endpoint
     private let patience: Duration?
 
-    /// Names the server; connects to nothing.
+    /// Creates a client, which does not connect yet.
     ///
-    /// - Parameter patience: The longest wait for the whole answer; nil for no limit.
-    package init(_ place: Place, patience: Duration? = nil) {
-        self.place = place
+    /// - Parameter patience: The longest wait for the whole response; nil for no limit.
+    package init(_ endpoint: Endpoint, patience: Duration? = nil) {
+        self.endpoint = endpoint
         self.patience = patience
     }
 
-    /// Makes a request. If the task is cancelled, the connection ends, and with it what the server does.
+    /// Makes a request. Cancelling the task closes the connection, which cancels the request on the server.
     ///
-    /// - Parameters:
-    ///   - request: Its fields are without those that describe the connection and the body's length.
-    ///   - part: Takes the parts of an answer with the status 200; false for no more. Nil to return them together.
-    /// - Returns: The status, and the body that no function took.
-    /// - Throws: The error of the connection, or of the function.
+    /// - Parameter part: Called with each part of a response with the status 200; returns false to stop. Nil to return the whole
+    ///   body instead.
+    /// - Returns: The status and the body; the body is empty if `part` received it.
+    /// - Throws: The error of the connection, or of `part`.
     package func exchange(
         _ request: ServerRequest,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
@@ -62,7 +61,7 @@ package struct LocalClient: Sendable {
                 uri: request.target,
                 headers: headers
             )
-            // Together: a server that has the head may have answered, and closed the connection, before a second write.
+            // One write: after the head alone, a server may respond and close the connection before a second write.
             let content: [HTTPClientRequestPart] =
                 request.body.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: request.body)))]
             try await requests.write(contentsOf: [.head(head)] + content + [.end(nil)])
@@ -92,14 +91,14 @@ package struct LocalClient: Sendable {
         } catch let error as ConnectorError {
             throw error
         } catch  where part != nil && status == 200 && !Task.isCancelled {
-            // A server that ends breaks its streams off.
+            // A server that stops closes its streams without a last chunk.
             return (200, [])
         }
         throw ChannelError.eof
     }
 
     private var host: String {
-        switch place {
+        switch endpoint {
         case .port(let port): "127.0.0.1:\(port)"
         case .socket: "localhost"
         }
@@ -116,7 +115,7 @@ package struct LocalClient: Sendable {
                     return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
                 }
             }
-        return switch place {
+        return switch endpoint {
         case .port(let port):
             try await bootstrap.connect(host: "127.0.0.1", port: port, channelInitializer: prepare)
         case .socket(let descriptor):

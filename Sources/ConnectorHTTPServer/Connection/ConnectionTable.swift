@@ -4,120 +4,117 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections of a server. When there are too many, the one that has waited longest without an answer under way makes room.
+/// The connections of a server. When there are too many, the one that has been idle longest is closed.
 ///
-/// So clients that open connections and say nothing, say half of something, or take no answer keep nobody out, however many
-/// they are. Only connections for which the host is at work stay.
+/// So clients that open connections and send nothing, send half a request, or do not read the response cannot lock others out,
+/// however many they are. Only connections with a request in progress are never closed. Safe to use from any thread.
 package final class ConnectionTable: Sendable {
     private struct State {
-        /// Those that can make room, with the number of their last turn.
-        var waiting: [ObjectIdentifier: (turn: UInt64, channel: any Channel)] = [:]
-        /// Those that the host is at work for, and whether they have a stream.
+        /// The idle connections, with the sequence number of when they became idle.
+        var idle: [ObjectIdentifier: (sequence: UInt64, channel: any Channel)] = [:]
+        /// The connections with a request in progress, and whether the response is a stream.
         var busy: [ObjectIdentifier: (isStream: Bool, channel: any Channel)] = [:]
         var streams = 0
-        /// Those of ``waiting`` in the order of their turns, among others that have had another turn since.
-        var order: [(turn: UInt64, key: ObjectIdentifier)] = []
-        /// How many at the front of ``order`` were looked at.
-        var passed = 0
-        var turn: UInt64 = 0
+        /// The idle connections by sequence number, with stale entries of connections that are no longer idle since then.
+        var order: [(sequence: UInt64, key: ObjectIdentifier)] = []
+        /// The number of entries at the front of ``order`` that have been consumed.
+        var consumed = 0
+        var sequence: UInt64 = 0
         var isClosed = false
 
-        /// Lets a connection wait, behind all others.
+        /// Adds an idle connection, behind all others.
         mutating func append(_ key: ObjectIdentifier, _ channel: any Channel) {
-            turn += 1
-            waiting[key] = (turn, channel)
-            order.append((turn, key))
-            // Each turn is looked at twice at most.
-            guard order.count > 64, order.count > 4 * waiting.count else { return }
-            order = order[passed...].filter { waiting[$0.key]?.turn == $0.turn }
-            passed = 0
+            sequence += 1
+            idle[key] = (sequence, channel)
+            order.append((sequence, key))
+            // Compaction is amortised: each entry is visited at most twice.
+            guard order.count > 64, order.count > 4 * idle.count else { return }
+            order = order[consumed...].filter { idle[$0.key]?.sequence == $0.sequence }
+            consumed = 0
         }
 
-        /// Takes the connection out that has waited longest.
+        /// Removes and returns the connection that has been idle longest; nil if none is idle.
         mutating func popOldest() -> (any Channel)? {
-            while passed < order.count {
-                let (turn, key) = order[passed]
-                passed += 1
-                if waiting[key]?.turn == turn { return waiting.removeValue(forKey: key)?.channel }
+            while consumed < order.count {
+                let (sequence, key) = order[consumed]
+                consumed += 1
+                if idle[key]?.sequence == sequence { return idle.removeValue(forKey: key)?.channel }
             }
             return nil
         }
 
-        /// Counts a connection out.
-        ///
-        /// - Returns: Whether the host was at work for it.
-        mutating func remove(_ key: ObjectIdentifier) -> Bool {
-            waiting[key] = nil
-            guard let connection = busy.removeValue(forKey: key) else { return false }
-            if connection.isStream { streams -= 1 }
-            return true
+        /// Removes a connection, whether idle or busy.
+        mutating func remove(_ key: ObjectIdentifier) {
+            idle[key] = nil
+            if let connection = busy.removeValue(forKey: key), connection.isStream { streams -= 1 }
         }
     }
 
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Takes the most connections at once.
+    /// Creates a table for at most `limit` connections.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// How many connections there are.
-    package var count: Int { state.withLock { $0.waiting.count + $0.busy.count } }
+    /// The number of connections.
+    package var count: Int { state.withLock { $0.idle.count + $0.busy.count } }
 
-    /// How many connections have a request that the host is at work for.
+    /// The number of connections with a request in progress.
     package var busyCount: Int { state.withLock { $0.busy.count } }
 
-    /// Counts a connection in that can make room, or moves it to the end of those that can.
+    /// Adds an idle connection, or marks a busy one as idle; closes the one idle longest if there are too many.
     ///
-    /// - Returns: False once no more are taken.
+    /// - Returns: False once the table is closed.
     @discardableResult
-    func wait(_ channel: any Channel) -> Bool {
+    func markIdle(_ channel: any Channel) -> Bool {
         let key = ObjectIdentifier(channel)
         let (surplus, isOpen) = state.withLock { state -> ((any Channel)?, Bool) in
-            _ = state.remove(key)
+            state.remove(key)
             state.append(key, channel)
-            let isFull = state.waiting.count + state.busy.count > limit
+            let isFull = state.idle.count + state.busy.count > limit
             return (isFull ? state.popOldest() : nil, !state.isClosed)
         }
         surplus?.close(promise: nil)
         return isOpen
     }
 
-    /// Marks a connection as one that the host is at work for.
+    /// Marks a connection as busy: with a request in progress.
     ///
-    /// An eighth of the connections is never at work, and half of them have no stream: so there is always one that can make room.
+    /// At most seven eighths of the connections may be busy, and at most half may have a stream, so there is always an idle one to
+    /// close.
     ///
-    /// - Returns: Whether the host may begin.
-    func work(_ channel: any Channel, isStream: Bool = false) -> Bool {
+    /// - Returns: False if there are too many, or the connection has been closed; the request must then be refused.
+    func markBusy(_ channel: any Channel, isStream: Bool = false) -> Bool {
         let key = ObjectIdentifier(channel)
         return state.withLock { state in
-            // One that is not there has made room, and is about to end.
-            guard state.waiting[key] != nil || state.busy[key] != nil else { return false }
+            // A connection that is missing was closed to make room.
+            guard state.idle[key] != nil || state.busy[key] != nil else { return false }
             let isBusy = state.busy[key] != nil
             guard isBusy || state.busy.count < limit - limit / 8, !isStream || state.streams < limit / 2 else {
                 return false
             }
-            _ = state.remove(key)
+            state.remove(key)
             state.busy[key] = (isStream, channel)
             if isStream { state.streams += 1 }
             return true
         }
     }
 
-    /// Counts a connection out.
-    func leave(_ channel: any Channel) {
+    /// Removes a connection that has ended.
+    func remove(_ channel: any Channel) {
         let key = ObjectIdentifier(channel)
-        state.withLock { state in _ = state.remove(key) }
+        state.withLock { $0.remove(key) }
     }
 
-    /// Takes no more connections.
+    /// Closes the table: later connections are refused.
     ///
-    /// - Returns: Those that there are.
+    /// - Returns: The remaining connections.
     func close() -> [any Channel] {
         state.withLock { state in
             state.isClosed = true
-            return state.waiting.values.map(\.channel) + state.busy.values.map(\.channel)
+            return state.idle.values.map(\.channel) + state.busy.values.map(\.channel)
         }
     }
 }

@@ -10,16 +10,16 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// How answers leave, part by part, each within the client's time.
+/// Writing of responses, part by part, each within the client's timeout.
 extension HTTPConnection {
-    /// Sends an answer, and ends the connection.
+    /// Sends a response, and closes the connection.
     func sendLast(_ response: ServerResponse, to request: ServerRequest, _ context: ChannelHandlerContext) {
         var response = response
         response.isLast = true
         send(response, to: request, context)
     }
 
-    /// Sends an answer.
+    /// Sends a response.
     func send(_ response: ServerResponse, to request: ServerRequest, _ context: ChannelHandlerContext) {
         var isLast = response.isLast || isQuiescing || !request.keepsConnection
         let isBare = request.method == "HEAD" || !response.mayHaveBody
@@ -40,17 +40,17 @@ extension HTTPConnection {
             isLast = isLast || request.isOld
             output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
-                guard shared.table.work(context.channel, isStream: true) else { return refuseWork(request, context) }
+                guard shared.table.markBusy(context.channel, isStream: true) else { return refuseWork(request, context) }
                 return stream(write, isChunked: !request.isOld, isLast: isLast, context)
             }
         }
-        // What is answered at once gives no new turn: those who ask for much make room before those who have just come.
-        if phase == .working { shared.table.wait(context.channel) }
+        // An immediate response does not renew the idle time: clients that send many requests are closed before new ones.
+        if phase == .working { shared.table.markIdle(context.channel) }
         phase = .answering
         writeOutput(isLast: isLast, context)
     }
 
-    /// Writes what is left of an answer, part by part.
+    /// Writes the rest of a response, part by part.
     private func writeOutput(isLast: Bool, _ context: ChannelHandlerContext) {
         let size = shared.limits.writeSize
         output.writeBytes(content.prefix(size))
@@ -66,7 +66,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Ends an answer: the next request is read, or the connection ends.
+    /// Completes a response: reads the next request, or closes the connection.
     private func finish(isLast: Bool, _ context: ChannelHandlerContext) {
         guard isLast || isQuiescing else {
             phase = .reading
@@ -76,7 +76,7 @@ extension HTTPConnection {
             return readMore(context)
         }
         guard !parser.isBetweenRequests || input.readableBytes > 0 else { return context.close(promise: nil) }
-        // A client that still sends would be told of a reset before it has read the answer.
+        // Closing now would send a reset to a client that is still sending, before it has read the response.
         phase = .discarding
         input = ByteBuffer()
         readBodies(true, context)
@@ -88,7 +88,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Resets the connection, as a server does that crashes.
+    /// Resets the connection with RST, like a server that crashes.
     private func reset(_ context: ChannelHandlerContext) {
         let channel = context.channel
         guard let socket = channel as? any SocketOptionProvider else { return channel.close(promise: nil) }
@@ -97,7 +97,7 @@ extension HTTPConnection {
 
     // MARK: Streams
 
-    /// Sends what a function writes, for as long as it writes.
+    /// Sends the parts that a function writes, until it returns.
     private func stream(
         _ write: @escaping @Sendable (BodyWriter) async throws -> Void,
         isChunked: Bool,
@@ -130,7 +130,7 @@ extension HTTPConnection {
             task = nil
             guard case .success = result else { return context.close(promise: nil) }
             phase = .answering
-            shared.table.wait(context.channel)
+            shared.table.markIdle(context.channel)
             output = ByteBuffer(string: isChunked ? "0\r\n\r\n" : "")
             writeOutput(isLast: isLast, context)
         }

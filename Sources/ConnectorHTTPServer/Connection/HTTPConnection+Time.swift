@@ -3,17 +3,17 @@
 
 internal import NIOCore
 
-/// How long a client may take.
+/// The client's timeout.
 extension HTTPConnection {
-    /// Begins the client's time again.
+    /// Restarts the client's timeout.
     ///
-    /// The loop's timer stays as it is: to set it for each request takes longer than the request.
+    /// Only moves the deadline: scheduling a timer for each request would cost more than the request.
     func startTimer(_ context: ChannelHandlerContext) {
-        deadline = context.eventLoop.now + shared.patience
-        if timer == nil { setTimer(shared.patience, context) }
+        deadline = context.eventLoop.now + shared.timeout
+        if timer == nil { setTimer(shared.timeout, context) }
     }
 
-    /// Stops the client's time.
+    /// Stops the client's timeout.
     func stopTimer() {
         deadline = nil
     }
@@ -22,8 +22,8 @@ extension HTTPConnection {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in
             timer = nil
             guard let deadline, let context = self.context else { return }
-            let left = deadline - context.eventLoop.now
-            if left > .zero { setTimer(left, context) } else { context.close(promise: nil) }
+            let remaining = deadline - context.eventLoop.now
+            if remaining > .zero { setTimer(remaining, context) } else { context.close(promise: nil) }
         }
     }
 }

@@ -4,28 +4,28 @@
 internal import ConnectorBase
 internal import NIOCore
 
-/// One client's connection: one request at a time, from its first byte to the last byte of its answer.
+/// One client's connection: one request at a time, from its first byte to the last byte of its response.
 ///
-/// It asks the socket for bytes only while it awaits a request or a body, so that a client that sends many requests and reads no
-/// answers waits in its own kernel. What was read ahead is at most ``ServerLimits/readSize``. The time for a request begins with the
-/// connection and again after every answer; each part of an answer has its own.
+/// It reads from the socket only while it awaits a request or a body, so a client that sends many requests and reads no responses is
+/// held back by TCP flow control. At most ``ServerLimits/readSize`` bytes are read ahead. The timeout of a request starts with the
+/// connection and after every response; each part of a response has a timeout of its own. Used only on its event loop.
 final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
-    /// Bytes come in, decrypted.
+    /// Decrypted bytes from the client.
     typealias InboundIn = ByteBuffer
-    /// Bytes go out.
+    /// Bytes to the client, before encryption.
     typealias OutboundOut = ByteBuffer
 
-    /// What the connection is at.
+    /// The phase of a connection.
     enum Phase: Hashable {
-        /// A request is awaited, or its body.
+        /// Awaiting a request or its body.
         case reading
-        /// The host makes the answer.
+        /// Awaiting the response from the service.
         case working
-        /// An answer goes out.
+        /// Writing a response.
         case answering
-        /// A stream goes out, for as long as it takes.
+        /// Writing a stream, without a time limit for the whole.
         case streaming
-        /// The last answer went out; what still comes in is discarded, so that the client reads the answer before the end.
+        /// The last response has been written; further input is discarded, so that the client can read the response.
         case discarding
         /// The connection has ended.
         case ended
@@ -37,41 +37,42 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         var admission: RequestAdmission
     }
 
-    /// What all connections of the server share.
+    /// The state that all connections of the server share.
     let shared: SharedServerState
-    /// What the connection is at.
+    /// The current phase.
     var phase = Phase.reading
-    /// The channel's side; nil once the handler was removed.
+    /// The context of the channel's pipeline; nil once the handler has been removed.
     var context: ChannelHandlerContext?
-    /// Finds requests in what was read.
+    /// Parses requests from the input.
     var parser: RequestParser
-    /// What was read ahead.
+    /// Input that has not been parsed yet.
     var input = ByteBuffer()
     private var collection: Collection?
-    /// When the client's time is over; nil while it has nothing to do.
+    /// When the client times out; nil while the server does not wait for it.
     var deadline: NIODeadline?
-    /// Looks at the deadline.
+    /// Checks the deadline.
     var timer: Scheduled<Void>?
-    /// What the host does for the client.
+    /// The task that makes or writes the response.
     var task: Task<Void, Never>?
     private var peer = ""
-    /// The requests that were answered at once since the last turn, or the last bytes.
+    /// The number of requests handled since the connection was last resumed or received bytes.
     private var burst = 0
-    private var awaitsTurn = false
+    /// Whether the connection waits in the ``PipelineQueue``.
+    private var isQueued = false
     /// Whether ``advance(_:)`` is on the stack.
     var isAdvancing = false
     private var isReadingBodies = false
-    /// Whether the connection ends after the answer that is under way.
+    /// Whether to close the connection after the current response.
     var isQuiescing = false
-    /// Whether the stream that goes out comes in chunks.
+    /// Whether the current stream uses chunked encoding.
     var isChunked = false
     private var discarded = 0
-    /// What has yet to be written of an answer's head.
+    /// The part of a response's head that is not written yet.
     var output = ByteBuffer()
-    /// What has yet to be written of its body.
+    /// The part of its body that is not written yet.
     var content: ArraySlice<UInt8> = []
 
-    /// Prepares a connection of a server.
+    /// Creates the handler of a connection.
     init(_ shared: SharedServerState) {
         self.shared = shared
         parser = RequestParser(shared.limits)
@@ -79,31 +80,31 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Events of the channel
 
-    /// Begins at once if the channel was open before.
+    /// Starts immediately if the channel is already active.
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         if context.channel.isActive { begin(context) }
     }
 
-    /// Ends with the pipeline.
+    /// Ends the connection.
     func handlerRemoved(context: ChannelHandlerContext) {
         end(context)
         self.context = nil
     }
 
-    /// Begins with the connection.
+    /// Starts the connection.
     func channelActive(context: ChannelHandlerContext) {
         begin(context)
         context.fireChannelActive()
     }
 
-    /// Ends with the connection, which cancels what was asked through it.
+    /// Ends the connection, and cancels its request in progress.
     func channelInactive(context: ChannelHandlerContext) {
         end(context)
         context.fireChannelInactive()
     }
 
-    /// Takes bytes on.
+    /// Receives bytes.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         switch phase {
@@ -112,7 +113,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             discarded += bytes.readableBytes
             if discarded > shared.limits.discarded { context.close(promise: nil) }
         default:
-            // More than was asked for comes only from a client that has ended its side.
+            // Unrequested bytes only arrive when the client closes its side.
             let limit = shared.limits.bodyReadSize * 2
             guard bytes.readableBytes <= limit - input.readableBytes else { return context.close(promise: nil) }
             if input.readableBytes == 0 {
@@ -126,18 +127,18 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Asks for more bytes, if some are missing.
+    /// Reads more bytes, if the connection needs some.
     func channelReadComplete(context: ChannelHandlerContext) {
         readMore(context)
         context.fireChannelReadComplete()
     }
 
-    /// Ends the connection, which concerns only its client.
+    /// Closes the connection; an error affects only its client.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }
 
-    /// Ends the connection after the answer that is under way, or at once.
+    /// On a graceful stop, closes the connection after the current response, or immediately if it is idle.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             isQuiescing = true
@@ -150,7 +151,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         peer = ServerRequest.peer(context.channel.remoteAddress)
-        guard shared.table.wait(context.channel) else { return context.close(promise: nil) }
+        guard shared.table.markIdle(context.channel) else { return context.close(promise: nil) }
         startTimer(context)
         context.read()
     }
@@ -166,42 +167,42 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         input = ByteBuffer()
         output = ByteBuffer()
         content = []
-        shared.table.leave(context.channel)
+        shared.table.remove(context.channel)
     }
 
     // MARK: Requests
 
-    /// Asks for bytes, if some are missing.
+    /// Reads more bytes, if the connection needs some.
     func readMore(_ context: ChannelHandlerContext) {
-        if phase == .discarding || phase == .reading && !awaitsTurn { context.read() }
+        if phase == .discarding || phase == .reading && !isQueued { context.read() }
     }
 
-    /// Goes on with what was sent ahead, for ``TurnQueue``.
-    func takeTurn() {
-        guard awaitsTurn, let context else { return }
-        awaitsTurn = false
+    /// Continues with the pipelined requests, when ``PipelineQueue`` allows it.
+    func resume() {
+        guard isQueued, let context else { return }
+        isQueued = false
         burst = 0
         advance(context)
         readMore(context)
     }
 
-    /// Reads what there is, until bytes are missing, an answer is under way, or others have their turn.
+    /// Handles the input until it is exhausted, a response is in progress, or the burst limit is reached.
     func advance(_ context: ChannelHandlerContext) {
         guard !isAdvancing else { return }
         isAdvancing = true
         defer { isAdvancing = false }
-        while phase == .reading, !awaitsTurn {
+        while phase == .reading, !isQueued {
             guard burst < shared.limits.burst || input.readableBytes == 0 else {
-                awaitsTurn = true
-                return shared.turns(on: context.eventLoop).enqueue(self)
+                isQueued = true
+                return shared.queue(on: context.eventLoop).enqueue(self)
             }
             do throws(RequestFault) {
                 guard let event = try parser.next(&input) else {
-                    // Nothing is kept of a connection that is idle.
+                    // An idle connection holds no buffer.
                     if input.readableBytes == 0 { input = ByteBuffer() }
                     return
                 }
-                take(event, context)
+                handle(event, context)
             } catch {
                 collection = nil
                 send(ServerResponse(error), to: ServerRequest("GET", ""), context)
@@ -209,7 +210,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    private func take(_ event: RequestParser.Event, _ context: ChannelHandlerContext) {
+    private func handle(_ event: RequestParser.Event, _ context: ChannelHandlerContext) {
         switch event {
         case .head(var request):
             burst += 1
@@ -238,7 +239,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         guard request.hasBody else { return }
         switch admission {
         case .answer(let response):
-            // The body is not worth reading.
+            // The body is not needed, so close the connection instead of reading it.
             collection = nil
             sendLast(response, to: request, context)
         case .read(let limit, let tooLarge, _):
@@ -265,13 +266,13 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             .setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
 
-    /// Lets the host make the answer, in a task that ends with the connection.
+    /// Makes the response in a task that is cancelled with the connection.
     private func work(
         _ request: ServerRequest,
         _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse,
         _ context: ChannelHandlerContext
     ) {
-        guard shared.table.work(context.channel) else { return refuseWork(request, context) }
+        guard shared.table.markBusy(context.channel) else { return refuseWork(request, context) }
         phase = .working
         stopTimer()
         let promise = context.eventLoop.makePromise(of: ServerResponse.self)
@@ -283,9 +284,9 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Refuses what the host would be at work for, when it is for too many already.
+    /// Refuses a request with 503, because too many are in progress.
     func refuseWork(_ request: ServerRequest, _ context: ChannelHandlerContext) {
-        var response = ServerResponse(RequestFault(503, "too much is asked at once"))
+        var response = ServerResponse(RequestFault(503, "too many requests are in progress"))
         response.fields.append("Retry-After", "1")
         send(response, to: request, context)
     }

@@ -5,36 +5,36 @@ internal import ConnectorBase
 internal import NIOCore
 internal import Synchronization
 
-/// What the connections of one server share.
+/// The state that the connections of one server share.
 final class SharedServerState: Sendable {
-    /// What is accepted of each.
+    /// The limits of each connection.
     let limits: ServerLimits
-    /// ``ServerLimits/patience``, as event loops count it.
-    let patience: TimeAmount
-    /// The lines of the header fields of every answer.
+    /// ``ServerLimits/timeout``, in the type of event loops.
+    let timeout: TimeAmount
+    /// The header lines of every response.
     let common: ByteBuffer
     /// Every connection.
     let table: ConnectionTable
-    /// Decides what becomes of a request.
+    /// Decides on a request, by its head.
     let admit: @Sendable (ServerRequest) -> RequestAdmission
-    private let queues = Mutex<[ObjectIdentifier: NIOLoopBound<TurnQueue>]>([:])
+    private let queues = Mutex<[ObjectIdentifier: NIOLoopBound<PipelineQueue>]>([:])
 
-    /// Takes what a server was made with.
+    /// Creates the shared state of a server.
     init(_ limits: ServerLimits, _ common: HTTPFields, _ admit: @escaping @Sendable (ServerRequest) -> RequestAdmission)
     {
         self.limits = limits
-        patience = .nanoseconds(Int64(clamping: limits.patience.nanoseconds))
+        timeout = .nanoseconds(Int64(clamping: limits.timeout.nanoseconds))
         self.common = ServerResponse.lines(common)
         table = ConnectionTable(limit: limits.connections)
         self.admit = admit
     }
 
-    /// The turns of an event loop, on which this is called.
-    func turns(on eventLoop: any EventLoop) -> TurnQueue {
+    /// The queue of an event loop. Call it on that loop.
+    func queue(on eventLoop: any EventLoop) -> PipelineQueue {
         queues.withLock { queues in
             let key = ObjectIdentifier(eventLoop)
             if let queue = queues[key] { return queue }
-            let queue = NIOLoopBound(TurnQueue(eventLoop), eventLoop: eventLoop)
+            let queue = NIOLoopBound(PipelineQueue(eventLoop), eventLoop: eventLoop)
             queues[key] = queue
             return queue
         }.value

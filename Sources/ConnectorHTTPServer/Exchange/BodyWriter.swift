@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends the parts of a stream to one client.
+/// Sends the parts of a streaming body to one client.
 package struct BodyWriter: Sendable {
     private let send: @Sendable ([UInt8]) async throws -> Void
 
-    /// - Parameter send: Sends a part that is not empty.
+    /// - Parameter send: Sends a nonempty part.
     init(_ send: @escaping @Sendable ([UInt8]) async throws -> Void) {
         self.send = send
     }
 
-    /// Sends a part, and returns when it has left this process. A client that does not take it in time is let go.
+    /// Sends a part, and returns once the kernel has accepted it. A client that does not read it in time is disconnected.
     ///
-    /// - Throws: The end of the connection.
+    /// - Throws: An error if the connection has ended.
     package func write(_ bytes: [UInt8]) async throws {
         guard !bytes.isEmpty else { return }
         try await send(bytes)

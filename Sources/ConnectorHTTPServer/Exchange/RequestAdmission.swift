@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a request, by its head alone.
+/// The decision on a request, made from its head alone.
 ///
-/// It is decided on the event loop, so that a refusal costs neither a task nor the reading of a body.
+/// It is made on the event loop, so a refusal starts no task and reads no body.
 package enum RequestAdmission: Sendable {
-    /// The answer is known.
+    /// Send a response without reading the body.
     case answer(ServerResponse)
-    /// The body is read, and then the answer is made. The task is cancelled when the client breaks the connection off.
+    /// Read the body, and then make the response in a task, which is cancelled if the client disconnects.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes of the body.
-    ///   - tooLarge: Answers a larger one.
-    ///   - answer: Makes the answer of the request, which has its body now.
+    ///   - limit: The maximum size of the body, in bytes.
+    ///   - tooLarge: Makes the response to a larger body. Called on the event loop.
+    ///   - answer: Makes the response.
     case read(
         limit: Int,
         tooLarge: @Sendable () -> ServerResponse,

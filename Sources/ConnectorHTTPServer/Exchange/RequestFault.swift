@@ -1,19 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request is refused before anything answers it: it breaks a rule of HTTP/1.1, or exceeds a limit.
+/// A request that violates HTTP/1.1 or exceeds a limit, and is refused before admission.
 package struct RequestFault: Error, Sendable, Hashable {
     /// The HTTP status of the refusal.
     package var status: Int
-    /// What is wrong, for the client's author.
+    /// The reason, for the developer of the client.
     package var reason: String
 
-    /// Refuses with 400.
+    /// Creates a refusal with the status 400.
     init(_ reason: String) {
         self.init(400, reason)
     }
 
-    /// Refuses with a status of its own.
+    /// Creates a refusal with a status.
     init(_ status: Int, _ reason: String) {
         self.status = status
         self.reason = reason

@@ -5,30 +5,30 @@ package import ConnectorBase
 internal import NIOCore
 internal import NIOHTTP1
 
-/// An answer, as a server sends it.
+/// An HTTP response.
 package struct ServerResponse: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// The header fields, without those that describe the framing.
+    /// The header fields, without those for framing.
     package var fields: HTTPFields
-    /// What follows them.
+    /// The body.
     package var body: Body
-    /// Whether the connection ends with it.
+    /// Whether to close the connection after the response.
     package var isLast: Bool
 
-    /// What follows the header fields.
+    /// The body of a response.
     package enum Body: Sendable {
-        /// All of it.
+        /// A complete body.
         case bytes([UInt8])
-        /// Part after part, until the function returns. It is not called for HEAD.
+        /// A stream of parts, until the function returns. The function is not called for HEAD.
         case stream(@Sendable (BodyWriter) async throws -> Void)
-        /// Half of it, under the length of the whole, and then the end of the connection.
+        /// The first half of a body, with the Content-Length of the whole; then the connection is closed. Simulates a fault.
         case truncated([UInt8])
-        /// Nothing, not even the header: the connection is reset.
+        /// No response at all: the connection is reset. Simulates a fault.
         case reset
     }
 
-    /// An answer with a body, which may be empty.
+    /// Creates a response.
     package init(status: Int, _ fields: HTTPFields = [:], _ body: Body = .bytes([]), isLast: Bool = false) {
         self.status = status
         self.fields = fields
@@ -36,7 +36,7 @@ package struct ServerResponse: Sendable {
         self.isLast = isLast
     }
 
-    /// Refuses a request that breaks a rule.
+    /// Creates the refusal of a malformed request.
     init(_ fault: RequestFault) {
         self.init(
             status: fault.status,
@@ -46,26 +46,26 @@ package struct ServerResponse: Sendable {
         )
     }
 
-    /// How the client finds the end of the body.
+    /// How the end of the body is marked.
     enum Framing: Hashable {
-        /// By its length.
+        /// By Content-Length.
         case length(Int)
-        /// By the last chunk.
+        /// By the last chunk of chunked encoding.
         case chunked
-        /// By the end of the connection, or there is no body.
+        /// By the end of the connection; also for a response without a body.
         case none
     }
 
-    /// The lines of header fields.
+    /// Serializes header fields.
     static func lines(_ fields: HTTPFields) -> ByteBuffer {
         var lines = ByteBuffer()
         for field in fields { lines.write(field) }
         return lines
     }
 
-    /// The first line and the header fields.
+    /// Serializes the status line and the header fields.
     ///
-    /// - Parameter common: The lines that every answer of the server has.
+    /// - Parameter common: The header lines of every response.
     func head(_ common: ByteBuffer, _ framing: Framing, isLast: Bool) -> ByteBuffer {
         let reason = HTTPResponseStatus(statusCode: status).reasonPhrase
         var head = ByteBuffer(string: "HTTP/1.1 \(min(max(status, 100), 999)) \(reason)\r\n")
@@ -87,7 +87,7 @@ package struct ServerResponse: Sendable {
 }
 
 extension ByteBuffer {
-    /// Writes a line of a header. What would end the line early becomes a space.
+    /// Writes a header line. Control characters, which could end the line early, become spaces.
     fileprivate mutating func write(_ field: HTTPField) {
         guard field.name.isToken else { return }
         writeString(field.name)

@@ -4,14 +4,14 @@
 internal import ConnectorBase
 package import NIOCore
 
-/// Reads requests of HTTP/1.1 from bytes (RFC 9112), one event at a time.
+/// An incremental parser of HTTP/1.1 requests (RFC 9112), which yields one event at a time.
 ///
-/// It does no I/O, and keeps no bytes but those of a head that is not complete. Where the standard lets a recipient guess, it
-/// refuses: two readers that guess differently see two different requests in the same bytes.
+/// It does no I/O. Where the standard lets a recipient choose an interpretation, it refuses instead: two recipients that choose
+/// differently would see two different requests in the same bytes (request smuggling).
 package struct RequestParser: Sendable {
-    /// What comes next in a request.
+    /// The next part of a request.
     package enum Event: Sendable, Hashable {
-        /// The line and the header fields.
+        /// The request line and the header fields.
         case head(ServerRequest)
         /// A part of the body.
         case body(ByteBuffer)
@@ -19,7 +19,7 @@ package struct RequestParser: Sendable {
         case end
     }
 
-    /// What is read next.
+    /// The part of a request to parse next.
     private enum State {
         case line
         case fields
@@ -31,7 +31,7 @@ package struct RequestParser: Sendable {
         case end
     }
 
-    /// How the end of a body is found.
+    /// How the end of a body is marked.
     enum Framing: Hashable {
         case length(Int)
         case chunked
@@ -39,33 +39,33 @@ package struct RequestParser: Sendable {
 
     private let limits: ServerLimits
     private var state = State.line
-    /// How many bytes at the front of the input hold no line end.
+    /// The number of bytes at the front of the input known to contain no line end.
     private var scanned = 0
-    /// What is left for the head, or for chunk extensions and trailers.
+    /// The bytes still allowed for the head, or for chunk extensions and trailers.
     private var budget: Int
     private var hasSkippedLine = false
     private var request = ServerRequest("", "")
 
-    /// Begins before the first request of a connection.
+    /// Creates the parser of a connection.
     package init(_ limits: ServerLimits) {
         self.limits = limits
         budget = limits.head
     }
 
-    /// Whether nothing of a request has been read yet.
+    /// Whether no byte of the next request has been seen.
     package var isBetweenRequests: Bool { if case .line = state { scanned == 0 } else { false } }
 
-    /// Takes the next event from the front of the input.
+    /// Consumes the next event from the front of the input.
     ///
-    /// - Returns: Nil if it takes more bytes to say.
-    /// - Throws: What breaks the rules; nothing can be read from the connection after that.
+    /// - Returns: Nil if more bytes are needed.
+    /// - Throws: The violation; the connection cannot be parsed any further.
     package mutating func next(_ input: inout ByteBuffer) throws(RequestFault) -> Event? {
         while true {
             switch state {
             case .line:
                 guard let line = try line(&input) else { return nil }
                 if line.isEmpty, !hasSkippedLine {
-                    // Old clients end a body with a line of its own (RFC 9112, section 2.2).
+                    // Old clients send an extra line end after a body (RFC 9112, section 2.2).
                     hasSkippedLine = true
                     continue
                 }
@@ -86,7 +86,7 @@ package struct RequestParser: Sendable {
             case .chunkSize:
                 guard let line = try line(&input) else { return nil }
                 let (size, digits) = try Self.chunkSize(line)
-                // The digits of a size cost nothing, what follows them does.
+                // Only chunk extensions count against the budget, not the size.
                 budget += digits + 2
                 state = size == 0 ? .trailers : .chunk(left: size)
             case .chunk(let left):
@@ -100,7 +100,7 @@ package struct RequestParser: Sendable {
                 state = .chunkSize
             case .trailers:
                 guard let line = try line(&input) else { return nil }
-                // Read, so that its end is found; no field that comes this late is believed.
+                // Trailer fields are parsed to find their end, and then ignored.
                 guard line.isEmpty else {
                     _ = try HTTPField(line: line)
                     continue
@@ -129,7 +129,7 @@ package struct RequestParser: Sendable {
         return request
     }
 
-    /// Takes a line without its end.
+    /// Consumes a line, and returns it without its end.
     ///
     /// - Returns: Nil if the end has not arrived.
     private mutating func line(_ input: inout ByteBuffer) throws(RequestFault) -> [UInt8]? {
@@ -148,27 +148,27 @@ package struct RequestParser: Sendable {
         return line
     }
 
-    /// Takes up to so many bytes; nil if there are none.
+    /// Consumes at most `left` bytes; nil if the input is empty.
     private static func part(of input: inout ByteBuffer, _ left: Int) -> ByteBuffer? {
         let count = min(left, input.readableBytes)
         return count > 0 ? input.readSlice(length: count) : nil
     }
 
-    /// Reads the line before a chunk: its size, and how many digits that has.
+    /// Parses the line before a chunk: its size, and the number of digits.
     private static func chunkSize(_ line: [UInt8]) throws(RequestFault) -> (size: Int, digits: Int) {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && !$0.isBlank }
         let rest = line.dropFirst(digits.count).drop(while: \.isBlank)
         guard (1...15).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";"),
             rest.allSatisfy(\.isFieldValueCharacter)
-        else { throw RequestFault("a chunk has no size") }
+        else { throw RequestFault("a chunk has no valid size") }
         var size = 0
         for digit in digits {
-            guard let value = digit.hexDigitValue else { throw RequestFault("a chunk has no size") }
+            guard let value = digit.hexDigitValue else { throw RequestFault("a chunk has no valid size") }
             // Fifteen digits are 60 bits.
             size = size << 4 | Int(value)
         }
         return (size, digits.count)
     }
 
-    private static let tooLarge = RequestFault(431, "the header fields, or what stands around chunks, are too large")
+    private static let tooLarge = RequestFault(431, "the header fields, chunk extensions or trailers are too large")
 }

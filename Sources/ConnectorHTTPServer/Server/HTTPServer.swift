@@ -6,15 +6,15 @@ package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Serves HTTP/1.1: the API on its Unix socket, the console in the browser, and the simulators.
+/// An HTTP/1.1 server, for the API on its Unix socket, the console in the browser, and the simulators.
 ///
-/// Requests are admitted on the event loops, one at a time for each connection. See ``ServerLimits`` for what a client cannot exceed.
+/// Requests are admitted on the event loops, one at a time for each connection. ``ServerLimits`` bounds what a client can consume.
 package final class HTTPServer: Sendable {
-    /// Where a server listens.
-    package enum Place: Sendable {
-        /// A host and a port; 0 for any free one.
+    /// The endpoint that a server listens on.
+    package enum Endpoint: Sendable {
+        /// A host and a port; 0 for any free port.
         case address(String, port: Int)
-        /// A socket that is bound already; the server closes it.
+        /// The descriptor of a bound socket; the server closes it.
         case socket(Int32)
     }
 
@@ -23,25 +23,25 @@ package final class HTTPServer: Sendable {
         var isStopped = false
     }
 
-    private let place: Place
+    private let endpoint: Endpoint
     private let shared: SharedServerState
     private let prepare: (@Sendable (any Channel) throws -> Void)?
     private let state = Mutex(State())
 
-    /// Prepares to serve; listens to nothing yet.
+    /// Creates a server, which does not listen yet.
     ///
     /// - Parameters:
-    ///   - common: The header fields of every answer, refusals of malformed requests included.
-    ///   - prepare: Called on the event loop with each new connection, to encrypt it or to look at its client; an error ends it.
-    ///   - admit: Decides what becomes of a request. Called on the event loops, which it must not block.
+    ///   - common: The header fields of every response, including refusals of malformed requests.
+    ///   - prepare: Called on the event loop with each new connection, to add TLS or to check the client; an error closes it.
+    ///   - admit: Decides on a request. Called on the event loops, which it must not block.
     package init(
-        _ place: Place,
+        _ endpoint: Endpoint,
         limits: ServerLimits = ServerLimits(),
         common: HTTPFields = [:],
         prepare: (@Sendable (any Channel) throws -> Void)? = nil,
         admit: @escaping @Sendable (ServerRequest) -> RequestAdmission
     ) {
-        self.place = place
+        self.endpoint = endpoint
         self.prepare = prepare
         shared = SharedServerState(limits, common, admit)
     }
@@ -52,7 +52,7 @@ package final class HTTPServer: Sendable {
     /// Serves until ``stop()``, ``finish()`` or the task's cancellation, and returns when the last connection has ended.
     ///
     /// - Parameter onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
-    /// - Throws: The system's error if the place cannot be listened on.
+    /// - Throws: The system's error if the endpoint cannot be listened on.
     @concurrent
     package func run(onListening: @Sendable (Int) -> Void = { _ in }) async throws {
         let listener = try await listen()
@@ -64,20 +64,20 @@ package final class HTTPServer: Sendable {
         onListening(listener.localAddress?.port ?? 0)
         await withTaskCancellationHandler {
             try? await listener.closeFuture.get()
-            // Those that were accepted last find the table closed.
+            // Connections accepted after this find the table closed, and close themselves.
             for connection in shared.table.close() { try? await connection.closeFuture.get() }
         } onCancel: {
             stop()
         }
     }
 
-    /// Stops listening, and closes every connection, which cancels what was asked through it.
+    /// Stops listening, and closes every connection, which cancels the requests in progress.
     package func stop() {
         stopListening()
         for connection in shared.table.close() { connection.close(promise: nil) }
     }
 
-    /// Stops listening, and closes every connection after the answer that is under way.
+    /// Stops listening, and closes every connection after its current response.
     package func finish() {
         stopListening()
         for connection in shared.table.close() {
@@ -96,9 +96,9 @@ package final class HTTPServer: Sendable {
     private func listen() async throws -> any Channel {
         let (shared, prepare) = (shared, prepare)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            // Where the queue is full, a client tries again only after a second.
+            // A client whose SYN is dropped because the queue is full retries only after a second.
             .serverChannelOption(.backlog, value: 4096)
-            // Many are let in at once, so that those who mean well are soon among them.
+            // Accepts many connections per poll, so that a flood delays other clients only briefly.
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -112,14 +112,14 @@ package final class HTTPServer: Sendable {
                     try channel.pipeline.syncOperations.addHandler(HTTPConnection(shared))
                 }
             }
-        switch place {
+        switch endpoint {
         case .socket(let descriptor): return try await bootstrap.withBoundSocket(descriptor).get()
         case .address(let host, let port):
             return
                 try await bootstrap
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                // What the kernel keeps of answers that are not taken has been worked for.
+                // Bounds the response data that the kernel buffers for clients that do not read.
                 .childChannelOption(.socketOption(.so_sndbuf), value: 128 << 10)
                 .bind(host: host, port: port).get()
         }

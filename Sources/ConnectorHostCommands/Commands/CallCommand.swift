@@ -32,7 +32,7 @@ struct CallCommand: AsyncParsableCommand {
     @Argument(help: "The connector, such as database or analytics/segment.")
     var path: String
 
-    @Argument(help: "The operation; capability/operation where two capabilities share a name.")
+    @Argument(help: "The operation; capability/operation if two capabilities share its name.")
     var operation: String
 
     @Argument(help: ArgumentHelp("The arguments, in order or as NAME=VALUE.", valueName: "argument"))
@@ -44,7 +44,7 @@ struct CallCommand: AsyncParsableCommand {
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("The longest wait for the answer. (default: 30s)", valueName: "duration"),
+        help: ArgumentHelp("The timeout of the call. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
     )
     var timeout: Duration?
@@ -73,7 +73,7 @@ struct CallCommand: AsyncParsableCommand {
 
     /// Makes the call through the running host.
     ///
-    /// - Returns: Whether a host runs.
+    /// - Returns: False if no host runs.
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
@@ -92,16 +92,16 @@ struct CallCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reports wrong arguments before any gate opens.
+    /// Opens the connector and makes the call. Validates the arguments before any gate opens.
     private func call(_ session: HostSession) async throws(ConnectorError) -> JSONValue {
         let gate = try session.host.gate(path)
-        let called: (capability: Capability, operation: Operation)
+        let definition: (capability: Capability, operation: Operation)
         do throws(ConnectorError) {
-            called = try gate.definition(of: operation)
+            definition = try gate.definition(of: operation)
         } catch {
             throw session.resolved.failure(at: path) ?? error
         }
-        let reader = ArgumentReader(called.operation, of: called.capability.id)
+        let reader = ArgumentReader(definition.operation, of: definition.capability.id)
         let values = try reader.arguments(arguments)
         _ = try await session.open(path)
         let options = CallOptions(timeout: timeout ?? .seconds(30))

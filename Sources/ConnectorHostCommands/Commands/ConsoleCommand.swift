@@ -18,20 +18,20 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// `connector-host console`: opens every gate, and shows everything in the terminal until the operator quits.
+/// `connector-host console`: opens every gate, and shows the console until the operator quits.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Open every gate, and show what is down, since when and why, on a full screen or in a browser.",
+        abstract: "Open every gate, and show the state of each, in the terminal or in a browser.",
         discussion: """
-            Opens the gates as run does, in this process: gates that fail are tried again, and the outbox is delivered unless
-            another host does so. Press ? for the keys, and q to quit. If a host runs on the same file (connector-host run), the
-            command opens no gate and says so: to see that host, start it with run --console.
+            Opens the gates in this process, as run does: gates that fail are retried, and the outbox is delivered unless another
+            host delivers it. Press ? for the keys, and q to quit. If a host runs on the same file (connector-host run), the command
+            fails without opening a gate; to see that host, start it with run --console.
 
-            With --web it prints a link that lets one browser in, and serves it until Ctrl-C. An address that other machines reach
-            needs a certificate, its key and a token.
+            With --web it prints a link that admits one browser, and serves until Ctrl-C. An address that other machines can reach
+            requires a certificate, its key and a token.
 
-            Exit status: 0; 1 if a host runs on the file, or the address is not free; 2 if the configuration is invalid; 64 for
+            Exit status: 0; 1 if a host runs on the file, or the address is in use; 2 if the configuration is invalid; 64 for
             wrong usage, and without a terminal.
 
             Examples:
@@ -46,11 +46,11 @@ struct ConsoleCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted, and the outbox is in memory.")
     var simulate = false
 
-    @Flag(name: .customLong("no-attach"), help: "Open the gates a second time, beside a host that runs on the file.")
+    @Flag(name: .customLong("no-attach"), help: "Open the gates a second time, even if a host runs on the file.")
     var opensBesideHost = false
 
     @Option(
-        help: ArgumentHelp("Where to begin, such as /outbox. (default: /gates)", valueName: "path"),
+        help: ArgumentHelp("The first route, such as /outbox. (default: /gates)", valueName: "path"),
         transform: Route.argument
     )
     var route: Route?
@@ -59,7 +59,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         name: .customLong("web"),
         defaultAsFlag: WebArgument.standard,
         help: ArgumentHelp(
-            "Show it in browsers instead, on this address. (default: 127.0.0.1:8901)",
+            "Serve the console to browsers on this address. (default: 127.0.0.1:8901)",
             valueName: "address"
         )
     )
@@ -74,7 +74,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     func validate() throws {
         guard web == nil else { return }
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
-            throw ValidationError("the console needs a terminal; for a pipe or a file there is connector-host status")
+            throw ValidationError("the console needs a terminal; for a pipe or a file, use connector-host status")
         }
     }
 
@@ -91,7 +91,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             simulating: simulate,
             heals: true,
             delivers: true,
-            // A terminal that goes away, and Ctrl-\ from another one.
+            // SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\.
             signals: [SIGHUP, SIGQUIT],
             answer: answer,
             logger: log.logger
@@ -110,9 +110,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses to open gates a second time by surprise: the console would not show the state of the running host.
+    /// Refuses to open the gates a second time unasked: the console would not show the state of the running host.
     ///
-    /// - Throws: `ExitStatus.failed` if one runs on the file, or does not answer.
+    /// - Throws: `ExitStatus.failed` if a host runs on the file, or does not respond.
     private func refuseBesideHost(_ answer: OutputOptions) async throws {
         guard !simulate, !opensBesideHost else { return }
         do throws(ConnectorError) {
@@ -121,7 +121,7 @@ struct ConsoleCommand: AsyncParsableCommand {
                 .conflict,
                 "a host runs on \(file.file): process \(host.identity.process)",
                 fix:
-                    "for its state: connector-host status, watch or outbox; for its console, start it with run --console; "
+                    "to see its state: connector-host status, watch or outbox; to get a console, start it with run --console; "
                     + "console --no-attach opens the gates a second time"
             )
         } catch {
@@ -130,9 +130,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the gates, and shows them until the operator quits or a signal arrives; both are normal ends.
+    /// Opens the gates, and shows the console until the operator quits or a signal arrives; both end the command normally.
     ///
-    /// - Parameter failure: How the program ends if the console cannot be shown.
+    /// - Parameter failure: The error to throw if the console cannot be shown.
     private func show(
         _ session: HostSession,
         _ answer: OutputOptions,
@@ -153,12 +153,12 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 }
 
-/// The address of `--web`, which may be left out.
+/// The optional address of `--web`.
 struct WebArgument: ExpressibleByArgument, CustomStringConvertible {
-    /// Where to listen.
+    /// The address to listen on.
     let address: WebConsole.Address
 
-    /// Where the console listens unless told otherwise.
+    /// The default address of the console.
     static let standard = WebArgument(address: WebConsole.Address(host: "127.0.0.1", port: 8901))
 
     private init(address: WebConsole.Address) {
@@ -174,7 +174,7 @@ struct WebArgument: ExpressibleByArgument, CustomStringConvertible {
 }
 
 extension Route {
-    /// Reads an argument such as `/outbox`.
+    /// Parses an argument such as `/outbox`.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     fileprivate static func argument(_ text: String) throws -> Route {

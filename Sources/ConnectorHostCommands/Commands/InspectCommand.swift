@@ -12,7 +12,7 @@ struct InspectCommand: AsyncParsableCommand {
         abstract: "Describe a plugin's file without running it.",
         discussion: """
             Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs,
-            whether it exports each function that the manifest names, and everything that would stop it from loading.
+            whether it exports each function that the manifest names, and every problem that prevents it from loading.
 
             Exit status: 0 if it would load here, 1 if it would not, 64 for wrong usage.
 

@@ -11,7 +11,7 @@ struct OperationsCommand: AsyncParsableCommand {
         commandName: "operations",
         abstract: "List the operations with signatures and documentation, without opening a gate.",
         discussion: """
-            If a host runs on the same file (connector-host run), lists what that host offers.
+            If a host runs on the same file (connector-host run), lists the operations of that host.
 
             Exit status: 0; 1 if the connector does not exist; 2 if the configuration is invalid; 64 for wrong usage.
 
@@ -44,12 +44,12 @@ struct OperationsCommand: AsyncParsableCommand {
 
     /// Shows the operations of the running host.
     ///
-    /// - Returns: False if no host runs, or it has no such connector; the file then tells why.
+    /// - Returns: False if no host runs, or it has no such connector; the caller then reads the file, which gives the reason.
     private func runAttached() async throws -> Bool {
         do throws(ConnectorError) {
             guard let host = try await attach.host(of: file) else { return false }
             guard let list = OperationList(json: try await host.document("/api/v1/operations")) else {
-                throw host.misunderstood("a list")
+                throw host.incompatible("a list")
             }
             let document = OperationsDocument(list, path: path)
             guard path == nil || !document.connectors.isEmpty else { return false }

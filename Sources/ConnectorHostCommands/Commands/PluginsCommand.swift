@@ -8,9 +8,9 @@ internal import ConnectorHost
 struct PluginsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "List every plugin, and say why a file is not usable.",
+        abstract: "List every plugin, and why a file is not usable.",
         discussion: """
-            Looks in the directories that the configuration lists, in those of CONNECTOR_PLUGIN_PATH, and beside the program. No
+            Searches the directories in the configuration, those in CONNECTOR_PLUGIN_PATH, and the directory of the program. No
             plugin code runs. Without a connectors.json, only the latter two are searched.
 
             Exit status: 0, even if a file is not usable; 2 if the configuration cannot be read; 64 for wrong usage.

@@ -8,18 +8,18 @@ internal import ConnectorConsoleWeb
 internal import ConnectorHost
 internal import Logging
 
-/// `connector-host run`: opens every gate, and delivers the outbox until it is stopped.
+/// `connector-host run`: opens every gate, and delivers the outbox, until it is stopped.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Open every gate, and deliver what is in the outbox, until it is stopped.",
+        abstract: "Open every gate, and deliver the outbox, until it is stopped.",
         discussion: """
-            Gates that fail are tried again. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every
-            gate, and exits with 0; what is left stays in the outbox for the next run.
+            Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate,
+            and exits with 0; undelivered events stay in the outbox for the next run.
 
-            One host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations and
-            outbox ask it. It answers over HTTP on the socket "control" in that directory, unless it is simulated: /livez,
-            /readyz, /metrics, and what /api/v1/openapi.json describes.
+            Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations
+            and outbox query it. Unless it is simulated, it serves HTTP on the socket "control" in that directory: /livez, /readyz,
+            /metrics, and the API described by /api/v1/openapi.json.
 
             Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for
             wrong usage.
@@ -38,14 +38,14 @@ struct RunCommand: AsyncParsableCommand {
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("How long to keep delivering once told to stop. (default: 10s)", valueName: "duration"),
+        help: ArgumentHelp("How long to keep delivering after a signal. (default: 10s)", valueName: "duration"),
         transform: Duration.argument
     )
     var grace: Duration?
 
     @Option(
         help: ArgumentHelp(
-            "Show the console in browsers on this address, such as 127.0.0.1:8901.",
+            "Serve the console to browsers on this address, such as 127.0.0.1:8901.",
             valueName: "address"
         ),
         transform: WebConsole.Address.argument
@@ -79,14 +79,14 @@ struct RunCommand: AsyncParsableCommand {
             try await session.close()
             throw ExitStatus.failed
         }
-        // A simulated host cannot speak for the file's gates.
+        // A simulated host does not report the state of the file's real gates.
         let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }
         let failure = await session.interruption.cancelling {
-            // The host opens in a separate task, so that a signal takes effect at once.
+            // The host opens in a separate task, so that a signal takes effect immediately.
             let opening = Task { await host.open() }
             defer { opening.cancel() }
             guard let console else {
@@ -106,15 +106,15 @@ struct RunCommand: AsyncParsableCommand {
             try? await session.close()
             throw ExitStatus.failed
         }
-        logger.info("stopping; delivering what waits", metadata: ["for at most": "\(grace)"])
+        logger.info("stopping; delivering waiting events", metadata: ["for at most": "\(grace)"])
         let start = ContinuousClock.now
         _ = try await host.flush(within: grace)
-        // A batch that is under way at the end may still be answered; what is not delivers the next run.
+        // Vendors may still acknowledge batches in flight; the next run delivers the rest.
         let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
-        let left = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
+        let queued = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
         await control?.stop()
-        // A signal is the normal end.
+        // A signal ends the command normally.
         try? await session.close(within: rest)
-        answer.output.write(RunDocument(left: left))
+        answer.output.write(RunDocument(queued: queued))
     }
 }

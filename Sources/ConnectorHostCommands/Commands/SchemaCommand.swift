@@ -6,14 +6,14 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
 
-/// `connector-host schema`: prints the JSON Schema of the file, made from the installed plugins.
+/// `connector-host schema`: prints the JSON Schema of the configuration, generated from the installed plugins.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the JSON Schema of the configuration, for editors.",
         discussion: """
-            The schema is made from the manifests of the installed plugins, so it knows the fields of every plugin's "config".
-            Name it in the file as "$schema", and print it again after adding or removing plugins.
+            The schema is generated from the manifests of the installed plugins, so it knows the fields of every plugin's "config".
+            Set "$schema" in the file to its path, and print it again after adding or removing plugins.
 
             Exit status: 0; 2 if the configuration cannot be read; 64 for wrong usage.
 

@@ -17,13 +17,13 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Put events into the outbox, from which a running host delivers them.",
         discussion: """
-            Returns once the events are on the disk. A host on the same file delivers them: connector-host run, or an
-            application. Arguments are those of call. With - in place of them, every line of standard input is one event.
+            Returns once the events are on disk. A host on the same file delivers them: connector-host run, or an application.
+            The arguments are those of call. With - instead, every line of standard input is one event.
 
-            With --simulate the gates open against simulators in this process, and the command returns once those have the
-            events. Nothing is written to the disk.
+            With --simulate the gates open against simulators in this process, and the command returns once these have received
+            the events. Nothing is written to disk.
 
-            Exit status: 0 if every event is stored, or delivered with --simulate; 1 if one is not; 2 if the configuration is
+            Exit status: 0 if every event was stored, or delivered with --simulate; 1 if one was not; 2 if the configuration is
             invalid; 64 for wrong usage.
 
             Examples:
@@ -50,7 +50,7 @@ struct SendCommand: AsyncParsableCommand {
     var simulate = false
 
     @Option(
-        help: ArgumentHelp("The longest wait for simulators to take an event. (default: 30s)", valueName: "duration"),
+        help: ArgumentHelp("The timeout for simulators to accept an event. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
     )
     var timeout: Duration?
@@ -59,12 +59,12 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    /// How many events of standard input are stored at once.
-    private static let together = 256
+    /// The number of events from standard input to send concurrently.
+    private static let batchSize = 256
 
     func validate() throws {
         guard simulate || timeout == nil else {
-            throw ValidationError("--timeout is for --simulate: events are stored at once.")
+            throw ValidationError("--timeout requires --simulate: storing an event does not wait.")
         }
     }
 
@@ -79,7 +79,7 @@ struct SendCommand: AsyncParsableCommand {
         do throws(ConnectorError) {
             answer.output.write(try await document(session))
         } catch {
-            // An event that waited in vain did so because its gate is not open.
+            // An event that timed out did so because its gate is not open: report the reason for that.
             let cause = error.code == .timedOut ? failure(in: session.host.report) : nil
             let error = cause ?? error
             answer.report([error], of: .call)
@@ -89,7 +89,7 @@ struct SendCommand: AsyncParsableCommand {
         try await session.close()
     }
 
-    /// Sends the event of the arguments, or those of standard input.
+    /// Sends the event in the arguments, or the events on standard input.
     private func document(_ session: HostSession) async throws(ConnectorError) -> SentDocument {
         let gate = try session.host.gate(path)
         if arguments == ["-"] {
@@ -97,7 +97,7 @@ struct SendCommand: AsyncParsableCommand {
             let sent = try await sendLines(gate, session.interruption)
             return SentDocument(path: path, operation: operation, sent: sent, id: nil, isSimulated: simulate)
         }
-        // Wrong arguments are reported before any gate opens.
+        // Validates the arguments before any gate opens.
         let values = try values(gate)
         try await openSimulated(session)
         let id = try await cancellable(session.interruption) { () async throws(ConnectorError) in
@@ -108,7 +108,7 @@ struct SendCommand: AsyncParsableCommand {
 
     /// Opens the connector against its simulators, with `--simulate`.
     ///
-    /// - Throws: Why the connector did not open; its events would never be delivered.
+    /// - Throws: The error of a connector that did not open, since its events would never be delivered.
     private func openSimulated(_ session: HostSession) async throws(ConnectorError) {
         guard simulate else { return }
         let report = try await session.open(path)
@@ -116,12 +116,12 @@ struct SendCommand: AsyncParsableCommand {
         throw failure(in: report) ?? ConnectorError(.notOpen, "\(path) did not open", connector: path)
     }
 
-    /// Why the connector, or the first one below it that failed, is not open.
+    /// The error of the connector, or of the first one below it that failed; nil for none.
     private func failure(in report: Report) -> ConnectorError? {
         report.gates.lazy.filter { $0.path == path || $0.path.hasPrefix("\(path)/") }.compactMap(\.error).first
     }
 
-    /// Runs a step. With simulators a signal cancels it; storing an event is too quick to cancel.
+    /// Runs a step. With simulators, a signal cancels it; storing an event is too fast to need cancelling.
     private func cancellable<Value: Sendable>(
         _ interruption: Interruption,
         _ step: @escaping @Sendable () async throws(ConnectorError) -> Value
@@ -129,7 +129,7 @@ struct SendCommand: AsyncParsableCommand {
         simulate ? try await interruption.cancelling(step) : try await step()
     }
 
-    /// Sends one event, and with simulators awaits its delivery.
+    /// Sends one event and, with simulators, awaits its delivery.
     ///
     /// - Returns: The event's id.
     private func send(_ values: JSONObject, to gate: GateClient) async throws(ConnectorError) -> String {
@@ -148,13 +148,13 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func values(_ gate: GateClient) throws(ConnectorError) -> JSONObject {
-        let found = try gate.definition(of: operation)
-        return try ArgumentReader(found.operation, of: found.capability.id).arguments(arguments)
+        let definition = try gate.definition(of: operation)
+        return try ArgumentReader(definition.operation, of: definition.capability.id).arguments(arguments)
     }
 
-    /// Sends every line of standard input, many at a time.
+    /// Sends every line of standard input, in batches.
     ///
-    /// - Returns: How many were stored or delivered.
+    /// - Returns: The number of events stored or delivered.
     /// - Throws: The first error, with the number of its line; the lines before it are stored.
     private func sendLines(_ gate: GateClient, _ interruption: Interruption) async throws(ConnectorError) -> Int {
         var (number, sent) = (0, 0)
@@ -171,7 +171,7 @@ struct SendCommand: AsyncParsableCommand {
             number += 1
             guard line.contains(where: { !$0.isWhitespace }) else { continue }
             lines.append((number, line))
-            if lines.count == Self.together { try await flush() }
+            if lines.count == Self.batchSize { try await flush() }
         }
         try await flush()
         progress.end()
@@ -205,9 +205,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 }
 
-/// A line on the terminal that says how many events were sent.
+/// A progress line on the terminal with the number of events sent.
 private struct SendingProgress {
-    /// What happened to them: `stored`, or `delivered`.
+    /// The verb: `stored` or `delivered`.
     let done: String
     private let isShown = StandardStream.error.isTerminal
 

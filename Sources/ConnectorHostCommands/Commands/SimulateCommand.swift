@@ -14,14 +14,15 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Serve the vendors' HTTP APIs on this machine, errors included.",
         discussion: """
-            A single vendor is served at the root, several under /NAME/. GET /_received lists the requests received; DELETE
+            A single vendor is served at the root, several under /NAME/. GET /_received lists the received requests; DELETE
             /_received clears the list. The accepted credentials are printed with the URLs.
 
             A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE,
             code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
-            times=N, method=NAME, path=PREFIX. A portal answers 200 with a web page, as a captive portal does.
+            times=N, method=NAME, path=PREFIX. portal responds with 200 and a web page, like a captive portal.
 
-            With --into, the faults replace those of running simulators, also of run --simulate; without any --fault, they end.
+            With --into, the faults replace those of running simulators, including those of run --simulate; without --fault, they
+            are removed.
 
             Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the
             port is not available, or no simulator serves on the port of --into; 64 for wrong usage.
@@ -37,14 +38,14 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Serve only this vendor; repeat it for several.", valueName: "name"))
     var vendor: [String] = []
 
-    @Option(help: ArgumentHelp("The port on 127.0.0.1; 0 for any free one.", valueName: "number"))
+    @Option(help: ArgumentHelp("The port on 127.0.0.1; 0 for any free port.", valueName: "number"))
     var port = 0
 
     @Option(help: ArgumentHelp("A fault to inject; repeat it for several.", valueName: "spec"))
     var fault: [String] = []
 
     @Option(
-        help: ArgumentHelp("The port of running simulators: put the faults into those.", valueName: "number")
+        help: ArgumentHelp("Inject the faults into the running simulators on this port.", valueName: "number")
     )
     var into: Int?
 
@@ -57,9 +58,9 @@ struct SimulateCommand: AsyncParsableCommand {
             _ = try options()
             return
         }
-        guard (1...65535).contains(into) else { throw ValidationError("There is no port \(into).") }
+        guard (1...65535).contains(into) else { throw ValidationError("Invalid port: \(into).") }
         guard vendor.isEmpty, port == 0 else {
-            throw ValidationError("--into is for running simulators: it takes neither --vendor nor --port.")
+            throw ValidationError("--into is for running simulators: it cannot be combined with --vendor or --port.")
         }
     }
 
@@ -85,7 +86,7 @@ struct SimulateCommand: AsyncParsableCommand {
                 ConnectorError(
                     .unavailable,
                     "the simulator cannot serve on port \(port)",
-                    fix: "choose another port, or 0 for any free one",
+                    fix: "choose another port, or 0 for any free port",
                     cause: String(describing: error)
                 )
             ])
@@ -93,7 +94,7 @@ struct SimulateCommand: AsyncParsableCommand {
         }
     }
 
-    /// Puts the faults into running simulators.
+    /// Injects the faults into running simulators.
     private func put(into port: Int) async throws {
         do throws(ConnectorError) {
             answer.output.write(FaultsDocument(json: try await FaultClient(port: port).put(fault)))
@@ -106,7 +107,7 @@ struct SimulateCommand: AsyncParsableCommand {
     /// The simulator's options, from the arguments.
     private func options() throws -> SimulatorOptions {
         var options = SimulatorOptions()
-        guard (0...65535).contains(port) else { throw ValidationError("There is no port \(port).") }
+        guard (0...65535).contains(port) else { throw ValidationError("Invalid port: \(port).") }
         for name in vendor where !VendorCatalogue.names.contains(name) {
             throw ValidationError(SimulatorError.unknownVendor(name).description)
         }

@@ -12,14 +12,14 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
-            Where a host runs on the same file (connector-host run), shows how its gates stand instead, and opens none.
+            If a host runs on the same file (connector-host run), shows the state of its gates, and opens none.
 
-            Makes the attempts of "retry", and does not wait for a failed gate to heal. If a plugin ended the last command that
-            ran on the same file, says so once.
+            Retries a failing gate as often as its "retry" allows, and does not wait for it to recover after that. If a plugin
+            ended the last command on the same file, reports that once.
 
             Exit status: 0 if every required gate is open and events can be stored, 1 if not, 2 if the configuration is invalid,
-            64 for wrong usage. Ctrl-C and SIGTERM show the report of the moment, close every gate, and exit with 130 and 143; a
-            second signal exits at once.
+            64 for wrong usage. Ctrl-C and SIGTERM show the current report, close every gate, and exit with 130 and 143; a second
+            signal exits immediately.
 
             Examples:
               connector-host status
@@ -37,7 +37,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var attach: AttachOption
 
     @Option(
-        help: ArgumentHelp("The longest wait for all gates together, such as 5s.", valueName: "duration"),
+        help: ArgumentHelp("The timeout for opening all gates together, such as 5s.", valueName: "duration"),
         transform: Duration.argument
     )
     var timeout: Duration?
@@ -66,7 +66,7 @@ struct StatusCommand: AsyncParsableCommand {
                 report: report,
                 duration: duration,
                 file: session.resolved.configuration.file,
-                // Leave the host some of the time to close what has not opened.
+                // The host keeps some of the time to close gates that have not opened.
                 isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false,
                 lastCrash: crash
             )

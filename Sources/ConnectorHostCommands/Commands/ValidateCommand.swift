@@ -10,8 +10,8 @@ struct ValidateCommand: AsyncParsableCommand {
         commandName: "validate",
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
-            One pass reports every fault, with line and column. Plugins are examined as `inspect` examines them, without running
-            any: for one that would not load, every reason is told.
+            One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every
+            reason that prevents one from loading is reported.
 
             Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the
             configuration is invalid, 64 for wrong usage.

@@ -13,11 +13,11 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Open gates, and show the events of their plugins, one per line.",
         discussion: """
-            Where a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
+            If a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
 
-            Runs until interrupted, or until --count events were shown. Exit status: 0, also when Ctrl-C or SIGTERM ends it;
-            130 and 143 if they come while the gates still open; 1 if the connector does not exist; 2 if the configuration is
-            invalid; 64 for wrong usage.
+            Runs until interrupted, or until --count events have been shown. Exit status: 0, also after Ctrl-C or SIGTERM; 130 and
+            143 if these arrive while gates are opening; 1 if the connector does not exist; 2 if the configuration is invalid; 64
+            for wrong usage.
 
             Examples:
               connector-host watch
@@ -73,17 +73,17 @@ struct WatchCommand: AsyncParsableCommand {
             for await event in events where !Task.isCancelled {
                 output.writeLine(EventDocument(event: event))
                 shown += 1
-                // The reader of the pipe has gone.
+                // The reader of the pipe has closed it.
                 if shown == count || StandardStream.outputFailure != nil { return }
             }
         }
-        // From here on a signal is the normal end.
+        // From here on a signal ends the command normally.
         try? await session.close()
     }
 
     /// Shows the events of the running host.
     ///
-    /// - Returns: Whether a host runs.
+    /// - Returns: False if no host runs.
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
@@ -94,7 +94,7 @@ struct WatchCommand: AsyncParsableCommand {
             let shown = Mutex(0)
             let isEnough = { @Sendable [output = answer.output, count] (event: ConnectorEvent) in
                 output.writeLine(EventDocument(event: event))
-                // The reader of the pipe has gone.
+                // The reader of the pipe has closed it.
                 return shown.withLock { shown in
                     shown += 1
                     return shown == count || StandardStream.outputFailure != nil
@@ -106,7 +106,7 @@ struct WatchCommand: AsyncParsableCommand {
             let isDone = shown.withLock { $0 == count } || StandardStream.outputFailure != nil
             guard isDone || interruption.exitStatus != nil else { throw host.ended }
         } catch {
-            // A signal is the normal end.
+            // A signal ends the command normally.
             guard error.code != .cancelled || signals?.exitStatus == nil else { return true }
             answer.report([error])
             throw ExitStatus.failed

@@ -12,7 +12,7 @@ struct AnswerDocument: Document {
     /// The answer; null if there is none.
     var result: JSONValue
 
-    /// A text as it is, no line for null, JSON otherwise.
+    /// A text unchanged, nothing for null, JSON otherwise.
     func lines(_ style: TextStyle) -> [String] {
         switch result {
         case .null: []

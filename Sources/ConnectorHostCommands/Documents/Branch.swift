@@ -3,11 +3,11 @@
 
 internal import ConnectorHost
 
-/// A connector's place in the drawn tree.
+/// A connector's position in the printed tree.
 struct Branch {
     /// The connector's report.
     var gate: GateReport
-    /// Whether the branch is the last child, at each level from the top down to its own.
+    /// Whether the branch is a last child, for each level from the root to the connector.
     var isLast: [Bool]
     /// Whether the connector has children.
     var hasChildren: Bool
@@ -17,14 +17,14 @@ struct Branch {
         gate.path.lastIndex(of: "/").map { String(gate.path[gate.path.index(after: $0)...]) } ?? gate.path
     }
 
-    /// The lines of the tree in front of the connector; none at the top.
+    /// The prefix that draws the tree before the connector; empty at the root.
     func guide(_ style: TextStyle) -> String {
         guard isLast.count > 1, let own = isLast.last else { return "" }
         let corner = style.isUnicode ? (own ? "└─ " : "├─ ") : (own ? "`- " : "|- ")
         return Self.bars(isLast.dropFirst().dropLast(), style) + corner
     }
 
-    /// The lines of the tree in front of remarks below the connector.
+    /// The prefix that draws the tree before notes below the connector.
     func continuation(_ style: TextStyle) -> String {
         Self.bars(isLast.dropFirst(), style) + (hasChildren ? (style.isUnicode ? "│" : "|") : " ")
     }
@@ -35,7 +35,7 @@ struct Branch {
 
     /// A branch for every connector of a report.
     static func all(of report: Report) -> [Branch] {
-        // Going backwards, a connector is its parent's last child if no sibling was met since the parent's next sibling.
+        // Going backwards, a connector is the last child of its parent unless a sibling was seen below the same parent.
         let depths = report.gates.map { gate in gate.path.utf8.count { $0 == UInt8(ascii: "/") } }
         var seen: [Bool] = []
         var isLast: [Bool] = []

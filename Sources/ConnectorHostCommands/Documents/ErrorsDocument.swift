@@ -6,13 +6,13 @@ internal import ConnectorHost
 
 /// The errors of a configuration, or of a command that could not run.
 struct ErrorsDocument: Document {
-    /// The errors in the order to show them; never empty.
+    /// The errors in display order; never empty.
     var errors: [ConnectorError]
-    /// How many further errors were found.
+    /// The number of further errors.
     var omitted = 0
-    /// The occasion of the errors, which decides the usual remedy.
+    /// The context of the errors, which selects the usual remedy.
     var occasion = Remedy.Occasion.opening
-    /// Whether the document answers whether a configuration is valid.
+    /// Whether the document is the result of validating a configuration.
     var isValidation = false
 
     func lines(_ style: TextStyle) -> [String] {

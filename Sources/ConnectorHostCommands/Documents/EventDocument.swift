@@ -11,7 +11,7 @@ struct EventDocument: Document {
     /// The event.
     var event: ConnectorEvent
 
-    /// One line, preceded by another if events were lost.
+    /// One line, preceded by a note if events were lost.
     func lines(_ style: TextStyle) -> [String] {
         let lost = event.missed > 0 ? [style.shown("(\(event.missed) events were lost)")] : []
         return lost + [

@@ -39,7 +39,7 @@ struct InspectionDocument: Document {
         }
         let manifest = inspection.manifest
         add("plugin", manifest.map { "\($0.id) \($0.version)" })
-        add("about", manifest?.documentation)
+        add("description", manifest?.documentation)
         add("sidecar", inspection.sidecar)
         add("language", inspection.language)
         add(
@@ -103,9 +103,10 @@ struct InspectionDocument: Document {
     private func libraries(_ style: TextStyle) -> [String] {
         var table = Table()
         for library in inspection.dependencies {
-            let place = library.path ?? (library.isMissing ? "not on this system" : "")
+            let location = library.path ?? (library.isMissing ? "not on this system" : "")
             table.append([
-                mark(!library.isMissing, style), Table.Cell(style.shown(library.name)), Table.Cell(style.shown(place)),
+                mark(!library.isMissing, style), Table.Cell(style.shown(library.name)),
+                Table.Cell(style.shown(location)),
                 Table.Cell(style.shown("needed by \(library.neededBy.split(separator: "/").last ?? "")"), .faint),
             ])
         }
@@ -117,7 +118,7 @@ struct InspectionDocument: Document {
         for version in inspection.symbolVersions {
             table.append([
                 mark(version.isPresent ?? true, style), Table.Cell(style.shown(version.version)),
-                Table.Cell(style.shown(version.library + (version.isPresent == false ? ": not there" : "")), .faint),
+                Table.Cell(style.shown(version.library + (version.isPresent == false ? ": missing" : "")), .faint),
             ])
         }
         return table.lines(style)

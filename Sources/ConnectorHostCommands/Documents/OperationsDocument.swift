@@ -19,7 +19,7 @@ struct OperationsDocument: Document {
         }
     }
 
-    /// Lists what a running host offers, or one of its connectors and everything below it.
+    /// Lists the operations of a running host, or of one of its connectors and everything below it.
     init(_ list: OperationList, path: String?) {
         connectors = list.connectors.filter { connector, _ in
             path.map { connector == $0 || connector.hasPrefix($0 + "/") } ?? true

@@ -11,7 +11,7 @@ struct QueueStatisticsDocument: Document {
     var statistics: [String: QueueStatistics]
 
     func lines(_ style: TextStyle) -> [String] {
-        guard !statistics.isEmpty else { return [style.paint("nothing was sent yet", .faint)] }
+        guard !statistics.isEmpty else { return [style.paint("no events sent yet", .faint)] }
         var table = Table()
         table.append(
             ["connector", "waiting", "oldest", "dead", "delivered", "last", "dropped"].map { .init($0, .faint) }
@@ -35,11 +35,11 @@ struct QueueStatisticsDocument: Document {
     }
 }
 
-/// One event, at each connector that gets it.
+/// One event, at each connector that receives it.
 struct EventRecordDocument: Document {
     /// The event's records, at least one.
     var records: [OutboxRecord]
-    /// Whether to show the event itself.
+    /// Whether to show the payload.
     var showsPayload: Bool
 
     func lines(_ style: TextStyle) -> [String] {
@@ -67,7 +67,7 @@ struct EventRecordDocument: Document {
 }
 
 extension PastAttempt {
-    /// The attempt, or several equal ones, on a line.
+    /// The attempt, or several equal ones, as one line.
     func line(_ style: TextStyle) -> String {
         let time = count == 1 ? "\(at)" : "\(at) to \(until), \(count) attempts"
         guard let failure else { return "\(time): \(style.paint("delivered", .good))" }
@@ -79,7 +79,7 @@ extension PastAttempt {
 struct DeadLettersDocument: Document {
     /// The letters, oldest first.
     var records: [OutboxRecord]
-    /// The place after which there may be more; nil if these are the last.
+    /// The cursor of the next page; nil for the last page.
     var next: RecordCursor?
 
     func lines(_ style: TextStyle) -> [String] {
@@ -101,7 +101,7 @@ struct DeadLettersDocument: Document {
     var json: JSONValue { OutboxDocument.dead(records, next: next) }
 }
 
-/// How many things a command acted on.
+/// The number of things that a command acted on.
 struct CountDocument: Document {
     /// The verb, such as `replayed`.
     var verb: String

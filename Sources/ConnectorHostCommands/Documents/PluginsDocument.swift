@@ -19,8 +19,8 @@ struct PluginsDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         let (directories, entries, problems) = (listing.directories, listing.entries, listing.problems)
         guard !entries.isEmpty else {
-            let places = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
-            return ["no plugins found in \(style.shown(places))"]
+            let searched = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
+            return ["no plugins found in \(style.shown(searched))"]
         }
         var table = Table()
         table.append([

@@ -5,12 +5,12 @@ internal import ConnectorBase
 
 /// The result of `connector-host run`.
 struct RunDocument: Document {
-    /// How many events wait in the outbox.
-    var left: Int
+    /// The number of undelivered events in the outbox.
+    var queued: Int
 
     func lines(_ style: TextStyle) -> [String] {
-        left == 0 ? [] : ["\(left) \(left == 1 ? "event stays" : "events stay") in the outbox"]
+        queued == 0 ? [] : ["\(queued) \(queued == 1 ? "event stays" : "events stay") in the outbox"]
     }
 
-    var json: JSONValue { ["version": 1, "queued": .integer(Int64(left))] }
+    var json: JSONValue { ["version": 1, "queued": .integer(Int64(queued))] }
 }

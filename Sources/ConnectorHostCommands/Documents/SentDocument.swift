@@ -3,17 +3,17 @@
 
 internal import ConnectorBase
 
-/// What `connector-host send` has stored, or delivered to simulators.
+/// The events that `connector-host send` stored, or delivered to simulators.
 struct SentDocument: Document {
     /// The path of the connector.
     var path: String
     /// The name of the operation.
     var operation: String
-    /// How many events were sent.
+    /// The number of events sent.
     var sent: Int
     /// The id of a single event.
     var id: String?
-    /// Whether simulators have the events.
+    /// Whether the events were delivered to simulators.
     var isSimulated = false
 
     func lines(_ style: TextStyle) -> [String] {

@@ -4,14 +4,14 @@
 internal import ConnectorBase
 internal import ConnectorSimulator
 
-/// The addresses of a simulator, and the demonstration credentials it accepts, which are not secret.
+/// The URLs of a simulator, and the demonstration credentials that it accepts, which are not secret.
 struct SimulatorDocument: Document {
     /// The vendors, with URLs and credentials.
     var vendors: [(name: String, url: String, credentials: [(key: String, value: String)])] = []
     /// The URL of the received requests.
     var receivedURL: String
 
-    /// Waits until the simulator listens.
+    /// Creates the document once the simulator listens.
     init(_ simulator: Simulator) async throws {
         let port = try await simulator.port
         receivedURL = "http://127.0.0.1:\(port)/_received"

@@ -8,15 +8,15 @@ internal import ConnectorHost
 struct StatusDocument: Document {
     /// The report to show.
     var report: Report
-    /// How long opening took in all; zero if another process gave the report.
+    /// The total time to open the gates; zero if another process sent the report.
     var duration: Duration = .zero
-    /// The process that gave the report, if it was another one.
+    /// The process that sent the report; nil for this one.
     var process: Int64?
-    /// The configuration, whose places the tree makes plain already.
+    /// The path of the configuration. Its positions are not printed, because the tree shows the connector.
     var file = ""
-    /// Whether the wait for all gates together ended before the gates did.
+    /// Whether the timeout for all gates expired before they opened.
     var isCutShort = false
-    /// The note of the plugin that ended an earlier command, if one did.
+    /// The note of a crash of an earlier command; nil for none.
     var lastCrash: CrashNote?
 
     /// The report's own document, with the note.
@@ -55,12 +55,12 @@ struct StatusDocument: Document {
             table.append([
                 label(of: branch, style), subject(of: gate, style), time(of: gate, style), proof(of: gate, style),
             ])
-            for line in remarks(on: gate, style) {
+            for line in notes(on: gate, style) {
                 table.append(note: style.paint(branch.continuation(style), .faint) + "  " + line)
             }
         }
         let crash = lastCrash.map { crash in
-            style.paint("before, ", .warning) + style.shown("\(crash) (\(crash.time))")
+            style.paint("previously, ", .warning) + style.shown("\(crash) (\(crash.time))")
         }
         return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + outbox(style)
             + [summary(style)]
@@ -76,8 +76,8 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Whether to mark a connector as optional: the whole can do without it, and no composite above it says so already,
-    /// by being optional itself or by having children that stand in for each other.
+    /// Whether to mark a connector as optional: the host is ready without it, and its composite does not imply that already,
+    /// by being optional or by having children that replace each other.
     private func isOptional(_ gate: GateReport) -> Bool {
         guard !gate.isRequired else { return false }
         guard let slash = gate.path.lastIndex(of: "/"), let parent = report[String(gate.path[..<slash])] else {
@@ -112,8 +112,8 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Remarks below a gate: why it is not open and what to do, and how its calls went.
-    private func remarks(on gate: GateReport, _ style: TextStyle) -> [String] {
+    /// The notes below a gate: its error and the remedy, its warnings, its calls and its outbox.
+    private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
             let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
@@ -123,7 +123,7 @@ struct StatusDocument: Document {
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")
             if let error = calls.lastFailure {
-                lines.append("the last with: \(ErrorLines(error: error).headline(style))")
+                lines.append("last failure: \(ErrorLines(error: error).headline(style))")
             }
         }
         if let outbox = gate.outbox, outbox.queued + outbox.dead + outbox.dropped > 0 {
@@ -135,7 +135,7 @@ struct StatusDocument: Document {
         return lines
     }
 
-    /// Why no event can be stored, and what to do about it.
+    /// The reason that events cannot be stored, and the remedy; empty if they can.
     private func outbox(_ style: TextStyle) -> [String] {
         guard let error = report.outboxError else { return [] }
         let text = ErrorLines(error: error)
@@ -145,15 +145,15 @@ struct StatusDocument: Document {
     private func summary(_ style: TextStyle) -> String {
         let leaves = report.gates.filter { $0.policy == nil }
         let open = leaves.count { $0.state == .open }
-        let verdict = report.isReady ? style.paint("ready", .good) : style.paint("not ready", .bad)
+        let readiness = report.isReady ? style.paint("ready", .good) : style.paint("not ready", .bad)
         let gates = leaves.count == 1 ? "gate" : "gates"
-        let end = process.map { "as process \($0) tells" } ?? style.shown(duration.brief)
-        return "\(verdict): \(open) of \(leaves.count) \(gates) open, \(end)"
+        let source = process.map { "reported by process \($0)" } ?? style.shown(duration.brief)
+        return "\(readiness): \(open) of \(leaves.count) \(gates) open, \(source)"
     }
 }
 
 extension GateReport {
-    /// The gate at a glance; an optional gate is never bad.
+    /// The mark of the gate's state; an optional gate is never bad.
     fileprivate var mark: TextStyle.Mark {
         switch state {
         case .open: .good

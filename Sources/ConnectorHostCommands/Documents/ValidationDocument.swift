@@ -6,20 +6,20 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorSimulator
 
-/// The verdict on a configuration that has no faults itself.
+/// The result of validating the plugins of a configuration without faults.
 struct ValidationDocument: Document {
     /// The file checked.
     var file: String
-    /// The files that it includes, directly or not, each with the number of its gates.
+    /// The files that it includes, directly or indirectly, each with the number of its gates.
     var includedFiles: [(file: String, gateCount: Int)]
-    /// How many gates the host would open.
+    /// The number of gates that the host would open.
     var gateCount: Int
-    /// How many of them would fail.
+    /// The number of gates that would fail.
     var failingCount = 0
-    /// Why plugins would not load, in the order of the gates' paths, each plugin at its first gate only.
+    /// The problems that prevent plugins from loading, in the order of the gates' paths, each plugin only at its first gate.
     var problems: [ConnectorError] = []
 
-    /// Examines the plugins of a valid configuration as the loader would.
+    /// Checks the plugins of a valid configuration as the loader would.
     init(resolved: ResolvedConfiguration, plugins: PluginLookup) {
         file = resolved.configuration.file
         let counts = resolved.configuration.enabledLeaves.reduce(into: [:]) {
@@ -45,7 +45,7 @@ struct ValidationDocument: Document {
         }
     }
 
-    /// Why the recorded answers that would take a vendor's place in a simulation cannot be read; nil if they can.
+    /// The error in the recorded answers that simulate a vendor; nil if there is none.
     private static func fault(inAnswersOf connector: Connector, _ configuration: Configuration) -> ConnectorError? {
         guard case .answers(let file)? = connector.simulator else { return nil }
         do throws(ConnectorError) {
@@ -62,7 +62,7 @@ struct ValidationDocument: Document {
         }
     }
 
-    /// Everything that would stop a plugin from loading.
+    /// The problems that prevent a plugin from loading.
     private static func problems(
         of plugin: PluginSpecification,
         _ plan: Result<LeafPlan, ConnectorError>?,
@@ -74,7 +74,7 @@ struct ValidationDocument: Document {
             let planned = if case .failure(let planned)? = plan { planned } else { error }
             let path = plugin.isPath ? plugin.name : plugins.everything.entries.first { $0.id == plugin.name }?.path
             let found = path.map { PluginInspection(path: $0).problems } ?? []
-            // The inspection may be content where the choice between plugins is not.
+            // The inspection may find no problem even if no plugin could be chosen.
             return found.contains { $0.code == planned.code } ? found : [planned]
         }
     }
@@ -82,18 +82,18 @@ struct ValidationDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
         if omitted > 0 { lines.append("and \(omitted) more") }
-        let verdict = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
+        let failing = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
         let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
         lines.append(
-            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(Self.gates(gateCount))\(verdict)"
+            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(Self.gates(gateCount))\(failing)"
         )
         return lines + includedFiles.map { "    includes \(style.shown($0.file)): \(Self.gates($0.gateCount))" }
     }
 
     private static func gates(_ count: Int) -> String { count == 1 ? "1 gate" : "\(count) gates" }
 
-    /// How many problems the answer leaves out.
+    /// The number of problems omitted from the output.
     private var omitted: Int { max(0, problems.count - JSONReader.problemLimit) }
 
     var json: JSONValue {

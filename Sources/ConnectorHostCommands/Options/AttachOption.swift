@@ -3,18 +3,18 @@
 
 internal import ArgumentParser
 
-/// Whether a command asks the host that runs on the same file.
+/// Whether a command uses the host that runs on the same file.
 struct AttachOption: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
-        help: "Ask the host that runs on the file, and fail if none does; or do without it. (default: ask if one runs)"
+        help: "Require a host that runs on the file, or ignore it. (default: use the host if one runs)"
     )
     var attach: Bool?
 
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {
         if isSimulated, attach == true {
-            throw ValidationError("A running host is not simulated: drop --attach or --simulate.")
+            throw ValidationError("A running host is not simulated: remove --attach or --simulate.")
         }
     }
 }

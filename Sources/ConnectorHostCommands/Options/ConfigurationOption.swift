@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// The configuration that a command works on.
+/// The configuration that a command uses.
 struct ConfigurationOption: ParsableArguments {
     /// The path as given; nil for connectors.json in the working directory.
     @Option(
@@ -12,13 +12,13 @@ struct ConfigurationOption: ParsableArguments {
         help: ArgumentHelp("The configuration file. (default: connectors.json)", valueName: "file"),
         completion: .file(extensions: ["json"])
     )
-    private var given: String?
+    private var path: String?
 
     /// The path of the file.
-    var file: String { given ?? "connectors.json" }
+    var file: String { path ?? "connectors.json" }
 
     /// Whether the user named the file, so that it must exist.
-    var isExplicit: Bool { given != nil }
+    var isExplicit: Bool { path != nil }
 
     /// Reads the file, finds the plugins it names, and checks it against them.
     ///

@@ -4,17 +4,17 @@
 internal import ArgumentParser
 internal import Logging
 
-/// How much a command logs on standard error.
+/// The log level of a command on standard error.
 struct LogOptions: ParsableArguments {
-    /// Whether to log `info`, too.
+    /// Whether to log at `info`.
     @Flag(name: [.short, .long], help: "Log more: the same as --log-level info.")
     var verbose = false
 
-    /// The least level to log.
-    @Option(help: ArgumentHelp("The least level to log on standard error.", valueName: "level"))
+    /// The minimum level to log.
+    @Option(help: ArgumentHelp("The minimum level to log on standard error.", valueName: "level"))
     var logLevel: LogLevel?
 
-    /// Writes to standard error, whatever the process has bootstrapped.
+    /// A logger that writes to standard error, independent of the process's bootstrapped logging system.
     var logger: Logger {
         let level = logLevel?.level ?? (verbose ? .info : .warning)
         var logger = Logger(label: "connector-host") { _ in ConsoleLogHandler(logLevel: level) }

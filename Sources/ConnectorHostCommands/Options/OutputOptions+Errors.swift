@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 
 extension OutputOptions {
-    /// Runs a step that an invalid configuration prevents; in that case shows the errors and exits.
+    /// Runs a step; if the configuration is invalid, shows the errors.
     ///
     /// With `--json` the errors are the answer on standard output; otherwise they go to standard error.
     ///

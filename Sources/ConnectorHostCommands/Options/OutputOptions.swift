@@ -3,12 +3,12 @@
 
 internal import ArgumentParser
 
-/// How a command answers.
+/// The output options of a command.
 struct OutputOptions: ParsableArguments {
-    /// Whether to answer in JSON.
+    /// Whether to print JSON.
     @Flag(name: .customLong("json"), help: "Print one JSON document on standard output.")
     var isJSON = false
 
-    /// The way out for every answer.
+    /// Writes the answers of the command.
     var output: Output { Output(format: isJSON ? .json : .text, style: .detected(for: .output)) }
 }

@@ -8,25 +8,28 @@ internal import ConnectorConsoleWeb
 internal import ConnectorHost
 internal import ConnectorServices
 
-/// How the console in the browser is served.
+/// The options of the console in a browser.
 struct WebConsoleOptions: ParsableArguments {
-    /// Whether no one may act through it.
-    @Flag(help: "Let no one act through the console in the browser.")
+    /// Whether the console is read-only.
+    @Flag(help: "Make the console in the browser read-only.")
     var consoleReadOnly = false
 
-    /// The token that lets anybody see and act.
+    /// The token that grants reading and acting.
     @Option(
-        help: ArgumentHelp("A secret, env:NAME or file:PATH, that lets browsers and programs in.", valueName: "secret")
+        help: ArgumentHelp(
+            "The token, as env:NAME or file:PATH, that admits browsers and programs.",
+            valueName: "secret"
+        )
     )
     var consoleToken: String?
 
-    /// The token that lets anybody see.
-    @Option(help: ArgumentHelp("The same for those who may see, and not act.", valueName: "secret"))
+    /// The token that only grants reading.
+    @Option(help: ArgumentHelp("The token, as env:NAME or file:PATH, that admits them read-only.", valueName: "secret"))
     var consoleReadToken: String?
 
     /// The file of the certificate.
     @Option(
-        help: ArgumentHelp("The certificate, in PEM; an address that others reach needs it.", valueName: "file"),
+        help: ArgumentHelp("The certificate, in PEM; required for an address other than loopback.", valueName: "file"),
         completion: .file()
     )
     var consoleCertificate: String?
@@ -35,19 +38,19 @@ struct WebConsoleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
     var consoleKey: String?
 
-    /// What browsers call the server.
-    @Option(help: ArgumentHelp("A name that the URL may have besides the address; repeatable.", valueName: "host"))
+    /// Further host names of the server.
+    @Option(help: ArgumentHelp("A further host name that the URL may contain; repeatable.", valueName: "host"))
     var consoleName: [String] = []
 
     func validate() throws {
         guard (consoleCertificate == nil) == (consoleKey == nil) else {
-            throw ValidationError("--console-certificate and --console-key belong together.")
+            throw ValidationError("--console-certificate and --console-key must be used together.")
         }
     }
 
     /// The options of the console.
     ///
-    /// - Throws: What is wrong with a secret, or lets in whom it should not.
+    /// - Throws: `invalid-value` for options that would admit clients by mistake, and the error of a secret that cannot be read.
     func options(at address: WebConsole.Address, route: Route) throws(ConnectorError) -> WebConsole.Options {
         var options = WebConsole.Options()
         options.address = address
@@ -65,7 +68,7 @@ struct WebConsoleOptions: ParsableArguments {
 }
 
 extension WebConsole.Address {
-    /// Reads an argument such as `127.0.0.1:8901`.
+    /// Parses an argument such as `127.0.0.1:8901`.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     static func argument(_ text: String) throws -> WebConsole.Address {
@@ -77,7 +80,7 @@ extension WebConsole.Address {
 }
 
 extension OutputOptions {
-    /// Makes something of an option, if it was given; shows the error if that fails.
+    /// Converts an option, if it was given; shows the error if that fails.
     ///
     /// - Throws: The status of wrong usage.
     func checked<Given, Value>(

@@ -3,14 +3,14 @@
 
 internal import Logging
 
-/// Writes log lines to standard error for people: `warning: gate failed connector=crash`.
+/// Writes human-readable log lines to standard error: `warning: gate failed connector=crash`.
 struct ConsoleLogHandler: LogHandler {
-    /// The least level to write.
+    /// The minimum level to write.
     var logLevel: Logger.Level
     /// Metadata of every line.
     var metadata: Logger.Metadata = [:]
 
-    /// Starts without metadata.
+    /// Creates a handler without metadata.
     init(logLevel: Logger.Level) {
         self.logLevel = logLevel
     }

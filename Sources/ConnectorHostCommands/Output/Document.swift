@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// The answer of a command, in every format.
+/// The answer of a command, which renders itself in each format.
 protocol Document: Sendable {
-    /// The answer for people, line by line.
+    /// The human-readable lines.
     func lines(_ style: TextStyle) -> [String]
 
-    /// The answer for programs: an object with the member `version`.
+    /// The machine-readable document: an object with the member `version`.
     var json: JSONValue { get }
 }

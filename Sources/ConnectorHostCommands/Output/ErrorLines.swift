@@ -3,14 +3,14 @@
 
 internal import ConnectorBase
 
-/// An error for people: the place, the failure, and the remedy.
+/// The human-readable lines of an error: its position, message, cause and remedy.
 struct ErrorLines {
     /// The error to show.
     var error: ConnectorError
-    /// The occasion of the error, which decides the usual remedy.
+    /// The context of the error, which selects the usual remedy.
     var occasion = Remedy.Occasion.opening
 
-    /// The lines of a separate listing, as compilers print errors.
+    /// The lines of the error on its own, in the format of compilers.
     func lines(_ style: TextStyle) -> [String] {
         var line = ""
         if let position = error.position { line += style.paint(style.shown(position.description) + ": ", .strong) }
@@ -25,9 +25,9 @@ struct ErrorLines {
         style.shown(error.message) + style.paint(" [\(style.shown(error.code.rawValue))]", .faint)
     }
 
-    /// The headline after the place in a file, for an error below the connector or the plugin that has it.
+    /// The position and the headline, for an error printed below its connector or plugin.
     ///
-    /// - Parameter file: The file that the reader knows already, whose places are left out.
+    /// - Parameter file: The file whose positions are omitted.
     func locatedHeadline(_ style: TextStyle, besides file: String = "") -> String {
         guard let position = error.position, position.file != file else { return headline(style) }
         return style.shown(position.description) + ": " + headline(style)
@@ -39,7 +39,7 @@ struct ErrorLines {
         if let cause = error.cause, cause != error.message {
             lines.append(style.paint("cause: \(style.shown(cause))", .faint))
         }
-        if let after = error.retryAfter { lines.append("the server asks to wait \(style.shown(after.brief))") }
+        if let after = error.retryAfter { lines.append("the server asks to retry after \(style.shown(after.brief))") }
         if let fix = error.fix ?? Remedy.usual(for: error.code, of: occasion) {
             lines.append("\(style.arrow) \(style.shown(fix))")
         }

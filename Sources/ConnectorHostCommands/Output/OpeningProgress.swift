@@ -3,13 +3,13 @@
 
 internal import ConnectorHost
 
-/// One line on the terminal that names the gates still opening, if that takes longer than a moment.
+/// A progress line on the terminal that names the gates still opening, shown after one second.
 struct OpeningProgress {
     /// Watches the reports and writes the line.
     private let task: Task<Void, Never>
 
-    /// How long to wait before the first line.
-    private static let patience: Duration = .seconds(1)
+    /// The delay before the line appears.
+    private static let delay: Duration = .seconds(1)
 
     /// Starts watching; nil if standard error is not a terminal.
     static func show(of host: ConnectorHost) -> OpeningProgress? {
@@ -18,7 +18,7 @@ struct OpeningProgress {
         guard style.isColoured else { return nil }
         return OpeningProgress(
             task: Task {
-                guard (try? await Task.sleep(for: patience)) != nil else { return }
+                guard (try? await Task.sleep(for: delay)) != nil else { return }
                 for await report in host.reports where !Task.isCancelled {
                     StandardStream.error.write("\r\u{1B}[K" + line(report, style))
                 }

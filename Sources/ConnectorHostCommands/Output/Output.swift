@@ -12,9 +12,9 @@ struct Output: Sendable {
 
     /// A format of answers.
     enum Format: Sendable {
-        /// For people.
+        /// Human-readable lines.
         case text
-        /// For programs: exactly one document.
+        /// One JSON document.
         case json
     }
 
@@ -23,7 +23,7 @@ struct Output: Sendable {
         StandardStream.output.write(render(document))
     }
 
-    /// Writes one of many answers, each on a line of its own, in JSON as well.
+    /// Writes one of several answers; JSON is written as one line.
     func writeLine(_ document: some Document) {
         switch format {
         case .text: write(document)

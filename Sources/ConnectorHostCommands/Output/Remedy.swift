@@ -5,27 +5,27 @@ internal import ConnectorBase
 
 /// The usual remedy for each kind of failure, for errors that suggest none.
 enum Remedy {
-    /// The occasion of a failure.
+    /// The context of a failure.
     enum Occasion {
-        /// A gate did not open, or no longer proves that it works.
+        /// A gate did not open, or has failed since.
         case opening
-        /// A gate did not open within the time for all gates together.
+        /// A gate did not open before the timeout for all gates.
         case cutShort
-        /// An operation of a gate.
+        /// An operation of a gate failed.
         case call
     }
 
-    /// One line; nil if no general remedy exists.
+    /// The usual remedy, in one line; nil if there is none.
     static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
         switch (code, occasion) {
         case (.unauthorized, .opening), (.unauthorized, .cutShort):
             "check the credentials in the connector's \"config\""
         case (.unauthorized, .call): "check the permissions of the credentials in the connector's \"config\""
         case (.unavailable, _):
-            "check that the endpoint is right, and that its server runs and can be reached from here"
-        case (.timedOut, .opening): "see why the server is slow, or raise the connector's \"timeout\""
-        case (.timedOut, .cutShort): "see why the server is slow, or raise --timeout"
-        case (.timedOut, .call): "see why the server is slow, or raise --timeout"
+            "check that the endpoint is correct, and that its server runs and is reachable from here"
+        case (.timedOut, .opening): "find out why the server is slow, or increase the connector's \"timeout\""
+        case (.timedOut, .cutShort): "find out why the server is slow, or increase --timeout"
+        case (.timedOut, .call): "find out why the server is slow, or increase --timeout"
         case (.rateLimited, _): "wait, or ask the vendor for a higher limit"
         case (.denied, _): "add the host to the connector's \"allow.hosts\" if the plugin should reach it"
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"

@@ -19,9 +19,9 @@ enum StandardStream: Sendable {
     /// Messages, logs and progress.
     case error
 
-    /// The descriptor of the answer; 1 until ``keepOutput()`` gives it one of its own.
+    /// The descriptor for answers; 1 until ``keepOutput()`` duplicates it.
     private static let answer = Atomic<Int32>(STDOUT_FILENO)
-    /// The `errno` of the first write of the answer that failed; 0 if none did.
+    /// The `errno` of the first failed write of an answer; 0 for none.
     private static let failure = Atomic<Int32>(0)
 
     /// The descriptor to write to.
@@ -32,12 +32,12 @@ enum StandardStream: Sendable {
         }
     }
 
-    /// Whether a person is likely to read it.
+    /// Whether the stream is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Gives the answer its own descriptor, and redirects standard output to standard error.
+    /// Duplicates standard output for answers, and redirects descriptor 1 to standard error.
     ///
-    /// A plugin that breaks the rules and prints then prints among the messages, and the answer stays one document.
+    /// So the output of a plugin that prints, against the rules, goes to standard error and does not corrupt the answer.
     static func keepOutput() {
         guard answer.load(ordering: .relaxed) == STDOUT_FILENO else { return }
         let own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -49,14 +49,14 @@ enum StandardStream: Sendable {
         answer.store(own, ordering: .relaxed)
     }
 
-    /// The reason why the answer could not be written, for instance because the disk is full; nil if it could.
+    /// The reason that an answer could not be written, such as a full disk; nil if none failed.
     static var outputFailure: String? {
         let number = failure.load(ordering: .relaxed)
         guard number != 0 else { return nil }
         return SystemError(number).text
     }
 
-    /// Writes a whole text. ``outputFailure`` keeps an error of the answer; an error of standard error has no stream to go to.
+    /// Writes a whole text. A failed write of an answer is recorded in ``outputFailure``; one of standard error is ignored.
     func write(_ text: String) {
         do throws(SystemError) {
             try OutputFile.write(Array(text.utf8), to: descriptor)

@@ -3,7 +3,7 @@
 
 /// Rows with aligned columns.
 struct Table {
-    /// The content of one cell: pieces, each in its own colour.
+    /// The content of one cell: pieces, each with a colour.
     struct Cell: ExpressibleByStringLiteral {
         /// The text and colour of each piece, from left to right.
         var pieces: [(text: String, colour: TextStyle.Colour?)]
@@ -42,7 +42,7 @@ struct Table {
     /// Adds a note below the last row, outside the columns.
     mutating func append(note: String) { rows.append(.note(note)) }
 
-    /// Every row as a line, without trailing blanks.
+    /// The rows as lines, without trailing spaces.
     func lines(_ style: TextStyle) -> [String] {
         var widths: [Int] = []
         for case .cells(let cells) in rows {

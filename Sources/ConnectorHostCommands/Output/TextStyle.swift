@@ -4,14 +4,14 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The style of text for people on one stream.
+/// The style of human-readable text on one stream.
 struct TextStyle: Sendable, Equatable {
     /// Whether the stream shows colours.
     var isColoured = false
     /// Whether the stream shows characters beyond ASCII.
     var isUnicode = true
 
-    /// A meaning that has a colour.
+    /// A colour, named by its meaning; the raw value is a parameter of SGR.
     enum Colour: String {
         case good = "32"
         case bad = "31"
@@ -32,15 +32,15 @@ struct TextStyle: Sendable, Equatable {
 extension TextStyle {
     /// Detects the style of a stream.
     ///
-    /// Colour needs a terminal that is not `dumb`, and no NO_COLOR. Characters beyond ASCII need a UTF-8 locale, found
-    /// as setlocale(3) finds it.
+    /// Colours require a terminal that is not `dumb`, and no NO_COLOR. Characters beyond ASCII require a UTF-8 locale, by the
+    /// precedence of setlocale(3).
     static func detected(
         for stream: StandardStream,
         environment: Configuration.Environment = .process
     ) -> TextStyle {
         let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        // Bytes: the first search of a text for another takes 0.2 ms.
+        // Compares bytes: the first substring search in a process takes 0.2 ms.
         let charset = locale.utf8.filter { $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
         let isUnicode = charset.indices.contains { charset[$0...].starts(with: "utf8".utf8) }
         return TextStyle(isColoured: !isPlain && stream.isTerminal, isUnicode: isUnicode)
@@ -52,7 +52,7 @@ extension TextStyle {
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// The one-character sign of a mark.
+    /// The symbol of a mark.
     func sign(_ mark: Mark) -> String {
         switch mark {
         case .good: isUnicode ? "✓" : "+"
@@ -72,10 +72,9 @@ extension TextStyle {
         }
     }
 
-    /// Points from a problem to its remedy.
+    /// The arrow before a remedy.
     var arrow: String { isUnicode ? "→" : "->" }
 
-    /// Text from a file, a plugin or a server, without the characters that would steer the terminal or that it cannot
-    /// show.
+    /// Text from a file, a plugin or a server, with control characters and unsupported characters escaped.
     func shown(_ text: String) -> String { text.displayed(isUnicode: isUnicode) }
 }

@@ -4,10 +4,10 @@
 internal import ConnectorBase
 
 extension AttachOption {
-    /// The host to ask; nil to do without.
+    /// The running host to use; nil to open the gates in this process.
     ///
     /// - Parameter isSimulated: Whether the command simulates; a running host does not.
-    /// - Throws: `not-open` if none runs and one was asked for; the error of a host that does not answer.
+    /// - Throws: `not-open` if none runs and `--attach` requires one; the error of a host that does not respond.
     func host(of file: ConfigurationOption, isSimulated: Bool = false) async throws(ConnectorError) -> AttachedHost? {
         guard attach ?? !isSimulated else { return nil }
         if let host = try await AttachedHost.find(file) { return host }
@@ -15,7 +15,7 @@ extension AttachOption {
         throw ConnectorError(
             .notOpen,
             "no host runs on \(file.file)",
-            fix: "start one: connector-host run; or drop --attach to do without one"
+            fix: "start one with connector-host run, or remove --attach"
         )
     }
 }

@@ -6,16 +6,16 @@ internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorServices
 
-/// A running host, as other commands see it.
+/// A host that runs in another process, used through its API.
 struct AttachedHost: Sendable {
-    /// The host.
+    /// The identity of the host.
     let identity: HostIdentity
     private let client: ControlClient
 
     /// Finds the host that runs on a file.
     ///
-    /// - Returns: Nil if none runs, or the file cannot be read; the command then says why.
-    /// - Throws: The error of a host that does not answer.
+    /// - Returns: Nil if none runs, or the file cannot be read; the command reports the latter itself.
+    /// - Throws: The error of a host that does not respond.
     static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
         guard let configuration = try? Configuration.read(file: file.file, environment: .process),
             let directory = configuration.hostDirectory()
@@ -29,7 +29,7 @@ struct AttachedHost: Sendable {
 
     /// Calls an operation with the arguments of a command line. Cancelling the task cancels the call in the host.
     ///
-    /// - Throws: The host's error, or the operation's.
+    /// - Throws: The error of the host or of the operation.
     func call(
         _ path: String,
         _ operation: String,
@@ -43,18 +43,18 @@ struct AttachedHost: Sendable {
             "arguments": .array(words.map(JSONValue.string)),
             "timeoutMilliseconds": .integer(milliseconds),
         ]
-        let answer = try await client.post("/api/v1/calls", body, within: timeout + ControlClient.patience)
+        let answer = try await client.post("/api/v1/calls", body, within: timeout + ControlClient.timeout)
         guard let answer, answer["version"]?.integer == 1, let result = answer["result"] else {
-            throw misunderstood("an answer")
+            throw incompatible("an answer")
         }
         return result
     }
 
-    /// Shows the events of plugins, until the body has enough, the host ends or the task is cancelled.
+    /// Receives the events of plugins, until the body stops it, the host ends or the task is cancelled.
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
-    ///   - body: Receives an event; returns false to end.
+    ///   - body: Receives an event; returns false to stop.
     func watch(_ path: String?, _ body: @escaping @Sendable (ConnectorEvent) -> Bool) async throws(ConnectorError) {
         let query = path.map { "?connector=\(PercentCoding.encode($0))" } ?? ""
         _ = try await client.stream("/api/v1/events\(query)") { document in
@@ -62,9 +62,9 @@ struct AttachedHost: Sendable {
         }
     }
 
-    /// A document of the host.
+    /// Fetches a document.
     ///
-    /// - Parameter query: The parameters that have a value.
+    /// - Parameter query: The parameters; those without a value are omitted.
     func document(_ path: String, _ query: [(String, String?)] = []) async throws(ConnectorError) -> JSONValue {
         let parameters = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
         let text = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
@@ -72,22 +72,22 @@ struct AttachedHost: Sendable {
         return document
     }
 
-    /// Makes the host perform an action, however long it takes.
+    /// Makes the host perform an action, without a timeout.
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
         guard let document = try await client.post(path, body, within: nil) else { throw ended }
         return document
     }
 
-    /// The error of a host that has just ended.
+    /// The error if the host no longer listens.
     var ended: ConnectorError {
         ConnectorError(.notOpen, "the host of process \(identity.process) has ended", isRetryable: true)
     }
 
-    /// The error of a document that another release wrote.
-    func misunderstood(_ what: String) -> ConnectorError {
+    /// The error for a document of an incompatible release.
+    func incompatible(_ what: String) -> ConnectorError {
         ConnectorError(
             .protocolViolation,
-            "process \(identity.process) answered without \(what) that this release can read",
+            "process \(identity.process) returned \(what) that this release cannot read",
             fix: "its release is \(identity.release); use the same one, or --no-attach"
         )
     }
@@ -97,6 +97,6 @@ struct AttachedHost: Sendable {
     /// - Throws: `protocol` for a document of another version.
     func report() async throws(ConnectorError) -> Report {
         if let report = try await client.get("/api/v1/status").flatMap(Report.init(json:)) { return report }
-        throw misunderstood("a report")
+        throw incompatible("a report")
     }
 }

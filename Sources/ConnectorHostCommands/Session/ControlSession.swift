@@ -11,10 +11,10 @@ struct ControlSession: Sendable {
     private let server: ControlServer
     private let serving: Task<Void, Never>
 
-    /// Serves the API; nil if that fails. The host runs without it.
+    /// Starts serving the API; returns nil after logging a failure, since the host also runs without it.
     static func start(for host: ConnectorHost, logger: Logger) -> ControlSession? {
         guard let directory = host.configuration.hostDirectory() else {
-            logger.notice("no state directory, so that other commands cannot ask this host")
+            logger.notice("no state directory, so other commands cannot reach this host")
             return nil
         }
         do throws(ConnectorError) {
@@ -28,12 +28,12 @@ struct ControlSession: Sendable {
             }
             return ControlSession(server: server, serving: serving)
         } catch {
-            logger.warning("other commands cannot ask this host", metadata: ["error": "\(error)"])
+            logger.warning("other commands cannot reach this host", metadata: ["error": "\(error)"])
             return nil
         }
     }
 
-    /// Ends the API, and removes the socket.
+    /// Stops the API, and removes the socket.
     func stop() async {
         server.stop()
         await serving.value

@@ -3,7 +3,7 @@
 
 internal import ConnectorServices
 
-/// Where a command leaves the note of a crash for the next `status` of the same configuration.
+/// The file in which a command leaves a crash note for the next `status` on the same configuration.
 enum CrashFile {
     /// The file for a configuration, in the user's state directory; nil if there is no such directory.
     static func path(for configuration: String) -> String? {

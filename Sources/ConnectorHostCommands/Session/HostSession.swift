@@ -6,20 +6,20 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import Logging
 
-/// A host for one command, with the simulators it may need.
+/// The host of one command, with simulators if requested.
 struct HostSession: Sendable {
     /// The host, not opened yet.
     let host: ConnectorHost
     /// The configuration that the host opens.
     let resolved: ResolvedConfiguration
-    /// Ctrl-C and SIGTERM, from the start on.
+    /// Handles Ctrl-C and SIGTERM from the start.
     let interruption: Interruption
     private let simulation: Simulation?
 
     /// The port of the simulators; nil without them.
     var simulatorPort: Int? { simulation?.port }
 
-    /// A command line that puts a fault into one of the simulators; nil without them.
+    /// A command line that injects a fault into one of the simulators; nil without them.
     var faultCommand: String? {
         guard let simulation, let vendor = simulation.vendors.first else { return nil }
         return "connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
@@ -28,9 +28,9 @@ struct HostSession: Sendable {
     /// Reads the configuration, and starts the simulators if requested.
     ///
     /// - Parameters:
-    ///   - heals: Whether the command runs long enough for failed gates to be tried again.
-    ///   - delivers: Whether the command delivers what is in the outbox.
-    ///   - signals: What ends the command besides Ctrl-C and SIGTERM.
+    ///   - heals: Whether failed gates are retried.
+    ///   - delivers: Whether the command delivers the outbox.
+    ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
     static func start(
@@ -50,7 +50,7 @@ struct HostSession: Sendable {
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
         let crashFile = CrashFile.path(for: file.file)
         if let silence = WorkMark.takeAbandoned(besides: crashFile) {
-            StandardStream.error.writeLine("connector-host: before, \(silence) (\(silence.time))")
+            StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
         }
         CrashNote.install(file: crashFile)
         WorkMark.begin(besides: crashFile)
@@ -75,7 +75,7 @@ struct HostSession: Sendable {
         return HostSession(host: host, resolved: opened, interruption: interruption, simulation: simulation)
     }
 
-    /// Opens every gate, and shows progress on a terminal. A signal ends the wait, and the report is that of the moment.
+    /// Opens every gate, and shows progress on a terminal. A signal ends the wait and returns the current report.
     func open(timeout: Duration?) async -> Report {
         let progress = OpeningProgress.show(of: host)
         let report = await interruption.cancelling { [host] in await host.open(timeout: timeout) }
@@ -83,7 +83,7 @@ struct HostSession: Sendable {
         return report
     }
 
-    /// Opens one connector, and the connectors it waits for; a signal ends the wait.
+    /// Opens one connector and those it depends on; a signal ends the wait.
     func open(_ path: String) async throws(ConnectorError) -> Report {
         let progress = OpeningProgress.show(of: host)
         do throws(ConnectorError) {
@@ -100,8 +100,8 @@ struct HostSession: Sendable {
 
     /// Closes every gate, then stops the simulators.
     ///
-    /// - Parameter grace: How long vendors may answer for the batches under way; nil for as long as the host says.
-    /// - Throws: The status of a process that a signal ended, if there was one.
+    /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
+    /// - Throws: The exit status for the signal that ended the command, if there was one.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
         if let grace { await host.close(within: grace) } else { await host.close() }
         await simulation?.stop()

@@ -15,38 +15,38 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Ctrl-C and SIGTERM while a command has gates open: the first lets it report and close, the second ends it at once.
+/// Handles Ctrl-C and SIGTERM while a command has gates open: the first signal cancels its work, the second exits immediately.
 ///
-/// The signals are received on a thread of Dispatch, so a plugin that blocks every other thread cannot keep them away.
+/// Signals are received on a Dispatch thread, so they arrive even if a plugin blocks every other thread.
 final class Interruption: Sendable {
     private struct State {
         var signal: Int32?
         var cancel: (@Sendable () -> Void)?
-        /// What the command waits for.
+        /// Describes what the command is waiting for.
         var unfinished: (@Sendable () -> [String])?
     }
 
-    /// How long the first signal may take before the command says what it waits for.
-    private static let patience = DispatchTimeInterval.milliseconds(250)
+    /// The delay after the first signal until the command prints what it is waiting for.
+    private static let explanationDelay = DispatchTimeInterval.milliseconds(250)
 
     private let state = Mutex(State())
 
-    /// Receives the signals from now on, until the process ends.
+    /// Starts receiving the signals, until the process ends.
     ///
-    /// - Parameter others: Signals that end the process in the same way, besides those two.
+    /// - Parameter others: Further signals to handle in the same way.
     init(others: [Int32] = []) {
         let registered = DispatchSemaphore(value: 0)
         let numbers = [SIGINT, SIGTERM] + others
         for number in numbers {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
-                // takes the signal out of the process's hands, and would not see one that is ignored.
+                // blocks the signal and reads it, and would not see one that is ignored.
                 signal(number, SIG_IGN)
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            // The handler keeps the source, which would stop with its last reference.
+            // The handler retains the source, which would otherwise be cancelled when released.
             source.setEventHandler { [self] in withExtendedLifetime(source) { receive(number) } }
-            // Dispatch registers on a thread of its own: until then the signal would end the process.
+            // Dispatch registers the signal on another thread: until then it would end the process.
             source.setRegistrationHandler { registered.signal() }
             source.activate()
         }
@@ -64,23 +64,23 @@ final class Interruption: Sendable {
             _exit(128 + number)
         }
         cancel?()
-        // A command that ends at once has nothing to explain.
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [self] in explain(number) }
+        // A command that ends quickly prints no explanation.
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }
     }
 
-    /// Sets what the command waits for once it was told to end.
+    /// Sets the closure that describes what the command waits for after the first signal.
     func explain(_ unfinished: @escaping @Sendable () -> [String]) {
         state.withLock { $0.unfinished = unfinished }
     }
 
     private func explain(_ number: Int32) {
         guard let unfinished = state.withLock(\.unfinished)?() else { return }
-        let what = unfinished.isEmpty ? "what is under way to end" : unfinished.joined(separator: "; ")
+        let what = unfinished.isEmpty ? "running work to finish" : unfinished.joined(separator: "; ")
         let again = number == SIGINT ? "Ctrl-C again" : "a second signal"
-        StandardStream.error.writeLine("connector-host: waiting for \(what); \(again) ends at once")
+        StandardStream.error.writeLine("connector-host: waiting for \(what); \(again) exits immediately")
     }
 
-    /// Runs a step as a task that the first signal cancels.
+    /// Runs a step in a task that the first signal cancels.
     func cancelling<Value: Sendable>(_ step: @escaping @Sendable () async -> Value) async -> Value {
         let task = Task { await step() }
         let isLate = state.withLock { state in
@@ -93,7 +93,7 @@ final class Interruption: Sendable {
         return value
     }
 
-    /// Runs a step that can fail as a task that the first signal cancels.
+    /// Runs a throwing step in a task that the first signal cancels.
     func cancelling<Value: Sendable>(
         _ step: @escaping @Sendable () async throws(ConnectorError) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -106,6 +106,6 @@ final class Interruption: Sendable {
         }.get()
     }
 
-    /// The status of a process that a signal ended: 130 for Ctrl-C, 143 for SIGTERM; nil without a signal.
+    /// The exit status for the received signal: 130 for Ctrl-C, 143 for SIGTERM; nil without a signal.
     var exitStatus: ExitCode? { state.withLock(\.signal).map { ExitCode(128 + $0) } }
 }

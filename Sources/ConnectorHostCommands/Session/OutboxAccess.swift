@@ -5,17 +5,17 @@ internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorOutbox
 
-/// The outbox of one connector, or of all, for an operator's commands.
+/// The outbox of one connector, or of all, for the outbox commands.
 protocol OutboxAccess: Sendable {
-    /// How much waits for each connector.
+    /// The statistics of each connector's queue.
     func statistics() async throws(ConnectorError) -> [String: QueueStatistics]
-    /// An event at each connector that gets it.
+    /// An event at each connector that receives it.
     ///
     /// - Throws: `missing` if the id is unknown.
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord]
-    /// Dead letters, oldest first, and the cursor after which there may be more.
+    /// Dead letters, oldest first, and the cursor of the next page.
     ///
-    /// - Parameter cursor: Where to continue; nil for the beginning.
+    /// - Parameter cursor: The cursor of the page; nil for the first page.
     func dead(
         limit: Int,
         after cursor: RecordCursor?
@@ -23,13 +23,13 @@ protocol OutboxAccess: Sendable {
     /// Puts dead letters back in the queue.
     ///
     /// - Parameter ids: Nil for all.
-    /// - Throws: `missing` if no id is one of theirs.
+    /// - Throws: `missing` if none of the ids is that of a dead letter.
     func replay(_ ids: [String]?) async throws(ConnectorError) -> Int
-    /// Drops dead letters, and perhaps waiting events, for good.
+    /// Drops dead letters, and with `queued` waiting events, for good.
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int
 }
 
-/// The store itself, which a host may be using at the same time.
+/// The outbox in its store, which a host may be using at the same time.
 struct StoredOutbox: OutboxAccess {
     /// The store; nil if there is none yet.
     let engine: (any OutboxEngine)?
@@ -135,7 +135,7 @@ struct AttachedOutbox: OutboxAccess {
     }
 
     private func read<Value>(_ document: JSONValue, _ read: (JSONValue) -> Value?) throws(ConnectorError) -> Value {
-        guard let value = read(document) else { throw host.misunderstood("a document") }
+        guard let value = read(document) else { throw host.incompatible("a document") }
         return value
     }
 }

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 
 extension ResolvedConfiguration {
-    /// The reason why a connector, or the first one below it, has no operations: its plugin cannot be used.
+    /// The error of the first plugin at or below a connector that cannot be used; nil if all can.
     func failure(at path: String) -> ConnectorError? {
         let failing = leaves.filter { $0.key == path || $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
         for (path, leaf) in failing {

@@ -5,16 +5,16 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorSimulator
 
-/// Stand-ins for a configuration's vendors: simulators in this process, on a free port of the loopback interface, and the
+/// The simulated vendors of a configuration: simulators in this process, on a free port of the loopback interface, and the
 /// servers on this machine that connectors name.
 struct Simulation: Sendable {
     private let simulator: Simulator
-    /// The port of the simulators, which also takes faults.
+    /// The port of the simulators, which also accepts faults.
     let port: Int
     /// The vendors that are simulated.
     var vendors: [String] { simulator.vendors }
     private let serving: Task<Void, any Error>
-    /// What each leaf opens against, by path.
+    /// The simulator of each leaf, by path.
     private let targets: [String: SimulationTarget]
 
     /// Starts the simulators, which accept the configuration's credentials.
@@ -79,7 +79,7 @@ struct Simulation: Sendable {
 }
 
 extension LeafPlan {
-    /// The texts in the configuration, secrets included, by field.
+    /// The string values of the configuration, including secrets, by field.
     fileprivate var texts: [String: String] {
         var texts: [String: String] = [:]
         for member in config.members { texts[member.name] = member.value.string }

@@ -13,12 +13,12 @@ struct WebSession: Sendable {
     let session: HostSession
     let options: WebConsole.Options
     let file: ConfigurationOption
-    /// Where the link goes: standard output, unless that holds one document.
+    /// The stream for the link: standard output, unless that carries a JSON document.
     let stream: StandardStream
 
     /// Serves until the task is cancelled.
     ///
-    /// - Throws: Why the console cannot be served.
+    /// - Throws: The error that prevents serving, such as an address in use.
     func run() async throws(ConnectorError) {
         let isFirst = Mutex(true)
         let stream = stream
@@ -35,7 +35,7 @@ struct WebSession: Sendable {
 }
 
 extension HostSession {
-    /// The model that consoles show.
+    /// Creates the model for a console.
     func consoleModel(_ file: ConfigurationOption) -> HostConsoleModel {
         let configuration = resolved.configuration
         return HostConsoleModel(

@@ -14,17 +14,17 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// The mark that a command is at work: a file that it removes at its end, and leaves behind where it has none.
+/// A file that marks a running command. The command removes it when it ends, and leaves it behind when it is killed.
 ///
-/// Nothing in a process sees its end by `_exit` or `SIGKILL`, so the next command on the same configuration says it. A lock tells
-/// the mark of a command that runs from one that was left behind.
+/// A process cannot observe its end by `_exit` or `SIGKILL`, so the next command on the same configuration reports it. A file lock
+/// distinguishes the mark of a running command from a stale one. Failures are ignored: the mark only serves diagnosis.
 enum WorkMark {
-    /// The file of this process, and its descriptor, which holds the lock.
+    /// The path of this process's file, and its descriptor, which holds the lock.
     private static let current = Mutex<(path: String, descriptor: Int32)?>(nil)
 
-    /// Marks this process as at work on a configuration. Failing to do so is not an error: the mark only helps people.
+    /// Creates the mark of this process.
     ///
-    /// - Parameter crashFile: Where a crash of the command would leave its note; nil for nowhere.
+    /// - Parameter crashFile: The file for the command's crash note; nil to create no mark.
     static func begin(besides crashFile: String?) {
         guard let folder = folder(crashFile), (try? Directory.makePrivate(folder)) != nil,
             (try? Directory.checkPrivate(folder)) != nil
@@ -35,7 +35,7 @@ enum WorkMark {
             "process": .integer(Int64(getpid())), "seconds": .integer(Int64(time(nil))),
         ]
         let path = "\(folder)/\(getpid())"
-        // A file of that name is another process's, which had the number before and was not swept away yet.
+        // A file of that name is a stale one, of an earlier process with the same id.
         unsafe unlink(path)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
@@ -60,9 +60,9 @@ enum WorkMark {
         close(mark.descriptor)
     }
 
-    /// Removes the marks that earlier commands left behind.
+    /// Removes the stale marks of earlier commands.
     ///
-    /// - Returns: The note of the youngest; nil if there is none, or the command left a note of its own.
+    /// - Returns: The note of the newest; nil if there is none, or the command left a crash note.
     static func takeAbandoned(besides crashFile: String?) -> CrashNote? {
         guard let crashFile, let folder = folder(crashFile) else { return nil }
         let crashed = CrashNote.note(in: crashFile)?.process

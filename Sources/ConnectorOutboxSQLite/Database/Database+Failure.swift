@@ -5,86 +5,87 @@ internal import CSQLite
 internal import ConnectorPlatform
 
 extension Database {
-    /// Why the file cannot be used.
+    /// An error of the outbox's file.
     struct Failure: Error, CustomStringConvertible {
-        /// The primary result code (sqlite.org/rescode.html), or 0 where SQLite found nothing wrong.
+        /// The primary result code (sqlite.org/rescode.html); 0 if SQLite reported no error.
         let code: Int32
-        /// What is wrong, in our words.
+        /// The message.
         let description: String
-        /// SQLite's words.
+        /// SQLite's message; nil if SQLite reported no error.
         var cause: String?
-        /// What an operator can do about it, where the code does not tell.
+        /// The fix; nil for the usual one of the code.
         var advice: String?
-        /// The file that was open; nil if none was.
+        /// The file that was open; nil for none.
         var file: FileID?
 
-        /// Describes a failure that SQLite did not find.
+        /// Creates a failure that SQLite did not report.
         init(code: Int32 = 0, description: String, advice: String? = nil) {
             (self.code, self.description, self.advice) = (code, description, advice)
         }
 
-        /// Describes what SQLite found.
+        /// Creates a failure that SQLite reported.
         ///
-        /// - Parameter code: The extended result code. A file or a log that ends where more was written, or whose checksums in the file
-        ///   system are wrong, is damaged; SQLite calls that an error of reading.
+        /// - Parameter code: The extended result code. A short read, or a wrong checksum in the file system, counts as damage,
+        ///   although SQLite reports it as an I/O error.
         init(code: Int32, cause: String) {
             self.code = connector_sqlite_is_damage(code) ? SQLITE_CORRUPT : code & 0xFF
             self.cause = cause
             description =
                 switch self.code {
                 case SQLITE_CORRUPT: "the file is damaged"
-                case SQLITE_NOTADB: "the file is damaged, or no outbox at all"
+                case SQLITE_NOTADB: "the file is damaged, or not an outbox"
                 case SQLITE_FULL: "the disk is full"
                 case SQLITE_READONLY: "the file cannot be written"
                 case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: "the file cannot be opened"
-                case SQLITE_BUSY, SQLITE_LOCKED: "another process holds the file"
-                case SQLITE_IOERR: "the disk reports an error"
-                case SQLITE_NOMEM: "the memory is used up"
-                case SQLITE_INTERRUPT: "the work on the file took too long, and was stopped"
-                case SQLITE_TOOBIG: "an event is larger than a file can hold"
+                case SQLITE_BUSY, SQLITE_LOCKED: "another process has locked the file"
+                case SQLITE_IOERR: "the disk reported an error"
+                case SQLITE_NOMEM: "out of memory"
+                case SQLITE_INTERRUPT: "a transaction took too long, and was interrupted"
+                case SQLITE_TOOBIG: "an event is larger than SQLite supports"
                 default: "the file cannot be used"
                 }
         }
 
-        /// A value in the file is none that this code has written.
+        /// The failure for a value in the file that this code never writes.
         static func damaged(_ what: String) -> Failure {
             Failure(code: SQLITE_CORRUPT, description: "the file is damaged: \(what)")
         }
 
-        /// What is wrong, with SQLite's words.
+        /// The message, with SQLite's.
         var reason: String { cause.map { "\(description): \($0)" } ?? description }
 
-        /// The file was removed or replaced while it was open.
+        /// The failure for a file that was removed or replaced while it was open.
         static let moved = Failure(code: movedCode, description: "the file was removed or replaced while it was open")
 
-        /// Not a code of SQLite's, which are positive.
+        /// Not a code of SQLite, whose codes are positive.
         private static let movedCode: Int32 = -1
 
-        /// Whether the file is no database, or a damaged one.
+        /// Whether the file is damaged or not a database.
         var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
-        /// Whether the file no longer lies where it was opened.
+        /// Whether the file was removed or replaced while it was open.
         var isMoved: Bool { code == Self.movedCode }
 
-        /// Whether another process holds the file.
+        /// Whether another process has locked the file.
         var isBusy: Bool { code == SQLITE_BUSY }
 
         /// Whether the file could not be read or written.
         var isUnreadable: Bool { code == SQLITE_IOERR }
 
-        /// Whether a copy may succeed later: the disk is full, or the file is busy.
-        var mayPass: Bool { [SQLITE_FULL, SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CANTOPEN].contains(code) }
+        /// Whether the operation may succeed later: the disk is full, or the file is locked.
+        var isTransient: Bool { [SQLITE_FULL, SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CANTOPEN].contains(code) }
 
-        /// What an operator can do about it.
+        /// The fix, for an operator; nil if there is none.
         func fix(_ path: String) -> String? {
             if let advice { return advice }
             return switch code {
-            case SQLITE_FULL: "make room on the disk of \(path)"
-            case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: "let this user write \(path) and its directory"
-            case SQLITE_BUSY: "another process holds the file for long: find it with fuser \(path)"
-            case SQLITE_IOERR: "look at the system's log: the disk reports errors"
+            case SQLITE_FULL: "free space on the disk of \(path)"
+            case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
+                "give this user write access to \(path) and its directory"
+            case SQLITE_BUSY: "find the process that keeps the file locked: fuser \(path)"
+            case SQLITE_IOERR: "check the system's log for disk errors"
             case SQLITE_INTERRUPT:
-                "try again on a quieter machine; if it lasts, move \(path) away and start with a new file"
+                "try again when the machine is less busy; if it persists, move \(path) away to start with a new file"
             default: nil
             }
         }

@@ -5,27 +5,27 @@ internal import CSQLite
 internal import ConnectorBase
 internal import ConnectorPlatform
 
-/// A connection to an SQLite file, for one thread at a time. It closes at the end of its life.
+/// A connection to an SQLite file, for one thread at a time. Closed when deallocated.
 ///
-/// Whatever the file holds is read as hostile: nothing in it runs, and no statement runs without a limit.
+/// The contents of the file are untrusted: no code in it (views, triggers) runs, and every statement has a time limit.
 @safe final class Database {
     private let handle: OpaquePointer
     private let path: String
     /// The file that was opened; nil for none.
     let file: FileID?
-    /// Limits the time of every transaction.
+    /// Limits the duration of every transaction.
     let watch: StatementWatch
 
     /// How to open a file.
     enum Access {
-        /// To write; creates a file that does not exist.
+        /// For reading and writing; creates a missing file.
         case writing
-        /// To read; the file must exist.
+        /// For reading; the file must exist.
         case reading
     }
 
-    /// How many steps of SQLite's virtual machine pass between two looks at the watch: some tenth of a millisecond.
-    private static let stepsBetweenLooks: Int32 = 10_000
+    /// The number of steps of SQLite's virtual machine between two checks of the watch: about 0.1 ms.
+    private static let stepsBetweenChecks: Int32 = 10_000
 
     /// Opens a file.
     init(
@@ -35,7 +35,7 @@ internal import ConnectorPlatform
     ) throws(Failure) {
         var opened: OpaquePointer?
         let creates = access == .writing ? SQLITE_OPEN_CREATE : 0
-        // Readers of a write-ahead log take part in its index, so they open the file to write, too.
+        // Readers of a write-ahead log update its shared index, so they also need write access.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | creates
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let database = unsafe opened else {
@@ -50,25 +50,25 @@ internal import ConnectorPlatform
         unsafe connector_sqlite_harden(database)
         unsafe sqlite3_busy_timeout(database, 10_000)
         let context = unsafe Unmanaged.passUnretained(watch).toOpaque()
-        unsafe sqlite3_progress_handler(database, Self.stepsBetweenLooks, Self.look, context)
+        unsafe sqlite3_progress_handler(database, Self.stepsBetweenChecks, Self.check, context)
         try run("PRAGMA cell_size_check = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
         if access == .reading { try run("PRAGMA query_only = ON") }
     }
 
     deinit {
-        // The last connection to a file deletes its write-ahead log by name, which is another file's by now.
+        // The last connection deletes the write-ahead log by name, which may belong to another file by now.
         if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// SQLite calls it now and then; the connection keeps the watch alive.
-    private static let look: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
+    /// SQLite's progress handler. The connection keeps the watch alive.
+    private static let check: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
         guard let context = unsafe context else { return 0 }
-        return unsafe Unmanaged<StatementWatch>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
+        return unsafe Unmanaged<StatementWatch>.fromOpaque(context).takeUnretainedValue().hasExpired ? 1 : 0
     }
 
-    /// Whether the file is still at the path where it was opened. SQLite continues to write to a file that was removed or replaced, and
-    /// those writes would be lost.
+    /// Whether the file is still at its path. SQLite would keep writing to a removed or replaced file, and those writes would be
+    /// lost.
     var isInPlace: Bool { file == nil || FileID(path) == file }
 
     /// Runs statements without parameters or results.
@@ -76,7 +76,7 @@ internal import ConnectorPlatform
         guard unsafe sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
-    /// Compiles a statement, to be used any number of times while the connection lives.
+    /// Compiles a statement, which can be run any number of times while the connection lives.
     func statement(_ text: String) throws(Failure) -> Statement {
         var made: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
@@ -84,10 +84,10 @@ internal import ConnectorPlatform
         return unsafe Statement(statement, of: self)
     }
 
-    /// How many rows the last statement inserted, changed or deleted.
+    /// The number of rows that the last statement inserted, changed or deleted.
     var changes: Int { unsafe Int(sqlite3_changes(handle)) }
 
-    /// What went wrong last.
+    /// The last error.
     var failure: Failure {
         unsafe Failure(code: sqlite3_extended_errcode(handle), cause: String(cString: sqlite3_errmsg(handle)))
     }

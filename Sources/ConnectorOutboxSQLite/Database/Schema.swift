@@ -1,32 +1,32 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tables of an outbox, and how older files become the current version.
+/// The tables of an outbox, and their migration from older versions.
 ///
-/// A *route* is a set of connectors that events go to together. An event's position is its route's number, shifted by 40
-/// bits, and its own number, which grows through all routes. So the events of a route lie side by side in the order of
-/// their arrival, one insertion stores an event whoever it goes to, and a connector's progress is one position for each
-/// route: the cursor. Everything up to a cursor is delivered or dropped, except what `retries` and `dead` list; what
-/// `skipped` lists beyond it was dropped.
+/// A *route* is a set of connectors that receive the same events. An event's position is its route's number, shifted by 40
+/// bits, plus its sequence number, which increases across all routes. So the events of a route are adjacent in order of
+/// arrival, storing an event is one insertion however many connectors receive it, and the progress of a connector is one
+/// position for each route: the cursor. Every event up to a cursor is delivered or dropped, except those in `retries` and
+/// `dead`; events beyond it in `skipped` were dropped.
 enum Schema {
     /// The version that this code reads and writes.
     static let version: Int64 = 4
 
-    /// The bits of a position that number the event.
+    /// The number of bits for the sequence number in a position.
     static let sequenceBits: Int64 = 40
-    /// The numbers that a route can have: the position beyond the last one is a number still.
+    /// The range of a route's number: the position after the last route must still fit into 64 bits.
     static let routes: ClosedRange<Int64> = 1...(1 << 22)
-    /// The numbers that an event can have.
+    /// The range of an event's sequence number.
     static let sequences: ClosedRange<Int64> = 1...((1 << sequenceBits) - 1)
-    /// The range of a count, a size or a connector's number: sums of many still fit.
+    /// The range of a count, a size or a connector's number, whose sums cannot overflow.
     static let counts: ClosedRange<Int64> = 0...(1 << 48)
-    /// What a moment can be, in nanoseconds.
+    /// The range of a time, in nanoseconds.
     static let times: ClosedRange<Int64> = 0...Int64.max
     /// The route of a position.
     static func route(of position: Int64) -> Int64 { position >> sequenceBits }
-    /// The event's number among those of all routes.
+    /// The sequence number of a position.
     static func sequence(of position: Int64) -> Int64 { position & sequences.upperBound }
-    /// The positions of a route, its start included.
+    /// The positions of a route, including its start, at which no event is stored.
     static func positions(of route: Int64) -> ClosedRange<Int64> {
         let start = min(max(route, 0), routes.upperBound) << sequenceBits
         return start...(start + sequences.upperBound)
@@ -34,7 +34,7 @@ enum Schema {
     /// The positions of all routes.
     static let positions = positions(of: routes.lowerBound).lowerBound...positions(of: routes.upperBound).upperBound
 
-    /// The steps from each version to the next, beginning with an empty file.
+    /// The migration from each version to the next, starting with an empty file.
     static let steps = [
         """
         CREATE TABLE routes(
@@ -66,19 +66,19 @@ enum Schema {
         CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO counters VALUES('next', 1);
         """,
-        // When the wait for a retry began, and from when on the age of a replayed event counts.
+        // The start of the wait for a retry, and the time from which the age of a replayed event counts.
         """
         ALTER TABLE retries ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE retries ADD COLUMN renewed INTEGER;
         """,
-        // The number of the next event lies beside the counts that change with it: one page less for each transaction.
+        // The next sequence number is stored beside the counts that change with it: each transaction writes one page less.
         """
         ALTER TABLE routes ADD COLUMN next INTEGER NOT NULL DEFAULT 1;
         UPDATE routes SET next = (SELECT value FROM counters WHERE name = 'next');
         DROP TABLE counters;
         """,
-        // Turns number the transactions, so that a reader knows which of them it sees; each is written where its transaction
-        // writes anyway. What waits for a retry is counted, so that no step counts it again.
+        // Turns number the transactions, so that a reader knows which of them it sees; each is written to a row that its
+        // transaction changes anyway. Events waiting for a retry are counted in `targets`, so that no step counts them again.
         """
         ALTER TABLE events ADD COLUMN checksum INTEGER;
         ALTER TABLE routes ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
@@ -89,16 +89,16 @@ enum Schema {
         """,
     ]
 
-    /// Counts what waits for a retry.
+    /// Counts the events waiting for a retry.
     static let countRetried = """
         UPDATE targets SET retried = (SELECT count(*) FROM retries WHERE target = targets.target), retried_bytes = (
             SELECT coalesce(sum(length(payload)), 0) FROM retries JOIN events USING(position)
             WHERE target = targets.target)
         """
 
-    /// Brings a file to the current version.
+    /// Migrates a file to the current version.
     ///
-    /// - Throws: A failure of code 0 if another version or another application wrote the file, which stays as it is.
+    /// - Throws: A failure of code 0 if a later version or another application wrote the file, which is not changed.
     static func migrate(_ database: Database, _ path: String) throws(Database.Failure) {
         try database.run("BEGIN IMMEDIATE")
         do throws(Database.Failure) {
@@ -112,39 +112,41 @@ enum Schema {
         }
     }
 
-    /// Compares a file's tables with ours.
+    /// Compares a file's tables with those of its version.
     ///
-    /// - Returns: The version of the file, 0 for an empty one.
-    /// - Throws: A failure of code 0 if another version or another application wrote the file.
+    /// - Returns: The version of the file; 0 for an empty one.
+    /// - Throws: A failure of code 0 if a later version or another application wrote the file.
     @discardableResult
     static func check(_ database: Database, _ path: String) throws(Database.Failure) -> Int {
         let found = try database.statement("PRAGMA user_version").integer(in: Int64.min...Int64.max) ?? 0
         guard found <= version else {
             throw Database.Failure(
-                description: "the outbox was written by a later version (schema \(found); this one knows \(version))",
-                advice: "use that version of connector-host, or move \(path) away: this one then begins with a new file"
+                description:
+                    "the outbox was written by a later version (schema \(found); this one supports \(version))",
+                advice: "use that version of connector-host, or move \(path) away to start with a new file"
             )
         }
         guard found >= 0 else {
             throw Database.Failure(
-                description: "no version of connector-host writes such a file (schema \(found))",
-                advice: "move \(path) away: the host then begins with a new file"
+                description: "the file is not an outbox (schema \(found))",
+                advice: "move \(path) away to start with a new file"
             )
         }
-        let (known, there) = (try objects(ofVersion: Int(found)), try objects(in: database))
-        guard let name = Set(known.keys).union(there.keys).sorted().first(where: { known[$0] != there[$0] }) else {
+        let (expected, actual) = (try objects(ofVersion: Int(found)), try objects(in: database))
+        guard let name = Set(expected.keys).union(actual.keys).sorted().first(where: { expected[$0] != actual[$0] })
+        else {
             return Int(found)
         }
         let difference =
-            there[name] == nil
-            ? "\(name) is missing" : known[name] == nil ? "\(name) is not ours" : "\(name) is another"
+            actual[name] == nil
+            ? "\(name) is missing" : expected[name] == nil ? "\(name) is unexpected" : "\(name) is different"
         throw Database.Failure(
             description: "the file's tables are not those of an outbox: \(difference)",
-            advice: "undo what changed \(path), or move it away: the host then begins with a new file"
+            advice: "undo the changes to \(path), or move it away to start with a new file"
         )
     }
 
-    /// What a file of a version holds.
+    /// The definitions in a file of a version.
     private static func objects(ofVersion version: Int) throws(Database.Failure) -> [String: String] {
         if version == Self.version { return try current.get() }
         let database = try Database(":memory:")
@@ -152,15 +154,15 @@ enum Schema {
         return try objects(in: database)
     }
 
-    /// What a file of the current version holds.
+    /// The definitions in a file of the current version.
     private static let current = Result { () throws(Database.Failure) in
         let database = try Database(":memory:")
         for step in steps { try database.run(step) }
         return try objects(in: database)
     }
 
-    /// The definition of each table, index, view and trigger, by its kind and name. Statistics that an operator had SQLite gather
-    /// change no result.
+    /// The definition of each table, index, view and trigger, by its kind and name. Tables of SQLite's statistics are ignored,
+    /// since they change no result.
     private static func objects(in database: Database) throws(Database.Failure) -> [String: String] {
         var objects: [String: String] = [:]
         try database.statement("SELECT type, name, tbl_name, sql FROM sqlite_master").run { row in

@@ -20,7 +20,7 @@ internal import ConnectorPlatform
         unsafe sqlite3_finalize(handle)
     }
 
-    /// How many steps of SQLite's virtual machine it has taken.
+    /// The number of steps of SQLite's virtual machine that it has run.
     var steps: Int { unsafe Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
     /// A parameter's value.
@@ -32,18 +32,18 @@ internal import ConnectorPlatform
 
         /// The text, or null.
         static func text(orNull text: String?) -> Value { text.map(Value.text) ?? .null }
-        /// A moment in nanoseconds, which SQLite's signed integers hold until 2262.
+        /// A time in nanoseconds, which fits into SQLite's signed integers until the year 2262.
         static func time(_ time: Timestamp) -> Value { .integer(Int64(clamping: time.nanoseconds)) }
     }
 
-    /// Runs the statement, and hands over each row of its result.
+    /// Runs the statement, and calls a body with each row of its result.
     func run(_ values: Value..., row: (borrowing Row) throws(Database.Failure) -> Void = { _ in }) throws(Database
         .Failure)
     {
         try run(values, row: row)
     }
 
-    /// Runs the statement, and hands over each row of its result.
+    /// Runs the statement, and calls a body with each row of its result.
     func run(_ values: [Value], row: (borrowing Row) throws(Database.Failure) -> Void = { _ in }) throws(Database
         .Failure)
     {
@@ -61,7 +61,8 @@ internal import ConnectorPlatform
         }
     }
 
-    /// Runs the statement with an event and its checksum. SQLite reads the values where they lie: it copies them into its pages alone.
+    /// Runs the statement with an event and its checksum. The values are bound without a copy: SQLite copies them only into its
+    /// pages.
     func insert(
         _ position: Int64,
         _ id: String,
@@ -74,7 +75,7 @@ internal import ConnectorPlatform
         let failure = id.withUTF8 { id in
             lane.withUTF8 { lane in
                 unsafe payload.withUnsafeBytes { payload -> Database.Failure? in
-                    // Nobody reads what is bound once this returns.
+                    // The bound memory is not valid after this returns.
                     defer {
                         unsafe sqlite3_reset(handle)
                         unsafe sqlite3_clear_bindings(handle)
@@ -92,7 +93,7 @@ internal import ConnectorPlatform
         if let failure { throw failure }
     }
 
-    /// The checksum of all that an event's row holds, lengths included.
+    /// The checksum of an event's row, including the lengths of its texts.
     @unsafe private static func checksum(
         _ position: Int64,
         _ created: Int64,
@@ -112,9 +113,9 @@ internal import ConnectorPlatform
         return Int64(checksum.value)
     }
 
-    /// Binds bytes that outlive the next step.
+    /// Binds bytes without a copy; they must stay valid during the next step.
     @unsafe private func lend(_ bytes: UnsafeRawBufferPointer, isText: Bool, at index: Int32) -> Bool {
-        // Without an address they would be null.
+        // Without an address SQLite would bind NULL.
         guard let start = bytes.baseAddress else {
             return unsafe sqlite3_bind_zeroblob(handle, index, 0) == SQLITE_OK
         }
@@ -124,9 +125,9 @@ internal import ConnectorPlatform
         return unsafe sqlite3_bind_text64(handle, index, text, count, nil, UInt8(SQLITE_UTF8)) == SQLITE_OK
     }
 
-    /// Runs the statement, and takes the first column of the first row; nil if that is null.
+    /// Runs the statement, and returns the first column of the first row; nil if it is null, or there is no row.
     ///
-    /// - Throws: A damage if it is no number in the range.
+    /// - Throws: A damage failure if it is not a number in the range.
     func integer(
         _ values: Value...,
         in range: ClosedRange<Int64> = Schema.counts
@@ -162,7 +163,7 @@ internal import ConnectorPlatform
         guard code == SQLITE_OK else { throw database.failure }
     }
 
-    /// A row, valid while it is handed over. The file may hold anything: whoever reads a number says what it can be.
+    /// A row, valid only during the call that receives it. The file is untrusted, so each read of a number specifies its range.
     @safe struct Row: ~Copyable {
         private let handle: OpaquePointer
 
@@ -172,15 +173,15 @@ internal import ConnectorPlatform
 
         /// A number.
         ///
-        /// - Throws: A damage if it is none in the range.
+        /// - Throws: A damage failure if it is null or not a number in the range.
         func integer(_ column: Int32, in range: ClosedRange<Int64> = Schema.counts) throws(Database.Failure) -> Int64 {
             if let number = try optionalInteger(column, in: range) { return number }
-            throw damage(column, "nothing")
+            throw damage(column, "null")
         }
 
         /// A number, or nil for null.
         ///
-        /// - Throws: A damage if it is neither null nor a number in the range.
+        /// - Throws: A damage failure if it is neither null nor a number in the range.
         func optionalInteger(
             _ column: Int32,
             in range: ClosedRange<Int64> = Schema.counts
@@ -191,22 +192,22 @@ internal import ConnectorPlatform
                 let number = unsafe sqlite3_column_int64(handle, column)
                 guard range.contains(number) else { throw damage(column, "\(number)") }
                 return number
-            default: throw damage(column, "no number")
+            default: throw damage(column, "not a number")
             }
         }
 
-        private func damage(_ column: Int32, _ found: String) -> Database.Failure {
+        private func damage(_ column: Int32, _ value: String) -> Database.Failure {
             let name =
                 unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) } ?? "column \(column)"
-            return .damaged("\(found) stands for \(name)")
+            return .damaged("the value of \(name) is \(value)")
         }
 
-        /// A moment.
+        /// A time.
         func time(_ column: Int32) throws(Database.Failure) -> Timestamp {
             Timestamp(nanoseconds: UInt64(clamping: try integer(column, in: Schema.times)))
         }
 
-        /// A moment, or nil for null.
+        /// A time, or nil for null.
         func optionalTime(_ column: Int32) throws(Database.Failure) -> Timestamp? {
             try optionalInteger(column, in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
         }
@@ -214,7 +215,7 @@ internal import ConnectorPlatform
         /// A text; empty for null.
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-        /// Whether a text is another.
+        /// Whether the text in a column equals another.
         func isText(_ column: Int32, _ text: String) -> Bool {
             let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { expected in
                 unsafe raw(column).elementsEqual(expected)
@@ -225,9 +226,9 @@ internal import ConnectorPlatform
         /// The bytes of a text or a blob; none for null.
         func bytes(_ column: Int32) -> [UInt8] { unsafe Array(raw(column)) }
 
-        /// Whether the columns position, id, lane, created, payload and checksum are those that were written. Events that earlier
-        /// versions stored have no checksum.
-        func isWhole() -> Bool {
+        /// Whether the checksum matches, in a row of position, id, lane, created, payload and checksum. Events stored by earlier
+        /// versions have no checksum, and count as intact.
+        func isIntact() -> Bool {
             switch unsafe sqlite3_column_type(handle, 5) {
             case SQLITE_NULL: true
             case SQLITE_INTEGER:
@@ -243,7 +244,7 @@ internal import ConnectorPlatform
             }
         }
 
-        /// Whatever a column of a damaged file holds.
+        /// The value of a column in a damaged file.
         func salvaged(_ column: Int32) -> SalvagedValue {
             switch unsafe sqlite3_column_type(handle, column) {
             case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, column))
@@ -253,9 +254,9 @@ internal import ConnectorPlatform
             }
         }
 
-        /// The bytes where SQLite holds them, until the next step.
+        /// The bytes in SQLite's memory, valid until the next step.
         @unsafe private func raw(_ column: Int32) -> UnsafeRawBufferPointer {
-            // The address first: it may convert the value, and with it the count.
+            // The address must be read first: reading it may convert the value, and so change the count.
             let start = unsafe sqlite3_column_blob(handle, column)
             return unsafe UnsafeRawBufferPointer(
                 start: start,

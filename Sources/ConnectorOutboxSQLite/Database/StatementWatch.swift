@@ -4,32 +4,32 @@
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Interrupts SQLite when a transaction takes too long, or longer than a closing store may wait.
+/// Interrupts SQLite when a transaction exceeds its time limit, or the grace period of a closing store.
 ///
-/// A file can hold pages that lead a statement in circles, so no statement runs without a limit.
+/// The pages of a damaged file can make a statement loop forever, so every statement has a limit. Safe to use from any thread.
 final class StatementWatch: Sendable {
-    /// The longest transaction, in nanoseconds: far longer than any of ours on a sound file.
-    static let patience: UInt64 = 60_000_000_000
-    /// How long work under way may go on once the store closes, in nanoseconds.
+    /// The default limit of a transaction, in nanoseconds: far longer than any takes on an intact file.
+    static let defaultLimit: UInt64 = 60_000_000_000
+    /// How long running work may continue after the store starts closing, in nanoseconds.
     static let grace: UInt64 = 5_000_000_000
 
     private let limit: UInt64
-    /// The watch of the store that this work is part of; nil for none.
+    /// The watch of the store that the work belongs to; nil for none.
     private let parent: StatementWatch?
     private let now: @Sendable () -> UInt64
-    /// When the transaction under way ends at the latest.
+    /// The deadline of the current transaction.
     private let due = Atomic<UInt64>(.max)
-    /// When everything ends at the latest.
+    /// The deadline of all work, once the store closes.
     private let end = Atomic<UInt64>(.max)
 
-    /// Sets the longest transaction.
+    /// Creates a watch.
     ///
     /// - Parameters:
-    ///   - limit: In nanoseconds.
-    ///   - parent: The watch of a store; once that closes, this one bounds its work, too.
-    ///   - now: The monotonic time in nanoseconds.
+    ///   - limit: The limit of a transaction, in nanoseconds.
+    ///   - parent: The watch of a store, whose closing also bounds this work; nil for none.
+    ///   - now: Returns the monotonic time in nanoseconds.
     init(
-        limit: UInt64 = patience,
+        limit: UInt64 = defaultLimit,
         within parent: StatementWatch? = nil,
         now: @escaping @Sendable () -> UInt64 = { SystemTime.monotonic() }
     ) {
@@ -38,15 +38,15 @@ final class StatementWatch: Sendable {
         self.now = now
     }
 
-    /// Starts the time of the next transaction.
+    /// Starts the time limit of the next transaction.
     func begin() { due.store(now().saturatingAdding(limit), ordering: .relaxed) }
 
-    /// Bounds all that is under way, and all that follows: the store closes.
+    /// Starts the grace period of all current and further work, because the store closes.
     func close() { end.store(now().saturatingAdding(Self.grace), ordering: .relaxed) }
 
     /// Whether SQLite must stop.
-    var isOver: Bool { now() >= due.load(ordering: .relaxed) || hasClosed }
+    var hasExpired: Bool { now() >= due.load(ordering: .relaxed) || hasClosed }
 
-    /// Whether the store closes and the grace is over.
+    /// Whether the store closes and the grace period has expired.
     var hasClosed: Bool { now() >= end.load(ordering: .relaxed) || parent?.hasClosed ?? false }
 }

@@ -11,30 +11,30 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The system's function, apart from the method of the same name.
+/// The system call, which the method of the same name would shadow.
 private let closeDescriptor: @Sendable (Int32) -> Int32 = { close($0) }
 
-/// Opens a file or a directory to read it.
+/// Opens a file or a directory for reading, with further flags.
 private let openDescriptor: @Sendable (String, Int32) -> Int32 = { unsafe open($0, O_RDONLY | O_CLOEXEC | $1) }
 
-/// The file and its directory: created, checked, set aside and replaced.
+/// The file and its directory: creating, checking, setting aside and replacing them.
 ///
-/// A process holds the lock of the directory while it creates or replaces the file, so that two processes do not salvage it twice.
+/// A process locks the directory while it creates or replaces the file, so that two processes do not salvage it at the same time.
 extension SQLiteEngine {
-    /// What the names of SQLite's files add to that of the outbox.
+    /// The suffixes of the files that SQLite uses for one database.
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-    /// Whether a directory has an outbox's file.
+    /// Whether a directory contains the file of an outbox.
     package static func isStored(in directory: String) -> Bool {
         unsafe access("\(directory)/\(fileName)", F_OK) == 0 || access("\(directory)/\(fileName).salvaged", F_OK) == 0
     }
 
-    /// Whether a file lies at a path.
+    /// Whether there is a file at a path.
     static func isPresent(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Runs something while no other process does the same in a directory.
-    private static func alone<Value>(
-        in directory: String,
+    /// Runs a body while holding the lock of a directory.
+    private static func withLock<Value>(
+        of directory: String,
         _ body: () throws(Database.Failure) -> Value
     ) throws(Database.Failure) -> Value {
         let descriptor = openDescriptor(directory, O_DIRECTORY)
@@ -43,13 +43,13 @@ extension SQLiteEngine {
         return try body()
     }
 
-    /// Opens the file to write. One that is damaged is set aside, with a new one in its place that holds what could be read.
+    /// Opens the file for writing. A damaged one is set aside, and replaced by a new one with the data that could be read.
     ///
-    /// SQLite makes a new file in steps, and turns those away that come between them, so one process at a time opens it.
+    /// SQLite initialises a new file in several steps, and opening it in between fails, so only one process at a time opens it.
     ///
     /// - Parameters:
     ///   - watch: Interrupts the salvage of a damaged file.
-    ///   - onDamage: Called with the new path of a file that was set aside, and the reason.
+    ///   - onDamage: Called with the new path of a damaged file, and the reason.
     static func openFile(
         _ path: String,
         in directory: String,
@@ -58,7 +58,7 @@ extension SQLiteEngine {
         _ make: (String) throws(Database.Failure) -> OutboxTables,
         onDamage: (String, String) -> Void
     ) throws(Database.Failure) -> OutboxTables {
-        try alone(in: directory) { () throws(Database.Failure) in
+        try withLock(of: directory) { () throws(Database.Failure) in
             try checkKind(path)
             try finishSalvage(path, now)
             touch(path)
@@ -72,7 +72,7 @@ extension SQLiteEngine {
         }
     }
 
-    /// Sets a file aside that turned out to be damaged once it was open, unless another process did so already.
+    /// Replaces a file that was found to be damaged while it was open, unless another process has already replaced it.
     static func recover(
         _ path: String,
         _ failure: Database.Failure,
@@ -82,12 +82,12 @@ extension SQLiteEngine {
         _ watch: StatementWatch,
         onDamage: (String, String) -> Void
     ) throws(Database.Failure) {
-        try alone(in: directory) { () throws(Database.Failure) in
+        try withLock(of: directory) { () throws(Database.Failure) in
             if FileID(path) == file { try replace(path, failure, now, watch, onDamage) }
         }
     }
 
-    /// Refuses what is no file, rather than to wait for the other end of a pipe.
+    /// Refuses anything but a regular file, since opening a pipe would block.
     static func checkKind(_ path: String) throws(Database.Failure) {
         for suffix in suffixes {
             var status = stat()
@@ -101,13 +101,13 @@ extension SQLiteEngine {
                 default: "a device"
                 }
             throw Database.Failure(
-                description: "\(path)\(suffix) is \(kind), and no file",
-                advice: "move \(path)\(suffix) away: the host then makes the file"
+                description: "\(path)\(suffix) is \(kind), not a file",
+                advice: "move \(path)\(suffix) away: the host then creates the file"
             )
         }
     }
 
-    /// Makes the directory, or checks that it is this user's alone.
+    /// Creates the directory, or checks that only this user has access to it.
     static func prepare(_ directory: String) throws(ConnectorError) {
         do throws(SystemError) {
             try Directory.makePrivate(directory)
@@ -116,22 +116,22 @@ extension SQLiteEngine {
             guard error.number == EPERM else {
                 throw ConnectorError(
                     .storage,
-                    "the outbox has no directory: \(directory): \(error)",
-                    fix: "make the directory above it, or name another one as \"state\""
+                    "cannot create the directory of the outbox: \(directory): \(error)",
+                    fix: "create its parent directory, or set another directory as \"state\""
                 )
             }
             throw ConnectorError(
                 .storage,
-                "the directory of the outbox is open to other users: \(directory)",
+                "other users can access the directory of the outbox: \(directory)",
                 fix: "run: chmod 700 \(directory)"
             )
         }
     }
 
-    /// Creates the file, readable by this user alone: SQLite would leave that to the umask, and gives its other files the
-    /// same mode. A failure shows when the file is opened.
+    /// Creates the file with the mode 0600. SQLite would use the umask, and gives its other files the mode of this one. A
+    /// failure shows when the file is opened.
     ///
-    /// A file that exists is not opened: to close it would release the locks that this process has on it.
+    /// An existing file is not opened, because closing it would release the locks of this process on it.
     private static func touch(_ path: String) {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor >= 0 { _ = closeDescriptor(descriptor) }
@@ -139,9 +139,9 @@ extension SQLiteEngine {
 
     // MARK: Setting aside
 
-    /// Puts a new file in the place of a damaged one, with all that can be read of it.
+    /// Replaces a damaged file by a new one with the data that can be read.
     ///
-    /// The damaged file is renamed while its lock to write is held, so that no process that has it open writes to it any more.
+    /// The damaged file is renamed while its write lock is held, so that no other process writes to it any more.
     private static func replace(
         _ path: String,
         _ failure: Database.Failure,
@@ -170,12 +170,12 @@ extension SQLiteEngine {
         onDamage(aside, "\(failure.reason); \(outcome)")
     }
 
-    /// Ends what a process began that ended between setting a damaged file aside and putting the new one in its place.
+    /// Completes the replacement of a damaged file by a process that ended between the two renames.
     private static func finishSalvage(_ path: String, _ now: Timestamp) throws(Database.Failure) {
         let done = path + ".salvaged"
         guard unsafe access(done, F_OK) == 0 else { return }
         guard unsafe access(path, F_OK) != 0 else {
-            // The damaged file is still there: salvage it again.
+            // The damaged file is still in place: salvage it again.
             unsafe unlink(done)
             return
         }
@@ -183,8 +183,7 @@ extension SQLiteEngine {
         guard unsafe rename(done, path) == 0 else { throw notReplaced() }
     }
 
-    /// Renames a damaged file and what belongs to it, so that nothing of it is lost. The file itself comes first: without it, its log
-    /// belongs to no file.
+    /// Renames a damaged file and its log, so that nothing is lost. The file comes first: a log without its file is ignored.
     private static func setAside(_ path: String, as aside: String) throws(Database.Failure) {
         for suffix in suffixes {
             guard unsafe rename(path + suffix, aside + suffix) != 0, errno != ENOENT else { continue }
@@ -193,12 +192,12 @@ extension SQLiteEngine {
     }
 
     private static func notReplaced() -> Database.Failure {
-        Database.Failure(description: "no new file can take the place of the damaged one: \(SystemError())")
+        Database.Failure(description: "the damaged file cannot be replaced: \(SystemError())")
     }
 
-    /// Writes what is in a file to its place, from which it was removed while it was open.
+    /// Writes the contents of an open file back to its path, from which it was removed.
     ///
-    /// - Returns: Where it is, if another file has its name by now.
+    /// - Returns: The path of the copy if another file is at the path by now; otherwise nil.
     static func restore(
         _ path: String,
         from tables: OutboxTables,
@@ -213,18 +212,18 @@ extension SQLiteEngine {
             unsafe unlink(copy)
             throw error
         }
-        // A link fails where a renaming would replace what another process has begun.
+        // link(2) fails if another process has created the file, which rename(2) would replace.
         guard unsafe link(copy, path) == 0 else { return copy }
         unsafe unlink(copy)
         return nil
     }
 
-    /// Brings a file or a directory to the disk itself.
+    /// Synchronises a file or a directory to the disk.
     private static func synchronise(_ path: String) throws(Database.Failure) {
         let descriptor = openDescriptor(path, 0)
         defer { if descriptor >= 0 { _ = closeDescriptor(descriptor) } }
         #if canImport(Darwin)
-            // There, fsync(2) leaves the data in the disk's own memory.
+            // On Darwin, fsync(2) leaves the data in the disk's cache.
             let isDone = descriptor >= 0 && (fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0)
         #else
             let isDone = descriptor >= 0 && fsync(descriptor) == 0
@@ -236,7 +235,7 @@ extension SQLiteEngine {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// A name that no other file has: the time of day may have been set back, or stand still in a test.
+    /// An unused name: the clock may have been set back, or stand still in a test.
     private static func aside(_ path: String, _ word: String, _ now: Timestamp) -> String {
         let name = "\(path).\(word)-\("\(now)".replacing(":", with: ""))"
         var (number, free) = (1, name)

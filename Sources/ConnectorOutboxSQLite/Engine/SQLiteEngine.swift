@@ -6,17 +6,16 @@ package import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Keeps events in an SQLite file in a directory of this user alone.
+/// The outbox engine on an SQLite file, in a directory that only this user can access.
 ///
-/// Events are stable once the write-ahead log is on the disk (`synchronous=FULL`): neither a crash of the process nor a
-/// loss of power loses them, as long as the disk keeps what it has confirmed. Callers that come together share one
-/// synchronisation. What became of an event is written at once, and synchronised with the next new event. Several processes may use one file.
+/// Events are stable once the write-ahead log is on disk (`synchronous=FULL`): neither a crash of the process nor a power
+/// failure loses them, if the disk honours synchronisation. Concurrent callers share one synchronisation. The outcome of a
+/// delivery is written immediately, and synchronised with the next new event. Several processes may use one file.
 ///
-/// One connection writes, on a thread of its own. Two read: one for the deliveries, on their own threads, since a batch is due when its events
-/// are stored; and one for reports and operators, on a thread that a long listing may hold.
+/// One connection writes and another one reads, each on its own thread.
 package final class SQLiteEngine: OutboxEngine {
     private let writer: SQLiteThread
-    /// Reads beside the writer; nil in memory, where one connection has it all.
+    /// Reads concurrently with the writer; nil for an outbox in memory, which has one connection.
     private let reader: SQLiteReader?
     /// Reads batches, on the threads of the deliveries; unused in memory.
     private let batches: Mutex<ReadingConnection>
@@ -29,7 +28,7 @@ package final class SQLiteEngine: OutboxEngine {
     /// The name of the file in its directory.
     package static let fileName = "outbox.sqlite"
 
-    /// Keeps events in memory alone, for tests.
+    /// Creates an outbox in memory, for tests and simulations.
     package init(now: @escaping @Sendable () -> Timestamp) async throws(ConnectorError) {
         path = ":memory:"
         stability = "memory; the end of the process loses everything"
@@ -43,28 +42,28 @@ package final class SQLiteEngine: OutboxEngine {
             restore: { _ in }
         )
         do throws(Database.Failure) {
-            // A reading must see whole transactions only, so it never shares one.
+            // A reading must see only complete transactions, so it never shares one.
             writer = try await SQLiteThread(limit: 1, watch: watch, file)
         } catch {
             throw Self.error(error, path)
         }
     }
 
-    /// Opens the file in a directory, and makes both if need be.
+    /// Opens the file in a directory. Creates both if they do not exist.
     ///
     /// - Parameters:
-    ///   - directory: Where the file lies; belongs to this user, with mode 0700.
-    ///   - now: The time of day.
-    ///   - onDamage: Called with the new path of a file that was set aside because it is damaged, and with the reason and what of it
-    ///     could be read.
-    /// - Throws: `storage` if the directory or the file cannot be used, or the task is cancelled while a damaged file is read.
+    ///   - directory: The directory; must belong to this user and have the mode 0700.
+    ///   - now: Returns the wall-clock time.
+    ///   - onDamage: Called on the writer's thread with the new path of a damaged file, and with the reason and a summary of the
+    ///     data that could be read.
+    /// - Throws: `storage` if the directory or the file cannot be used, or the task is cancelled while a damaged file is salvaged.
     package init(
         directory: String,
         now: @escaping @Sendable () -> Timestamp,
         onDamage: @escaping @Sendable (_ setAside: String, _ reason: String) -> Void
     ) async throws(ConnectorError) {
         try Self.prepare(directory)
-        stability = "SQLite, synchronised to the disk of this machine; survives a crash and a loss of power"
+        stability = "SQLite, synchronised to the disk of this machine; survives a crash and a power failure"
         let path = "\(directory)/\(Self.fileName)"
         self.path = path
         self.now = now
@@ -140,7 +139,7 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    /// If a loss of power undoes it, the events are delivered again, with the same ids.
+    /// If a power failure undoes it, the events are delivered again, with the same ids.
     @discardableResult
     package func settle(
         _ batch: OutboxBatch,
@@ -190,10 +189,9 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    /// Does something to every event that a selection means, to a thousand in each transaction: no caller waits for all of
-    /// them, and they need not fit into memory.
+    /// Changes every event in a selection, a thousand per transaction, so that other callers do not wait for all of them.
     ///
-    /// - Returns: How many it was done to.
+    /// - Returns: The number of changed events.
     private func change(
         _ selection: RecordSelection,
         in states: Set<OutboxRecord.State>,
@@ -202,8 +200,8 @@ package final class SQLiteEngine: OutboxEngine {
     ) async throws(ConnectorError) -> Int {
         var selection = selection
         selection.states = selection.states?.intersection(states) ?? states
-        let meant = selection
-        let references = try await query { tables throws(Database.Failure) in try tables.references(meant) }
+        let restricted = selection
+        let references = try await query { tables throws(Database.Failure) in try tables.references(restricted) }
         var count = 0
         for start in stride(from: 0, to: references.count, by: 1000) {
             let slice = references[start..<min(start + 1000, references.count)]
@@ -223,7 +221,7 @@ package final class SQLiteEngine: OutboxEngine {
         await writer.close()
     }
 
-    /// Reads in a transaction that neither takes a lock nor waits for one.
+    /// Reads in a transaction that neither locks the file nor waits for a lock.
     private func query<Value: Sendable>(
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -239,6 +237,7 @@ package final class SQLiteEngine: OutboxEngine {
             do throws(Database.Failure) {
                 return try await read()
             } catch {
+                // Let the writer restore or salvage the file, and read again.
                 let isMissing = !Self.isPresent(path)
                 guard error.isDamage || isMissing else { throw error }
                 let failure = error
@@ -287,21 +286,21 @@ package final class SQLiteEngine: OutboxEngine {
 }
 
 extension SQLiteEngine {
-    /// Limits the size of the file; tests fill a disk with it.
+    /// Limits the size of the file, so that tests can simulate a full disk.
     func limit(pages: Int) async throws(ConnectorError) {
         try await perform { tables throws(Database.Failure) in
             try tables.database.run("PRAGMA max_page_count = \(pages)")
         }
     }
 
-    /// The size of the file.
+    /// The size of the file, in pages.
     func pages() async throws(ConnectorError) -> Int {
         try await query { tables throws(Database.Failure) in
             Int(try tables.statement("PRAGMA page_count").integer() ?? 0)
         }
     }
 
-    /// How many steps of SQLite's virtual machine everything took so far; tests compare costs by it.
+    /// The number of steps that SQLite's virtual machine has run, by which tests compare costs.
     func steps() async throws(ConnectorError) -> Int {
         try await perform { tables throws(Database.Failure) in tables.steps }
     }

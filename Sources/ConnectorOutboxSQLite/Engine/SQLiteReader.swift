@@ -5,7 +5,10 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import DequeModule
 
-/// The thread that reads an outbox's file for reports and operators, whose readings may take long.
+/// The thread that owns the reading connection of an outbox's file.
+///
+/// Each piece of work runs in a separate transaction without a lock, and sees the state committed when it began. So readers and
+/// writers do not wait for each other.
 final class SQLiteReader: Sendable {
     private struct State: Sendable {
         var waiting = Deque<any TransactionWork>()
@@ -13,11 +16,11 @@ final class SQLiteReader: Sendable {
     }
 
     private let monitor = Monitor(State())
-    /// Sent when the file is closed.
+    /// Completed when the file has been closed.
     private let ended = OneShot<Void>()
     private let watch: StatementWatch
 
-    /// Starts the thread, which opens the file at the first reading.
+    /// Starts the thread, which opens the file for the first piece of work.
     init(
         watch: StatementWatch,
         open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables
@@ -32,9 +35,9 @@ final class SQLiteReader: Sendable {
         guard isStarted else { throw SQLiteThread.noThread }
     }
 
-    /// Reads, and returns the result.
+    /// Runs a body in a reading transaction, and returns its result.
     ///
-    /// - Throws: A failure with the file that it is of, if one was open.
+    /// - Throws: A failure; its ``Database/Failure/file`` is the open file, if any.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(Database.Failure) -> Value {
@@ -50,7 +53,7 @@ final class SQLiteReader: Sendable {
         return try result.get()
     }
 
-    /// Finishes what is queued, and closes the file; returns once it is closed. What takes too long is interrupted.
+    /// Finishes the queued work, closes the file, and returns. Work that exceeds the grace period is interrupted.
     func close() async {
         let isFirst = monitor.withLock { state in
             defer { state.isClosing = true }

@@ -5,48 +5,48 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import DequeModule
 
-/// The thread that owns the connection that writes an outbox's file, and the queue of what it is to do.
+/// The thread that owns the writing connection of an outbox's file, and its queue of work.
 ///
-/// Whatever waits when a transaction begins is part of it, so one synchronisation of the disk serves every caller that
-/// came while the one before was under way (group commit). A caller goes on once its transaction is stable. After a
-/// transaction of many callers the next one waits a moment for them to come back, rather than to begin with the first.
+/// A transaction includes all work that is queued when it begins, so one synchronisation of the disk serves every caller that
+/// arrived during the previous one (group commit). A caller resumes once its transaction is committed. After a transaction of
+/// many callers, the next one waits briefly for them to return, instead of starting with the first.
 final class SQLiteThread: Sendable {
     private struct State: Sendable {
         var waiting = Deque<any TransactionWork>()
-        /// How many are worth waiting for.
+        /// The number of pieces of work to wait for.
         var expected = 1
         var isClosing = false
     }
 
-    /// What the thread does to the file itself; every function is called on the thread.
+    /// The operations on the file itself, each called on the thread.
     struct File: Sendable {
-        /// Opens the file, or what can be read of it if it is damaged.
+        /// Opens the file; salvages it first if it is damaged.
         var open: @Sendable () throws(Database.Failure) -> OutboxTables
-        /// Sets a file aside that turned out to be damaged once it was open, unless it was already.
+        /// Replaces a file that was found to be damaged while it was open, unless it has already been replaced.
         var recover: @Sendable (Database.Failure, FileID) throws(Database.Failure) -> Void
-        /// Writes what is in a file to its place, from which it was removed while it was open.
+        /// Writes the contents of an open file back to its path, from which it was removed.
         var restore: @Sendable (OutboxTables) throws(Database.Failure) -> Void
     }
 
     private let monitor = Monitor(State())
-    /// Sent when the file is closed.
+    /// Completed when the file has been closed.
     private let ended = OneShot<Void>()
     private let file: File
     private let watch: StatementWatch
-    /// The most pieces of work in one transaction, so that the first of them does not wait for long.
+    /// The maximum number of pieces of work in one transaction, which bounds the wait of the first.
     private let limit: Int
-    /// The fewest callers of a transaction that the next one waits for.
-    private static let crowd = 8
-    /// How long it waits for them, in nanoseconds: less than a synchronisation takes.
-    private static let patience: UInt64 = 200_000
-    /// How often a transaction is tried on another file, once its own is damaged or removed.
-    private static let files = 2
+    /// The minimum size of a group of callers that the next transaction waits for.
+    private static let groupSize = 8
+    /// The maximum wait for a group, in nanoseconds: less than a synchronisation takes.
+    private static let groupWait: UInt64 = 200_000
+    /// How often a transaction is repeated on another file after its file was damaged or removed.
+    private static let replacements = 2
 
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - limit: The most pieces of work in one transaction.
-    ///   - watch: Limits the time of the connection that `file` opens, and closes when the task is cancelled.
+    ///   - limit: The maximum number of pieces of work in one transaction.
+    ///   - watch: The watch of the connection that `file` opens. It closes when the task is cancelled.
     init(
         limit: Int = 1000,
         watch: StatementWatch,
@@ -77,9 +77,9 @@ final class SQLiteThread: Sendable {
         try opened.get()
     }
 
-    /// Does work in a transaction, and returns its result once the transaction is committed.
+    /// Runs a body in a transaction, and returns its result once the transaction is committed.
     ///
-    /// - Parameter isStable: Whether a loss of power may no longer undo it then.
+    /// - Parameter isStable: Whether the transaction must survive a power failure.
     func perform<Value: Sendable>(
         isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
@@ -96,7 +96,7 @@ final class SQLiteThread: Sendable {
         return try result.get()
     }
 
-    /// Finishes what is queued, makes it stable, and closes the file; returns once it is closed. What takes too long is interrupted.
+    /// Finishes the queued work, synchronises it, closes the file, and returns. Work that exceeds the grace period is interrupted.
     func close() async {
         let isFirst = monitor.withLock { state in
             guard !state.isClosing else { return false }
@@ -114,14 +114,14 @@ final class SQLiteThread: Sendable {
     /// The failure of a call after the store has closed.
     static let closed = Database.Failure(description: "the outbox has closed")
 
-    /// The failure of a store that cannot start.
+    /// The failure of a store whose thread cannot be created.
     static let noThread = Database.Failure(description: "cannot create a thread")
 
     private func work(_ tables: inout OutboxTables?) {
         var last = 0
         while true {
-            let expected = last < Self.crowd ? 1 : last
-            let end = SystemTime.monotonic() + Self.patience
+            let expected = last < Self.groupSize ? 1 : last
+            let end = SystemTime.monotonic() + Self.groupWait
             let group: Deque<any TransactionWork>? = monitor.wait { state in
                 state.expected = expected
                 guard !state.waiting.isEmpty else { return state.isClosing ? .proceed(nil) : .wait(until: nil) }
@@ -139,10 +139,14 @@ final class SQLiteThread: Sendable {
         }
     }
 
-    /// Does work in one transaction; if that fails, each piece in its own, so that none fails for another's fault.
+    /// Runs work in one transaction. If that fails, runs each piece in a separate one, so that a failing piece affects no other.
     ///
-    /// - Parameter files: How many more files may take the place of one that is damaged or removed.
-    private func commit(_ group: Deque<any TransactionWork>, to tables: inout OutboxTables?, files: Int = files) {
+    /// - Parameter replacements: How many more times a damaged or removed file may be replaced.
+    private func commit(
+        _ group: Deque<any TransactionWork>,
+        to tables: inout OutboxTables?,
+        replacements: Int = replacements
+    ) {
         do throws(Database.Failure) {
             if tables == nil { tables = try file.open() }
             let isStable = group.contains { $0.isStable }
@@ -152,37 +156,37 @@ final class SQLiteThread: Sendable {
             for work in group { work.end(nil) }
         } catch {
             var failure = error
-            if files > 0, failure.isMoved || failure.isDamage {
+            if replacements > 0, failure.isMoved || failure.isDamage {
                 do throws(Database.Failure) {
                     try replace(&tables, failure)
-                    return commit(group, to: &tables, files: files - 1)
+                    return commit(group, to: &tables, replacements: replacements - 1)
                 } catch {
                     failure = error
                 }
             }
-            // Opened again, SQLite may find a log that it can read, or the damage.
+            // After opening the file again, SQLite may be able to read the log, or detect the damage.
             if failure.isUnreadable { tables = nil }
-            // Another process holds the file, so each of them would fail, too.
+            // If another process has locked the file, each piece would also fail.
             guard group.count > 1, !failure.isBusy else { return group.forEach { $0.end(failure) } }
-            for work in group { commit([work], to: &tables, files: files) }
+            for work in group { commit([work], to: &tables, replacements: replacements) }
         }
     }
 
-    /// Closes a file that is damaged or no longer in its place, so that another one is opened.
+    /// Closes and replaces a file that is damaged or no longer at its path, so that the next transaction opens another.
     private func replace(_ tables: inout OutboxTables?, _ failure: Database.Failure) throws(Database.Failure) {
         guard let open = tables else { throw failure }
         if failure.isMoved {
             do throws(Database.Failure) {
                 try file.restore(open)
             } catch {
-                // What cannot be read is lost with the file that was removed.
-                guard !error.mayPass else { throw error }
+                // Data that cannot be read is lost with the removed file.
+                guard !error.isTransient else { throw error }
             }
-            // The file is closed before its name is another's.
+            // Close the file before another one is created at its path.
             tables = nil
         } else {
             guard let identity = open.database.file else { throw failure }
-            // Closed first: it takes its log along, which its name would not tell from another's.
+            // Close it first, since closing removes its log by name, which could be that of the new file later.
             tables = nil
             try file.recover(failure, identity)
         }

@@ -3,26 +3,26 @@
 
 internal import Synchronization
 
-/// Work inside a transaction of a ``SQLiteThread`` or a ``SQLiteReader``, with the caller that waits for it.
+/// A piece of work in a transaction of a ``SQLiteThread`` or a ``SQLiteReader``, and its awaiting caller.
 protocol TransactionWork: AnyObject, Sendable {
-    /// Whether its transaction must be on the disk before the caller goes on.
+    /// Whether the transaction must be on disk before the caller resumes.
     var isStable: Bool { get }
 
-    /// Does the work, on the thread, and once more if the transaction failed for the fault of another piece.
+    /// Does the work, on the thread. Called again if the transaction failed because of another piece.
     func run(_ tables: OutboxTables) throws(Database.Failure)
 
-    /// Resumes the caller after the transaction was committed or failed. Called once.
+    /// Resumes the caller after the transaction was committed or has failed. Called once.
     func end(_ failure: Database.Failure?)
 }
 
-/// Work whose caller awaits its result: one object for each event that is stored, and no closure beside its body.
+/// Work whose caller awaits the result. One allocation per call, besides the body's closure.
 @safe final class AwaitedWork<Value: Sendable>: TransactionWork {
     let isStable: Bool
     private let body: @Sendable (OutboxTables) throws(Database.Failure) -> Value
     private let caller: UnsafeContinuation<Result<Value, Database.Failure>, Never>
     private let value = Mutex<Value?>(nil)
 
-    /// Takes the work, and the caller, which ``end(_:)`` resumes.
+    /// Creates work for a caller, which ``end(_:)`` resumes.
     @unsafe init(
         isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value,
@@ -45,13 +45,13 @@ protocol TransactionWork: AnyObject, Sendable {
             } else if let value = value.withLock(\.self) {
                 .success(value)
             } else {
-                .failure(Database.Failure(description: "the work was not done"))
+                .failure(Database.Failure(description: "the transaction ended without a result"))
             }
         unsafe caller.resume(returning: result)
     }
 }
 
-/// Empty work: its transaction makes all earlier ones stable.
+/// Empty work, whose transaction synchronises all earlier ones.
 final class EmptyWork: TransactionWork {
     let isStable = true
 

@@ -9,37 +9,37 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// Reads the rows of a damaged outbox page by page (sqlite.org/fileformat2.html), as far as a row shows by itself what it is.
+/// Reads the rows of a damaged outbox page by page (sqlite.org/fileformat2.html), identifying the table of each row by its values.
 ///
-/// Every number is checked before it is used: a page may say anything. What a write-ahead log holds comes before the file.
+/// Pages are untrusted: every number is checked before it is used. Pages in the write-ahead log take precedence over the file.
 final class PageScan {
     private let file: Int32
     private let log: Int32
     private let pageSize: Int
-    /// The bytes of each page that SQLite uses.
+    /// The number of bytes in each page that SQLite uses.
     private let usableSize: Int
     private let pageCount: Int
-    /// Where the last committed version of a page begins in the log.
+    /// The offset in the log of the last committed version of each page.
     private var logged: [Int: Int] = [:]
-    /// How many pages of long records may still be read: sound records share none.
+    /// The number of overflow pages that may still be read, which bounds cycles: intact records share none.
     private var budget = 0
 
-    /// Something that a page holds.
+    /// An item found in a page.
     enum Found {
         /// A row, with the values of its table's ``SalvagedTable/columns``.
         case row(SalvagedTable, [SalvagedValue])
-        /// The position of an event whose id is listed.
+        /// The position of an event, from the index of ids.
         case listed(Int64)
     }
 
-    /// Opens a file and its log; nil if the file cannot be read. Both stay open as long as this lives: closing them would release
-    /// the locks that this process has on the file.
+    /// Opens a file and its log; nil if the file cannot be opened. Both stay open until this is deallocated, because closing them
+    /// releases the locks of this process on the file.
     init?(_ path: String) {
         file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         let header = Self.read(file, 100, at: 0) ?? []
-        let told = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
-        let size = told == 1 ? 65536 : told
+        let field = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
+        let size = field == 1 ? 65536 : field
         pageSize = (512...65536).contains(size) && size & (size - 1) == 0 ? size : 8192
         usableSize = pageSize - (header.count == 100 ? min(Int(header[20]), 32) : 0)
         var status = stat()
@@ -53,7 +53,7 @@ final class PageScan {
         if log >= 0 { _ = close(log) }
     }
 
-    /// Hands over everything that shows what it is.
+    /// Calls a body with every item that can be identified.
     func forEachRow(_ body: (Found) throws(Database.Failure) -> Void) throws(Database.Failure) {
         let last = max(pageCount, logged.keys.max() ?? 0)
         guard last > 0 else { return }
@@ -80,7 +80,7 @@ final class PageScan {
         return number >= 1 && number <= pageCount ? Self.read(file, pageSize, at: (number - 1) * pageSize) : nil
     }
 
-    /// Finds the pages of the log's transactions that were committed.
+    /// Finds the pages of committed transactions in the log.
     private func readLog() {
         guard let header = Self.read(log, 32, at: 0), header.number(8, 4) == pageSize else { return }
         var (offset, pending) = (32, [Int: Int]())
@@ -95,7 +95,7 @@ final class PageScan {
 
     // MARK: Cells
 
-    /// What a page holds: a leaf of a table, or a page of an index. One that says neither is read as if it were a leaf.
+    /// The items in a page: a leaf of a table, or a page of an index. A page of an unknown kind is read as either.
     private func rows(of page: [UInt8], from start: Int) -> [Found] {
         let kind = page[start]
         guard kind != 0x05 else { return [] }
@@ -150,9 +150,9 @@ final class PageScan {
 
     // MARK: Records
 
-    /// The values of a record, which may go on in pages of its own.
+    /// The values of a record, which may continue in overflow pages.
     ///
-    /// - Parameter most: The most bytes that lie in the page itself.
+    /// - Parameter most: The maximum number of bytes stored in the page itself.
     private func record(_ page: [UInt8], _ start: Int, _ size: Int64, most: Int) -> [SalvagedValue]? {
         guard size > 0, size <= Int64(pageCount + logged.count) * Int64(pageSize) else { return nil }
         let size = Int(size)
@@ -207,19 +207,19 @@ final class PageScan {
 }
 
 extension [SalvagedValue] {
-    /// Whether these are a route's: its connectors in JSON, and three numbers at least.
+    /// Whether these are the values of a route: its connectors in JSON, and at least three numbers.
     fileprivate var isRoute: Bool {
         self[0] == .none && self[1].bytes?.first == UInt8(ascii: "[")
             && self[2...4].allSatisfy { $0.integer(in: Int64.min...Int64.max) != nil }
     }
 
-    /// Whether these are an event's: its id, its lane, when it was sent, and its payload.
+    /// Whether these are the values of an event: its id, its lane, its time and its payload.
     fileprivate var isEvent: Bool {
         self[0] == .none && self[1].text != nil && self[2].text?.contains(" ") == true
             && self[3].integer(in: Schema.times) != nil && self[4].bytes != nil
     }
 
-    /// Whether these are a connector's: its path, and its counts.
+    /// Whether these are the values of a connector: its path and its counts.
     fileprivate var isTarget: Bool {
         self[0] == .none && self[1].text != nil && self[2].integer(in: Schema.counts) != nil
             && self[3].integer(in: Schema.counts) != nil && self[4].bytes == nil
@@ -227,13 +227,13 @@ extension [SalvagedValue] {
 }
 
 extension [UInt8] {
-    /// A number of some bytes, the highest first; 0 beyond the end.
+    /// A big-endian number; 0 beyond the end.
     fileprivate func number(_ start: Int, _ count: Int) -> Int {
         guard start >= 0, start + count <= self.count else { return 0 }
         return self[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A number of one to nine bytes, and where it ends.
+    /// A variable-length integer of one to nine bytes, and the index after it; nil beyond the end.
     fileprivate func varint(_ start: Int) -> (value: Int64, end: Int)? {
         var value: UInt64 = 0
         for index in 0..<9 {

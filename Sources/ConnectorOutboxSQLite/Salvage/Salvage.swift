@@ -5,38 +5,38 @@ internal import CSQLite
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// Reads what can be read of a damaged file into a new one.
+/// Copies the readable data of a damaged file into a new one.
 ///
-/// Each table is read from both ends until the damage, then from its index. What is missing then is looked for page by page, whatever the
-/// damaged part says of where the pages belong. Counters are counted again. So the new file holds no value that was not checked.
+/// Each table is read from both ends up to the damage, and then through its index. Missing rows are searched page by page, independent
+/// of the damaged structure. Counters are recomputed. So every value in the new file has been validated.
 struct Salvage {
     private let path: String
     /// The new file.
     private let tables: OutboxTables
-    /// The damaged file, whose lock to write is held; nil if SQLite cannot open it at all.
+    /// The damaged file, whose write lock is held; nil if SQLite cannot open it.
     private let damaged: Database?
-    /// The damaged file as bytes.
+    /// The pages of the damaged file; nil until they are needed.
     private var pages: PageScan?
     /// The tables that could not be read to the end.
     private var incomplete: Set<SalvagedTable> = []
 
-    /// The longest time that SQLite may read the tables, in nanoseconds; what is missing then is read page by page.
-    private static let patience: UInt64 = 60_000_000_000
+    /// The time limit for reading the tables through SQLite, in nanoseconds; the rest is read page by page.
+    private static let readLimit: UInt64 = 60_000_000_000
 
     /// The watch of the store that opens the file.
     private let watch: StatementWatch
 
-    /// Opens a damaged file, and makes a new one.
+    /// Opens a damaged file, and creates a new one.
     ///
     /// - Parameter watch: Interrupts the salvage when the store closes.
-    /// - Throws: `SQLITE_BUSY` if another process writes the damaged file for long.
+    /// - Throws: `SQLITE_BUSY` if another process keeps the damaged file locked.
     init(of path: String, into new: String, watch: StatementWatch) throws(Database.Failure) {
         self.path = path
         self.watch = watch
         tables = try OutboxTables(new, watch: StatementWatch(limit: .max, within: watch))
         var opened: Database?
         do throws(Database.Failure) {
-            let database = try Database(path, watch: StatementWatch(limit: Self.patience, within: watch))
+            let database = try Database(path, watch: StatementWatch(limit: Self.readLimit, within: watch))
             try database.run("BEGIN IMMEDIATE")
             database.watch.begin()
             opened = database
@@ -46,9 +46,9 @@ struct Salvage {
         damaged = opened
     }
 
-    /// Reads whatever can be read.
+    /// Copies the readable data.
     ///
-    /// - Throws: `SQLITE_INTERRUPT` if the store closes meanwhile; the damaged file is as it was.
+    /// - Throws: `SQLITE_INTERRUPT` if the store closes meanwhile; the damaged file is not changed.
     mutating func run() throws(Database.Failure) {
         try tables.database.run("CREATE TEMP TABLE listed(position INTEGER PRIMARY KEY); BEGIN IMMEDIATE")
         for table in SalvagedTable.allCases {
@@ -72,17 +72,17 @@ struct Salvage {
         try tables.database.run("COMMIT")
     }
 
-    /// Ends the salvage if the store closes: the next one to open the file begins again.
+    /// Throws if the store closes. The next store that opens the file starts the salvage again.
     private func checkOpen() throws(Database.Failure) {
         guard watch.hasClosed else { return }
         throw Database.Failure(
             code: SQLITE_INTERRUPT,
-            description: "the outbox has closed before its damaged file was read to the end",
-            advice: "open it again: the damaged file is still in its place"
+            description: "the outbox was closed before its damaged file was salvaged",
+            advice: "open it again: the damaged file is still in place"
         )
     }
 
-    /// Closes the new file, and tells what is in it.
+    /// Completes the new file, and returns a summary of its contents.
     func finish() throws(Database.Failure) -> String {
         let statistics = try tables.statistics().values
         let waiting = statistics.reduce(0) { $0 + $1.queued }
@@ -91,11 +91,11 @@ struct Salvage {
             try tables.statement("SELECT count(*) FROM listed WHERE position NOT IN (SELECT position FROM events)")
             .integer() ?? 0
         try tables.database.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
-        let all = "\(waiting) waiting events and \(dead) dead letters of it go on in a new file"
-        return lost == 0 ? "\(all), and none is known to be missing" : "\(all), \(lost) events could not be read"
+        let salvaged = "\(waiting) waiting events and \(dead) dead letters were moved to a new file"
+        return lost == 0 ? "\(salvaged), none is known to be missing" : "\(salvaged), \(lost) events could not be read"
     }
 
-    /// Releases the damaged file.
+    /// Releases the lock of the damaged file.
     mutating func release() {
         try? damaged?.run("ROLLBACK")
         pages = nil
@@ -108,9 +108,9 @@ struct Salvage {
     /// - Returns: Whether it was read to the end.
     private func read(_ table: SalvagedTable) throws(Database.Failure) -> Bool {
         guard let damaged else { return false }
-        let there = names(of: table, in: damaged)
-        guard !there.isEmpty else { return false }
-        let columns = table.columns.map { there.contains($0) || !table.laterColumns.contains($0) ? $0 : "NULL" }
+        let existing = names(of: table, in: damaged)
+        guard !existing.isEmpty else { return false }
+        let columns = table.columns.map { existing.contains($0) || !table.laterColumns.contains($0) ? $0 : "NULL" }
         for order in ["", "DESC"] {
             let key = table.key.replacing("%", with: order)
             if try scan(table, "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(key) \(order)") {
@@ -124,7 +124,7 @@ struct Salvage {
         )
     }
 
-    /// The columns that a table of the damaged file has.
+    /// The columns of a table in the damaged file.
     private func names(of table: SalvagedTable, in damaged: Database) -> Set<String> {
         var names: Set<String> = []
         try? damaged.statement("SELECT name FROM pragma_table_info('\(table)')").run { row in names.insert(row.text(0))
@@ -132,9 +132,9 @@ struct Salvage {
         return names
     }
 
-    /// Adds every row that a statement finds.
+    /// Copies every row that a statement returns.
     ///
-    /// - Returns: Whether it came to its end.
+    /// - Returns: Whether the statement ran to its end.
     private func scan(_ table: SalvagedTable, _ select: String) throws(Database.Failure) -> Bool {
         guard let damaged else { return false }
         var failure: Database.Failure?
@@ -150,13 +150,13 @@ struct Salvage {
             }
             return true
         } catch {
-            // What the new file cannot hold is no damage of the old one.
+            // A failure to write the new file is not damage of the old one.
             if let failure { throw failure }
             return false
         }
     }
 
-    /// Lists where events lay, from the index by id.
+    /// Lists the positions of events, from the index of ids.
     ///
     /// - Returns: Whether it was read to the end.
     private func readIDs() throws(Database.Failure) -> Bool {
@@ -234,7 +234,7 @@ struct Salvage {
         )
     }
 
-    /// Whether a cursor has passed an event, or will pass it without delivering it.
+    /// The SQL condition that a cursor has passed an event, or will skip it.
     private static func passed(_ bits: Int64) -> String {
         """
         events.position > cursors.route << \(bits) AND events.position < (cursors.route + 1) << \(bits)
@@ -243,7 +243,7 @@ struct Salvage {
         """
     }
 
-    /// Queues events again whose last attempt failed and whose outcome is unknown: delivering twice is better than losing them.
+    /// Queues events again whose last attempt failed and whose outcome is unknown: a duplicate delivery is better than a lost event.
     private func inferRetries() throws(Database.Failure) {
         try tables.database.run(
             """

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table whose rows are read from a damaged file, one by one.
+/// A table that is salvaged from a damaged file row by row.
 enum SalvagedTable: String, CaseIterable {
     case routes, targets, cursors, events, retries, dead, skipped, attempts
 
-    /// The columns that are read and written, in the order of a row's values. What the tables only count is counted again.
+    /// The columns to copy, in the order of a row's values. Columns with counters are omitted, since they are recomputed.
     var columns: [String] {
         switch self {
         case .routes: ["route", "targets", "collected"]
@@ -18,7 +18,7 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// The columns that earlier versions of the file do not have.
+    /// The columns that do not exist in files of earlier versions.
     var laterColumns: Set<String> {
         switch self {
         case .events: ["checksum"]
@@ -27,7 +27,7 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// The order in which the table lies in the file.
+    /// The order of the table's rows in the file; `%` stands for the direction of the first column.
     var key: String {
         switch self {
         case .routes: "route"
@@ -39,7 +39,7 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// An index that holds the table's rows once more, as far as they matter.
+    /// An index that contains the essential columns of the table's rows; nil for none.
     var index: (name: String, columns: [String], order: String)? {
         switch self {
         case .retries: ("retries_by_time", ["target", "position", "due", "1", "0", "NULL"], "target, due")
@@ -48,7 +48,7 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// A row with what is wrong in it put right; nil if it cannot be used.
+    /// The row with invalid values replaced by defaults; nil if it is unusable.
     ///
     /// - Parameter row: The values of ``columns``.
     func sound(_ row: [SalvagedValue]) -> [Statement.Value]? {
@@ -74,7 +74,7 @@ enum SalvagedTable: String, CaseIterable {
             guard let position = row[0].integer(in: Schema.positions), let id = row[1].text, !id.isEmpty else {
                 return nil
             }
-            // What is wrong with the rest of it, its checksum tells.
+            // The checksum detects damage in the other values.
             return [
                 .integer(position), .text(id), .text(row[2].text ?? ""),
                 .integer(row[3].integer(in: Schema.times) ?? 0), .blob(row[4].bytes ?? []),

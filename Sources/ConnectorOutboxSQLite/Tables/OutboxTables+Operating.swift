@@ -4,11 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// Replaying and dropping events, for operators and for full queues.
+/// Replaying and dropping events, for operators and full queues.
 extension OutboxTables {
-    /// Puts dead letters back in the queue, if they are dead letters still.
+    /// Puts dead letters back in the queue, if they are still dead letters.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of replayed events.
     func replay(_ references: ArraySlice<EventReference>, now: Timestamp) throws(Database.Failure) -> Int {
         var count = 0
         for letter in references {
@@ -28,9 +28,9 @@ extension OutboxTables {
         return count
     }
 
-    /// Drops waiting events and dead letters, if they are that still.
+    /// Drops events that are still waiting, or still dead letters.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of dropped events.
     func drop(_ references: ArraySlice<EventReference>) throws(Database.Failure) -> Int {
         var count = 0
         for reference in references where try drop(reference) { count += 1 }
@@ -38,7 +38,8 @@ extension OutboxTables {
         return count
     }
 
-    /// Stores events for the connectors whose queues have room, after the oldest events of some have made room.
+    /// Stores events for the connectors whose queues have room, after dropping the oldest events of full queues if their policy
+    /// says so.
     func append(
         _ events: [OutboxEvent],
         to targets: [String],
@@ -75,8 +76,7 @@ extension OutboxTables {
         return admission
     }
 
-    /// Stores an event on a route of its own that no connector has, and deletes it again: whatever can fail when an event is stored
-    /// fails now.
+    /// Stores and deletes an event on a reserved route, to detect any failure that storing a real event would meet.
     func prove() throws(Database.Failure) {
         let position = Schema.positions(of: Schema.routes.upperBound).upperBound
         try statement(
@@ -86,10 +86,10 @@ extension OutboxTables {
         try statement("DELETE FROM events WHERE position = ?").run(.integer(position))
     }
 
-    /// Drops the oldest events of a connector until their payloads free some bytes: first those that were never tried, whose
-    /// order the positions tell, then those that wait for a retry. It reads no payload, and no event beyond those.
+    /// Drops the oldest events of a connector until their payloads add up to some bytes: first those never attempted, by position,
+    /// then those waiting for a retry. Reads no payload, and no other event.
     ///
-    /// - Returns: How many, and the bytes of their payloads.
+    /// - Returns: The number of dropped events, and the size of their payloads.
     func dropOldest(_ bytes: Int, of path: String) throws(Database.Failure) -> (count: Int, bytes: Int) {
         guard let target = try target(path) else { return (0, 0) }
         var dropped = (count: 0, bytes: 0)
@@ -102,9 +102,9 @@ extension OutboxTables {
         return dropped
     }
 
-    /// The oldest event of a connector that was never tried; if there is none, the first that waits for a retry.
+    /// The oldest event of a connector that was never attempted; if there is none, the first waiting for a retry.
     ///
-    /// - Parameter cursors: Beyond what to look; moved past the event.
+    /// - Parameter cursors: Where to start on each route; moved past the event.
     private func oldest(_ target: Int64, _ cursors: inout [Cursor]) throws(Database.Failure) -> EventReference? {
         var oldest: (reference: EventReference, index: Int)?
         let select = try statement(
@@ -144,7 +144,7 @@ extension OutboxTables {
 
     /// Drops an event.
     ///
-    /// - Returns: False if it neither waits nor is a dead letter.
+    /// - Returns: False if it is neither waiting nor a dead letter.
     private func drop(_ reference: EventReference) throws(Database.Failure) -> Bool {
         let values: [Statement.Value] = [.integer(reference.target), .integer(reference.position)]
         try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(values)

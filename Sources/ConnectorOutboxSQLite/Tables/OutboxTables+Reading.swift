@@ -4,13 +4,13 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// What is next for a connector.
+/// Reading the next events of a connector.
 extension OutboxTables {
-    /// How far a connector has come on one of its routes.
+    /// The progress of a connector on one of its routes.
     struct Cursor {
         var route: Int64
         var position: Int64
-        /// The first position beyond the route.
+        /// The first position after the route.
         var end: Int64 { (route + 1) << Schema.sequenceBits }
     }
 
@@ -29,19 +29,19 @@ extension OutboxTables {
     func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
         var batch = OutboxBatch(target: path, entries: [])
         guard let target = try target(path) else { return batch }
-        var filling = Filling(limits: limits)
+        var builder = BatchBuilder(limits: limits)
         try statement(
             """
             SELECT events.position, id, lane, created, payload, checksum, attempts, renewed
             FROM retries JOIN events USING(position) WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
             """
         ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row throws(Database.Failure) in
-            // None of its own attempts, and it would count as new.
+            // With zero attempts it would count as new.
             var entry = try entry(row, attempts: max(1, Int(try row.integer(6))))
             entry.renewedAt = try row.optionalTime(7)
-            filling.add(entry)
+            builder.add(entry)
         }
-        (batch.entries, batch.isFull) = (filling.entries, filling.isFull)
+        (batch.entries, batch.isFull) = (builder.entries, builder.isFull)
         if batch.isEmpty { batch.entries = try fresh(target, limits, isFull: &batch.isFull) }
         if batch.isEmpty {
             let due = try statement("SELECT min(due) FROM retries WHERE target = ?")
@@ -51,13 +51,13 @@ extension OutboxTables {
         return batch
     }
 
-    /// The oldest events beyond the cursors, from all routes in the order of their arrival.
+    /// The oldest events after the cursors, from all routes in order of arrival.
     func fresh(_ target: Int64, _ limits: BatchLimits) throws(Database.Failure) -> [OutboxBatch.Entry] {
         var isFull = false
         return try fresh(target, limits, isFull: &isFull)
     }
 
-    /// - Parameter isFull: Becomes true if there are more than fit.
+    /// - Parameter isFull: Set to true if there are more events than the limits allow.
     private func fresh(
         _ target: Int64,
         _ limits: BatchLimits,
@@ -73,33 +73,33 @@ extension OutboxTables {
         )
         var lists: [[OutboxBatch.Entry]] = []
         for cursor in try cursors(of: target) {
-            // The byte limit applies to each route, so that large events are not read in vain.
-            var filling = Filling(limits: limits)
+            // The byte limit applies to each route, to avoid reading large events that will not be used.
+            var builder = BatchBuilder(limits: limits)
             try select.run(
                 .integer(cursor.position),
                 .integer(cursor.end),
                 .integer(target),
                 .integer(Int64(limits.count))
             ) { row throws(Database.Failure) in
-                filling.add(try entry(row, attempts: 0))
+                builder.add(try entry(row, attempts: 0))
             }
-            if !filling.entries.isEmpty { lists.append(filling.entries) }
-            isFull = isFull || filling.isFull
+            if !builder.entries.isEmpty { lists.append(builder.entries) }
+            isFull = isFull || builder.isFull
         }
         guard lists.count > 1 else { return lists.first ?? [] }
-        var filling = Filling(limits: limits)
+        var builder = BatchBuilder(limits: limits)
         for entry in lists.joined().sorted(by: { Schema.sequence(of: $0.position) < Schema.sequence(of: $1.position) })
         {
-            filling.add(entry)
+            builder.add(entry)
         }
-        isFull = isFull || filling.isFull
-        return filling.entries
+        isFull = isFull || builder.isFull
+        return builder.entries
     }
 
-    /// The event in the columns position, id, lane, created, payload and checksum. One that is damaged is read as far as it goes.
+    /// The event in the columns position, id, lane, created, payload and checksum. A damaged one is read as far as possible.
     private func entry(_ row: borrowing Statement.Row, attempts: Int) throws(Database.Failure) -> OutboxBatch.Entry {
         let position = try row.integer(0, in: Schema.positions)
-        guard row.isWhole() else {
+        guard row.isIntact() else {
             let event = OutboxEvent(
                 id: row.text(1),
                 kind: EventKind(row.text(2)) ?? EventKind("", row.text(2)),
@@ -111,8 +111,8 @@ extension OutboxTables {
         return OutboxBatch.Entry(position: position, attempts: attempts, event: try event(row))
     }
 
-    /// Takes entries for a batch as long as they fit.
-    private struct Filling {
+    /// Adds entries to a batch while they fit: within the limits, of one capability, and all intact or all damaged.
+    private struct BatchBuilder {
         let limits: BatchLimits
         var entries: [OutboxBatch.Entry] = []
         private var bytes = 0

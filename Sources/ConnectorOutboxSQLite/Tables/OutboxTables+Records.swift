@@ -8,7 +8,7 @@ internal import ConnectorOutbox
 extension OutboxTables {
     /// The statistics of every connector.
     func statistics() throws(Database.Failure) -> [String: QueueStatistics] {
-        try count()
+        try flushCounters()
         var statistics: [String: QueueStatistics] = [:]
         var numbers: [(path: String, target: Int64)] = []
         try statement("SELECT target, path, delivered, dropped, last, retried, retried_bytes FROM targets").run {
@@ -43,7 +43,7 @@ extension OutboxTables {
         return statistics
     }
 
-    /// How much waits for a connector that was never tried.
+    /// The number and size of a connector's waiting events that were never attempted.
     private func beyondCursors(_ target: Int64) throws(Database.Failure) -> (count: Int, bytes: Int) {
         var sums = (count: 0, bytes: 0)
         try statement(
@@ -58,9 +58,9 @@ extension OutboxTables {
         return sums
     }
 
-    /// How many bytes wait for a connector, those that were tried included. It reads counters alone.
+    /// The size of a connector's waiting events, including those waiting for a retry. Reads only counters.
     func waitingBytes(_ path: String) throws(Database.Failure) -> Int {
-        try count()
+        try flushCounters()
         guard let target = try target(path) else { return 0 }
         let retried = try statement("SELECT retried_bytes FROM targets WHERE target = ?").integer(.integer(target))
         return try beyondCursors(target).bytes + Int(retried ?? 0)
@@ -68,7 +68,7 @@ extension OutboxTables {
 
     // MARK: Records
 
-    /// Events that a selection means, with their connectors.
+    /// An event in a selection, at one connector.
     private struct Found {
         var target: Int64
         var path: String
@@ -80,7 +80,7 @@ extension OutboxTables {
 
     /// Reads the records that match a selection, oldest first.
     ///
-    /// - Parameter payload: What to read in place of the payload.
+    /// - Parameter payload: The SQL expression to read for the payload.
     private func read(
         _ selection: RecordSelection,
         payload: String,
@@ -88,7 +88,7 @@ extension OutboxTables {
     ) throws(Database.Failure) {
         let states = selection.states ?? Set(OutboxRecord.State.allCases)
         var parts: [String] = []
-        // A position up to the cursor that neither retries nor dead letters name is delivered.
+        // An event up to the cursor that is neither in `retries` nor in `dead` is delivered.
         let event = "events.position, id, lane, created, \(payload), targets.target, path"
         if states.contains(.dead) {
             parts.append(
@@ -140,7 +140,7 @@ extension OutboxTables {
         )
     }
 
-    /// Records of events.
+    /// The records in a selection, with their attempts.
     func records(_ selection: RecordSelection) throws(Database.Failure) -> [OutboxRecord] {
         var records: [OutboxRecord] = []
         var all: [Found] = []
@@ -197,11 +197,11 @@ extension OutboxTables {
     struct EventReference: Sendable {
         var target: Int64
         var position: Int64
-        /// The size of the payload.
+        /// The size of the payload in bytes.
         var bytes: Int64
     }
 
-    /// Where the events lie that a selection means, without their payloads.
+    /// References to the events in a selection, without their payloads.
     func references(_ selection: RecordSelection) throws(Database.Failure) -> [EventReference] {
         var references: [EventReference] = []
         try read(selection, payload: "length(payload)") { row throws(Database.Failure) in

@@ -4,16 +4,16 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// What becomes of events after an attempt.
+/// Settling of events after an attempt, and deletion of events that are no longer needed.
 extension OutboxTables {
-    /// How many delivered events of a route stay, so that one can still be asked for.
+    /// The number of delivered events to keep per route, so that they can still be looked up.
     private static let remembered: Int64 = 10_000
-    /// How many events are collected at once.
+    /// The minimum number of events to collect in one pass.
     private static let collectedAtOnce: Int64 = 1000
 
     /// Records an attempt.
     ///
-    /// - Returns: For each event, whether it still waited.
+    /// - Returns: For each event, whether it was still waiting.
     func settle(_ batch: OutboxBatch, _ outcomes: [DeliveryOutcome], _ attempt: Attempt) throws(Database.Failure)
         -> [Bool]
     {
@@ -23,10 +23,10 @@ extension OutboxTables {
         let isRetry = first.attempts > 0
         let isWaiting = try isWaiting(batch.entries, target, isRetry: isRetry)
         guard !isWaiting.contains(false) else {
-            let left = batch.entries.indices.filter { isWaiting[$0] }
-            let part = OutboxBatch(target: batch.target, entries: left.map { batch.entries[$0] })
-            let failures = left.map { attempt.failures[$0] }
-            _ = try settle(part, left.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
+            let waiting = batch.entries.indices.filter { isWaiting[$0] }
+            let part = OutboxBatch(target: batch.target, entries: waiting.map { batch.entries[$0] })
+            let failures = waiting.map { attempt.failures[$0] }
+            _ = try settle(part, waiting.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
             return isWaiting
         }
         try record(attempt, of: batch, target)
@@ -71,13 +71,13 @@ extension OutboxTables {
                 try forget(entry.position)
             }
         } else {
-            // New events leave in the order of their arrival: those before the first that waits.
+            // New events are settled in order of arrival: only those before the first that is still waiting.
             try advance(target, past: batch.entries[..<(outcomes.firstIndex(of: .waiting) ?? outcomes.endIndex)])
         }
         return isWaiting
     }
 
-    /// How many events, and bytes of them, begin to wait for a retry, less those that wait for one no more.
+    /// The change in the number and size of events waiting for a retry.
     private static func retried(
         _ entries: [OutboxBatch.Entry],
         _ outcomes: [DeliveryOutcome],
@@ -93,14 +93,14 @@ extension OutboxTables {
         return (count, bytes)
     }
 
-    /// Counts events as dropped that were never stored.
+    /// Counts dropped events that were never stored.
     func countDropped(_ count: Int, of path: String) throws(Database.Failure) {
         try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
         try statement("UPDATE targets SET dropped = dropped + ?, turn = ? WHERE path = ?")
             .run(.integer(Int64(count)), turnValue(), .text(path))
     }
 
-    /// Which events of a batch still wait: an operator may have dropped some while they were under way.
+    /// Whether each event of a batch is still waiting: an operator may have dropped some during the attempt.
     private func isWaiting(
         _ entries: [OutboxBatch.Entry],
         _ target: Int64,
@@ -131,8 +131,7 @@ extension OutboxTables {
         }
     }
 
-    /// Moves the cursors of a connector past events that were dropped, so that they are collected and not read over
-    /// again.
+    /// Moves the cursors of a connector past dropped events, so that these are collected, and not read again.
     func passDropped(_ target: Int64) throws(Database.Failure) {
         for cursor in try cursors(of: target) {
             let first = try statement(
@@ -151,7 +150,7 @@ extension OutboxTables {
         }
     }
 
-    /// Makes the waits of retries that begin in the future begin now: the time of day was set back.
+    /// Restarts the waits of retries that start in the future, after the wall clock was set back.
     func rewind(_ path: String, now: Timestamp) throws(Database.Failure) {
         guard let target = try target(path) else { return }
         try statement("UPDATE retries SET due = due - (since - ?1), since = ?1 WHERE target = ?2 AND since > ?1")
@@ -174,7 +173,7 @@ extension OutboxTables {
         }
     }
 
-    /// Events of one route among others.
+    /// The entries of one route in a batch.
     private struct Part {
         var first: Int64
         var last: Int64
@@ -182,7 +181,7 @@ extension OutboxTables {
         var bytes: Int64 = 0
     }
 
-    /// The events of each route; those of one follow each other in the order of their positions.
+    /// The entries of each route, which are in order of position.
     private static func parts(_ entries: ArraySlice<OutboxBatch.Entry>) -> [Int64: Part] {
         var parts: [Int64: Part] = [:]
         for entry in entries {
@@ -199,8 +198,8 @@ extension OutboxTables {
 
     // MARK: Attempts
 
-    /// Records an attempt: one row for each run of events that fared alike. It becomes one with the attempt before if
-    /// that went the same way.
+    /// Records an attempt: one row for each run of events with the same outcome. Merged with the previous attempt if its outcome
+    /// was the same.
     private func record(_ attempt: Attempt, of batch: OutboxBatch, _ target: Int64) throws(Database.Failure) {
         var start = 0
         for index in batch.entries.indices {
@@ -257,7 +256,7 @@ extension OutboxTables {
 
     // MARK: Collecting
 
-    /// Deletes the events of a route that every connector has passed, but for the last ones and those still needed.
+    /// Deletes the events of a route that every connector has passed, except the last ones and those still needed.
     func collect(_ route: Int64) throws(Database.Failure) {
         let range = Schema.positions(of: route)
         let start =
@@ -283,8 +282,8 @@ extension OutboxTables {
         try statement("UPDATE routes SET collected = ? WHERE route = ?").run(.integer(end), .integer(route))
     }
 
-    /// Deletes an event that left the retries or the dead letters, if its route was collected beyond it and nothing else
-    /// refers to it.
+    /// Deletes an event that is no longer waiting for a retry or a dead letter, if its route has been collected past it and nothing
+    /// else refers to it.
     func forget(_ position: Int64) throws(Database.Failure) {
         try statement(
             """

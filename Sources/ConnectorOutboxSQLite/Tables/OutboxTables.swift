@@ -4,47 +4,47 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// The tables of an open file, with the statements that read and change them. It belongs to one thread.
+/// The tables of an open file, with the statements that read and change them. Used by one thread.
 final class OutboxTables {
     let database: Database
     private var statements: [String: Statement] = [:]
-    /// The routes by their connectors; forgotten when a transaction fails, since it may have made some.
+    /// A cache of routes by connectors; cleared when a transaction fails, since it may have created some.
     private var routes: [[String]: Int64] = [:]
-    /// What the events of the transaction under way add, which is written once at its end.
+    /// The additions of the current transaction to the counters, written once at its end.
     private var added = Added()
-    /// Inserts an event: the one statement that runs for each of them.
+    /// The statement that inserts an event, cached because it runs for every event.
     private var insertion: Statement?
-    /// The last kind, and its text.
+    /// The last event kind and its text, cached because consecutive events mostly have the same kind.
     private var kind: (kind: EventKind, text: String)?
-    /// Whether commits are synchronised to the disk now.
+    /// Whether commits are currently synchronised to the disk.
     private var isStable = true
-    /// What the file held when this connection last wrote: nil once another one may have written since.
+    /// Cached values of the file as of this connection's last write; nil if unknown.
     private var known: Known?
-    /// Whether the transaction under way has written its turn.
+    /// Whether the current transaction has written its turn.
     private var hasTurn = false
-    /// Numbers the transactions of all files.
+    /// The numbers of the transactions of all files.
     private let turns: StoreTurns
-    /// The number of the file among those that were opened.
+    /// The number of the file in the order of opening.
     private let epoch: UInt64
 
-    /// What a connection caches until another one writes.
+    /// Values that are cached until another connection writes.
     private struct Known {
-        /// SQLite's number of what the others wrote.
+        /// SQLite's data version, which changes when another connection writes.
         var others: Int64
         /// The turn of the last transaction.
         var turn: Int64
-        /// The number of the next event.
+        /// The next sequence number.
         var next: Int64
     }
 
-    /// What new events add to the counters.
+    /// The additions of new events to the counters.
     private struct Added {
-        /// The number of the next event; nil before the first.
+        /// The next sequence number; nil before the first event.
         var next: Int64?
         var routes: [Int64: (count: Int64, bytes: Int64)] = [:]
     }
 
-    /// Opens a file, checks it, and brings it to the current version.
+    /// Opens a file for writing, checks it, and migrates it to the current version.
     init(
         _ path: String,
         watch: StatementWatch = StatementWatch(),
@@ -53,16 +53,16 @@ final class OutboxTables {
         database = try Database(path, watch: watch)
         self.turns = turns
         epoch = turns.epoch(of: database.file)
-        // A file that is not ours stays unchanged.
+        // Check before the first write, so that a foreign file stays unchanged.
         try Schema.check(database, path)
-        // Larger pages than usual hold more events and write fewer of them twice; a file that exists keeps its own.
+        // Larger pages hold more events, so fewer pages are written twice; an existing file keeps its page size.
         try database.run(
             "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF"
         )
         try Schema.migrate(database, path)
     }
 
-    /// Opens a file of the current version beside the connection that writes it.
+    /// Opens a file of the current version for reading.
     init(reading path: String, watch: StatementWatch, turns: StoreTurns) throws(Database.Failure) {
         database = try Database(path, .reading, watch: watch)
         self.turns = turns
@@ -70,7 +70,7 @@ final class OutboxTables {
         try Schema.check(database, path)
     }
 
-    /// A statement, compiled at its first use.
+    /// A statement, compiled on first use and cached.
     func statement(_ text: String) throws(Database.Failure) -> Statement {
         if let statement = statements[text] { return statement }
         let made = try database.statement(text)
@@ -78,19 +78,19 @@ final class OutboxTables {
         return made
     }
 
-    /// How many steps SQLite's virtual machine has run so far: a cost that does not depend on the machine.
+    /// The number of steps that SQLite's virtual machine has run: a cost that does not depend on the hardware.
     var steps: Int { statements.values.reduce(0) { $0 + $1.steps } }
 
-    /// Writes everything into a new file.
+    /// Copies all data into a new file.
     func copy(to path: String) throws(Database.Failure) {
         try database.statement("VACUUM INTO ?").run(.text(path))
     }
 
-    /// Does work in one transaction, which commits, or rolls back on error.
+    /// Runs a body in a transaction. Commits, or rolls back on error.
     ///
-    /// - Parameter isStable: Whether a loss of power may no longer undo it afterwards. A transaction that may be undone
-    ///   becomes stable with the next one that may not.
-    /// - Throws: ``Database/Failure/moved`` before anything is done if the file is not in its place.
+    /// - Parameter isStable: Whether the transaction must survive a power failure. One that need not becomes stable with the next
+    ///   stable one.
+    /// - Throws: ``Database/Failure/moved``, before the body runs, if the file is not at its path.
     func transaction(
         isStable: Bool,
         _ body: (OutboxTables) throws(Database.Failure) -> Void
@@ -102,11 +102,11 @@ final class OutboxTables {
         }
         try statement("BEGIN IMMEDIATE").run()
         do throws(Database.Failure) {
-            // A process that replaces the file needs this lock, so from here on the file stays in place.
+            // A process that replaces the file needs this lock, so the file stays in place from here on.
             guard database.isInPlace else { throw .moved }
-            try look()
+            try refreshCache()
             try body(self)
-            try count()
+            try flushCounters()
             try statement("COMMIT").run()
         } catch {
             routes = [:]
@@ -122,7 +122,7 @@ final class OutboxTables {
         }
     }
 
-    /// Reads in one transaction, which takes no lock: it sees what was committed when it began.
+    /// Runs a body in a reading transaction without a lock, which sees the state committed when it began.
     func snapshot(_ body: (OutboxTables) throws(Database.Failure) -> Void) throws(Database.Failure) {
         database.watch.begin()
         try statement("BEGIN").run()
@@ -133,13 +133,13 @@ final class OutboxTables {
     // MARK: Turns
 
     /// Reloads the cache if another connection has written since the last transaction.
-    private func look() throws(Database.Failure) {
+    private func refreshCache() throws(Database.Failure) {
         let others = try statement("PRAGMA data_version").integer(in: Int64.min...Int64.max) ?? 0
         guard known?.others != others else { return }
         let next = try statement("SELECT max(next) FROM routes").integer(in: Schema.sequences) ?? 1
         let passed = "SELECT count(*) FROM cursors WHERE position & \(Schema.sequences.upperBound) >= ?"
         guard try statement(passed).integer(.integer(next)) == 0 else {
-            throw .damaged("connectors are beyond the number of the next event")
+            throw .damaged("a cursor is beyond the next sequence number")
         }
         known = Known(others: others, turn: try lastTurn(), next: next)
     }
@@ -151,16 +151,16 @@ final class OutboxTables {
         return try statement(select).integer(in: StoreTurns.range) ?? 0
     }
 
-    /// The number of the transaction under way, to be written with whatever it changes.
+    /// The turn of the current transaction, to be written to a row that it changes.
     func turnValue() -> Statement.Value {
         hasTurn = true
         return .integer((known?.turn ?? 0) + 1)
     }
 
-    /// The number of the transaction under way among those of all files.
+    /// The number of the current transaction, unique across files.
     var turn: UInt64 { turns.number(UInt64(clamping: (known?.turn ?? 0) + 1), epoch) }
 
-    /// The number of the last transaction that a reader sees, and a number that changes when another process has written.
+    /// The number of the last transaction that a reader sees, and a version that changes when another process has written.
     func readingTurn() throws(Database.Failure) -> (turn: UInt64, version: Int64) {
         let last = UInt64(clamping: try lastTurn())
         return (turns.number(last, epoch), turns.foreign(upTo: last, epoch))
@@ -168,17 +168,17 @@ final class OutboxTables {
 
     // MARK: Names
 
-    /// Texts as a JSON array, which SQLite can read.
+    /// A JSON array of texts, for SQLite's JSON functions.
     static func list(_ texts: [String]) -> String {
         String(decoding: JSONValue.array(texts.map(JSONValue.string)).utf8(), as: UTF8.self)
     }
 
-    /// The number of a connector; nil if it never had an event.
+    /// The number of a connector; nil if it was never sent an event.
     func target(_ path: String) throws(Database.Failure) -> Int64? {
         try statement("SELECT target FROM targets WHERE path = ?").integer(.text(path))
     }
 
-    /// The number of a set of connectors, new ones included.
+    /// The route of a set of connectors; adds it if it does not exist.
     private func route(_ targets: [String]) throws(Database.Failure) -> Int64 {
         if let route = routes[targets] { return route }
         let text = Self.list(targets)
@@ -190,7 +190,7 @@ final class OutboxTables {
 
     private func addRoute(_ text: String, _ targets: [String]) throws(Database.Failure) -> Int64 {
         let last = try statement("SELECT max(route) FROM routes").integer(in: Schema.routes) ?? 0
-        guard last < Schema.routes.upperBound else { throw .damaged("the routes are used up") }
+        guard last < Schema.routes.upperBound else { throw .damaged("there are no free route numbers") }
         let route = last + 1
         let start = route << Schema.sequenceBits
         try statement("INSERT INTO routes(route, targets, collected) VALUES(?, ?, ?)")
@@ -207,14 +207,14 @@ final class OutboxTables {
 
     // MARK: Appending
 
-    /// Stores events. One whose id is known is stored for those connectors alone that it was not stored for before.
+    /// Stores events. An event whose id already exists is only added for connectors that did not have it.
     ///
-    /// - Returns: Which are new.
+    /// - Returns: For each event, whether it is new.
     func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
         let route = try route(targets)
         let next = added.next ?? known?.next ?? 1
         guard Schema.sequences.upperBound - next >= Int64(events.count) else {
-            throw .damaged("the numbers of events are used up")
+            throw .damaged("there are no free sequence numbers")
         }
         let insert = try insertStatement()
         var (count, bytes): (Int64, Int64) = (0, 0)
@@ -242,7 +242,7 @@ final class OutboxTables {
         return isNew
     }
 
-    /// The statement that inserts an event, found without a look-up by its text.
+    /// The statement that inserts an event, without a look-up by its text.
     private func insertStatement() throws(Database.Failure) -> Statement {
         if let insertion { return insertion }
         let made = try statement(
@@ -252,7 +252,7 @@ final class OutboxTables {
         return made
     }
 
-    /// The text of a kind; events of one kind mostly follow each other.
+    /// The text of a kind, from the cache if it was the last one.
     private func text(of kind: EventKind) -> String {
         if let last = self.kind, last.kind == kind { return last.text }
         let text = kind.description
@@ -260,7 +260,7 @@ final class OutboxTables {
         return text
     }
 
-    /// The event in the columns id, lane, created and payload, after the position.
+    /// The event in the columns position, id, lane, created and payload.
     func event(_ row: borrowing Statement.Row) throws(Database.Failure) -> OutboxEvent {
         let kind: EventKind
         if let last = self.kind, row.isText(2, last.text) {
@@ -273,11 +273,11 @@ final class OutboxTables {
         return OutboxEvent(id: row.text(1), kind: kind, createdAt: try row.time(3), payload: row.bytes(4))
     }
 
-    /// Queues an event that is stored already for connectors that it was not stored for.
+    /// Queues an existing event for the connectors that did not have it.
     private func add(_ id: String, to targets: [String]) throws(Database.Failure) {
         let found = try statement("SELECT position FROM events WHERE id = ?").integer(.text(id), in: Schema.positions)
-        // The insertion met another event in its place, rather than the same one.
-        guard let position = found else { throw .damaged("the number of the next event is taken") }
+        // The insertion conflicted with another event at its position, not with its id.
+        guard let position = found else { throw .damaged("the next sequence number is already in use") }
         for path in targets {
             try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
             try statement(
@@ -300,8 +300,8 @@ final class OutboxTables {
         }
     }
 
-    /// Writes what the new events add to the counters. Whatever reads the counters needs it first.
-    func count() throws(Database.Failure) {
+    /// Writes the additions of new events to the counters. Call it before reading the counters.
+    func flushCounters() throws(Database.Failure) {
         guard let next = added.next else { return }
         for (route, sums) in added.routes where sums.count > 0 {
             try statement("UPDATE routes SET count = count + ?, bytes = bytes + ?, next = ?, turn = ? WHERE route = ?")

@@ -4,34 +4,37 @@
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Numbers the transactions that change a store, in their order, whichever process and whichever file they belong to.
+/// Numbers the transactions that change a store, in order, across processes and replaced files.
 ///
-/// Within one file the number is stored with each change, so every reader knows exactly which changes it sees. A file that takes
-/// another's place may count from a lower number; the files' own numbers come first in a turn, so turns never go back.
+/// Within one file the number is stored with each change, so every reader knows exactly which changes it sees. A file that replaces
+/// another may count from a lower number; the high bits of a turn number the files, so turns never decrease. Safe to use from any
+/// thread.
 final class StoreTurns: Sendable {
     private struct State {
         /// The file in use.
         var file: FileID?
-        /// How many files were in use.
+        /// The number of files used so far.
         var files: UInt64 = 0
-        /// The file whose turns `own` lists.
+        /// The number of the file whose turns are in `own`.
         var epoch: UInt64 = 0
-        /// The turns of this process, in order; those that follow each other are one range.
+        /// The turns of this process, in order; consecutive ones form one range.
         var own: [ClosedRange<UInt64>] = []
-        /// How many turns of this process lie before these.
+        /// The number of earlier turns of this process.
         var before: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// The bits of a turn that number the transaction in its file.
+    /// The number of bits for the transaction's number within its file.
     private static let bits: UInt64 = 44
-    /// What a file's own turns can be.
+    /// The range of a turn within its file.
     static let range: ClosedRange<Int64> = 0...((1 << 43) - 1)
-    /// The most ranges to remember: enough for a reader that lags behind.
+    /// The maximum number of ranges kept: enough for a reader that lags behind.
     private static let limit = 1000
 
-    /// The number of a file that was just opened; nil for memory.
+    /// The number of a file that was just opened.
+    ///
+    /// - Parameter file: The file; nil for memory.
     func epoch(of file: FileID?) -> UInt64 {
         state.withLock { state in
             if state.files == 0 || state.file != file {
@@ -55,10 +58,10 @@ final class StoreTurns: Sendable {
         }
     }
 
-    /// The number of a transaction among those of all files.
+    /// The number of a transaction, unique across files.
     func number(_ turn: UInt64, _ epoch: UInt64) -> UInt64 { epoch << Self.bits | turn }
 
-    /// A number that changes whenever a reader sees a transaction more that is none of this process.
+    /// A version that changes whenever a reader sees another transaction of another process.
     func foreign(upTo turn: UInt64, _ epoch: UInt64) -> Int64 {
         let own = state.withLock { state in
             guard epoch == state.epoch else { return UInt64(0) }

@@ -3,8 +3,8 @@
 
 /// Turns a provider's data into a model, under one policy for overlapping calls.
 ///
-/// Make one call flow per use case and keep it: the policy applies among the calls of one flow. A call flow is safe to
-/// use from any thread. It is a provider too, so it can be a member of a sequence or a group.
+/// Create one call flow per use case and keep it: the policy applies to the calls of one flow. A call flow is safe to
+/// use from any thread. It is also a provider, so it can be a member of a sequence or a group.
 ///
 /// ```swift
 /// let users = CallFlow(provider: UserProvider(), model: Users.self, execution: .latest)
@@ -17,15 +17,15 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
     /// Measures debounce and retry delays.
     let clock: any Clock<Duration>
 
-    /// The turnstile through which calls arrive and leave.
-    let turnstile: Turnstile
+    /// Admits calls and releases them when they end.
+    let scheduler: CallScheduler
 
-    /// Answers calls with what a closure returns.
+    /// Creates a call flow whose values a closure returns.
     ///
     /// - Parameters:
     ///   - execution: The policy for overlapping calls.
     ///   - clock: Measures debounce and retry delays; tests inject one.
-    ///   - produce: Answers one request.
+    ///   - produce: Returns the value for one request; called once per attempt, concurrently for overlapping calls.
     public init(
         execution: Execution = .independent,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -33,10 +33,10 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
     ) {
         self.produce = produce
         self.clock = clock
-        turnstile = Turnstile(execution)
+        scheduler = CallScheduler(execution)
     }
 
-    /// Answers calls with the unchanged output of a provider.
+    /// Creates a call flow whose values are the output of a provider, unchanged.
     ///
     /// - Parameters:
     ///   - provider: The source of the values.
@@ -50,11 +50,11 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
         self.init(execution: execution, clock: clock) { try await provider.request($0) }
     }
 
-    /// Answers calls with a model made from the output of a provider.
+    /// Creates a call flow whose values are models made from the output of a provider.
     ///
     /// - Parameters:
     ///   - provider: The source of the data.
-    ///   - model: The type that the data become.
+    ///   - model: The type made from the data.
     ///   - execution: The policy for overlapping calls.
     ///   - clock: Measures debounce and retry delays; tests inject one.
     public convenience init<Provider: DataProvider>(
@@ -66,10 +66,10 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
         self.init(execution: execution, clock: clock) { try Value(from: await provider.request($0)) }
     }
 
-    /// Begins the chain that ends with ``DeferredCall/call()``.
+    /// Starts the chain that ends with ``DeferredCall/call()``.
     ///
     /// - Parameter parameters: The provider's parameters.
-    /// - Returns: A call that is not yet made.
+    /// - Returns: A call that has not been made yet.
     public func prepare(_ parameters: Parameters) -> DeferredCall<Parameters, Value> {
         DeferredCall(self, parameters: parameters)
     }
@@ -86,9 +86,9 @@ public final class CallFlow<Parameters: Sendable, Value: Sendable>: Sendable {
 }
 
 extension CallFlow where Parameters == Void {
-    /// Begins the chain for a provider that needs no parameters.
+    /// Starts the chain for a provider without parameters.
     ///
-    /// - Returns: A call that is not yet made.
+    /// - Returns: A call that has not been made yet.
     public func prepare() -> DeferredCall<Void, Value> {
         prepare(())
     }

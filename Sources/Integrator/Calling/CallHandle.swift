@@ -6,21 +6,21 @@
 /// Dropping the handle does not cancel the call.
 public struct CallHandle<Value: Sendable>: Sendable {
     /// The call itself up to its completion; nil when it was ignored.
-    private let call: Task<CallEnding<Value>, Never>?
+    private let call: Task<CompletedCall<Value>, Never>?
 
     /// The calls that follow it; nil when there are none.
     private let following: Task<Void, Never>?
 
     /// Wraps a call, or the fact that it was ignored.
-    init(_ call: Task<CallEnding<Value>, Never>?, following: Task<Void, Never>? = nil) {
+    init(_ call: Task<CompletedCall<Value>, Never>?, following: Task<Void, Never>? = nil) {
         self.call = call
         self.following = following
     }
 
-    /// Whether the policy ignored the call: it never runs and its observers hear nothing.
+    /// Whether the policy ignored the call: it never runs, and its observers are never called.
     public var isIgnored: Bool { call == nil }
 
-    /// The value of the call, once its completion was observed.
+    /// The value of the call, available once its completion observers have returned.
     ///
     /// Cancelling the awaiting task does not cancel the call.
     ///
@@ -35,8 +35,8 @@ public struct CallHandle<Value: Sendable>: Sendable {
     /// Cancels the call, and the calls that follow it.
     ///
     /// Cancels the provider's task. Once the provider has returned, the call fails with `CancellationError`, whatever
-    /// the provider returned. A call that awaits its turn ends at once. Cancelling twice, or after the end, changes
-    /// nothing.
+    /// the provider returned. A call that has not started yet ends immediately. Cancelling twice, or after the end, has no
+    /// effect.
     public func cancel() {
         call?.cancel()
         following?.cancel()

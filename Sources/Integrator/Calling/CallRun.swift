@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// One call on its way from its turn to its completion.
+/// One admitted call, from its admission to its completion.
 struct CallRun<Value: Sendable>: Sendable {
-    /// The call's place among the others.
-    let turn: Turn
+    /// Tells the call when it may begin, and when it is superseded.
+    let ticket: CallTicket
 
-    /// The turnstile that the call leaves through.
-    let turnstile: Turnstile
+    /// Admitted the call, and releases it when it ends.
+    let scheduler: CallScheduler
 
     /// The observers of the call.
     let observers: Observers<Value>
@@ -20,28 +20,28 @@ struct CallRun<Value: Sendable>: Sendable {
     /// The provider with parameters, model and retries.
     let produce: @Sendable () async throws -> Value
 
-    /// The outcome of the call: the provider's, or a supersession that does not wait for the provider.
+    /// The outcome: the provider's, or a cancellation sent on supersession without waiting for the provider.
     private let outcome = OneShot<Result<Value, any Error>>()
 
-    /// Describes a call that has taken its turn.
+    /// Creates the run of an admitted call.
     init(
-        turn: Turn,
-        turnstile: Turnstile,
+        ticket: CallTicket,
+        scheduler: CallScheduler,
         observers: Observers<Value>,
         clock: any Clock<Duration>,
         produce: @escaping @Sendable () async throws -> Value
     ) {
-        self.turn = turn
-        self.turnstile = turnstile
+        self.ticket = ticket
+        self.scheduler = scheduler
         self.observers = observers
         self.clock = clock
         self.produce = produce
     }
 
-    /// Starts the call in a task of its own.
-    func start() -> Task<CallEnding<Value>, Never> {
+    /// Starts the call in a new task.
+    func start() -> Task<CompletedCall<Value>, Never> {
         let task = Task { await run() }
-        turn.onSupersede {
+        ticket.onSupersede {
             // Cancel first, so that the outcome counts as a cancellation.
             task.cancel()
             outcome.send(.failure(CancellationError()))
@@ -49,20 +49,20 @@ struct CallRun<Value: Sendable>: Sendable {
         return task
     }
 
-    /// Awaits the turn and reports the phases in order, on one path for every outcome.
-    private func run() async -> CallEnding<Value> {
-        let mayExecute = await turn.wait(on: clock)
+    /// Awaits permission to begin and reports the phases in order, on one path for every outcome.
+    private func run() async -> CompletedCall<Value> {
+        let mayExecute = await ticket.wait(on: clock)
         await observers.begin()
         var result = Result<Value, any Error>.failure(CancellationError())
         if mayExecute, !Task.isCancelled { result = await execute() }
         let isCancelled = Task.isCancelled
         if isCancelled { result = .failure(CancellationError()) }
         await observers.end(result)
-        turnstile.leave(turn)
-        return CallEnding(result: result, isCancelled: isCancelled)
+        scheduler.release(ticket)
+        return CompletedCall(result: result, isCancelled: isCancelled)
     }
 
-    /// Asks the provider, in a task that the call can abandon when a newer call supersedes it.
+    /// Runs the provider in a task that the call abandons when a newer call supersedes it.
     private func execute() async -> Result<Value, any Error> {
         let work = Task {
             do {

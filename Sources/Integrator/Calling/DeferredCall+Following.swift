@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeferredCall {
-    /// Makes another call when this one has ended.
+    /// Makes another call after this one.
     ///
-    /// Next calls start once this call has completed and left its call flow: first those tied to success or failure,
-    /// then those tied to completion, in the order in which they were added. They do not wait for each other. A
-    /// cancelled or ignored call starts none.
+    /// Next calls start once this call has completed and its call flow has released it: first those tied to success or
+    /// failure, then those tied to completion, in the order in which they were added. They run concurrently. A cancelled
+    /// or ignored call starts none.
     ///
     /// - Parameters:
-    ///   - end: The end that starts it.
+    ///   - end: The outcome that starts it.
     ///   - call: The next call.
     /// - Returns: A call with one more follower.
     public func next<OtherParameters, OtherValue>(
@@ -26,7 +26,7 @@ extension DeferredCall {
     /// Calls another call flow with the value of this call as its parameters.
     ///
     /// - Parameters:
-    ///   - flow: The call flow that gets the value.
+    ///   - flow: The call flow that receives the value.
     ///   - configure: Adds observers, retries and followers to that call.
     /// - Returns: A call with one more follower.
     public func forwardValue<Other>(
@@ -39,7 +39,7 @@ extension DeferredCall {
     /// Calls another call flow with the error of this call as its parameters.
     ///
     /// - Parameters:
-    ///   - flow: The call flow that gets the error.
+    ///   - flow: The call flow that receives the error.
     ///   - configure: Adds observers, retries and followers to that call.
     /// - Returns: A call with one more follower.
     public func forwardError<Other>(
@@ -51,16 +51,16 @@ extension DeferredCall {
 
     /// Repeats the call on another call flow with the same parameters and the same observers.
     ///
-    /// Use it to show a cache first and then ask a server: both report to the same observers, each with its own
-    /// beginning, outcome and completion. The recall follows any outcome. Several recalls run one after the other.
+    /// Use it to show cached data first and then query a server: both report to the same observers, each with its own
+    /// beginning, outcome and completion. The recall follows either outcome. Several recalls run one after the other.
     ///
-    /// - Parameter flow: The call flow to ask next.
+    /// - Parameter flow: The call flow to call next.
     /// - Returns: A call with one more follower.
     public func thenRecall(_ flow: CallFlow<Parameters, Value>) -> DeferredCall {
         thenRecall(flow.prepare(parameters))
     }
 
-    /// Makes another call with the observers of this one, followed by its own.
+    /// Makes another call that reports to the observers of this call, and then to those of the other call.
     ///
     /// - Parameter call: A call with its own parameters and retries.
     /// - Returns: A call with one more follower.

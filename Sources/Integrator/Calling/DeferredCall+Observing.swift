@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeferredCall {
-    /// Adds an observer of the beginning: the moment the provider is about to be asked.
+    /// Adds an observer of the beginning, which comes just before the provider is called.
     ///
-    /// A call that is cancelled before that moment still reports its beginning before its failure.
+    /// A call that is cancelled earlier still reports its beginning before its failure.
     ///
     /// - Parameter observer: Called once, before any other phase.
     /// - Returns: A call with one more observer.
@@ -36,7 +36,7 @@ extension DeferredCall {
         with { $0.observers.completion.append(observer) }
     }
 
-    /// Repeats a failing request.
+    /// Retries a failed request.
     ///
     /// - Parameter retry: The retry policy; replaces an earlier one.
     /// - Returns: A call that retries.
@@ -44,12 +44,12 @@ extension DeferredCall {
         with { $0.retry = retry }
     }
 
-    /// Repeats a failing request.
+    /// Retries a failed request.
     ///
     /// - Parameters:
-    ///   - attempts: The most requests to make, including the first.
+    ///   - attempts: The maximum number of requests, including the first; values below one count as one.
     ///   - delay: The wait before the next attempt; none by default.
-    ///   - condition: Whether an error is worth another attempt; by default every error but `CancellationError` is.
+    ///   - condition: Whether to retry after an error; by default true for every error but `CancellationError`.
     /// - Returns: A call that retries.
     public func retry(
         attempts: Int,

@@ -1,13 +1,13 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call that is ready but not yet made.
+/// A call that has been described but not made.
 ///
 /// An immutable value: each step of the chain returns a new one, so a deferred call can be kept, extended in two ways
 /// and made any number of times. Observers may be asynchronous and may belong to an actor, `{ @MainActor in … }`; the
 /// next phase waits until they return.
 public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
-    /// The call flow whose policy the call obeys.
+    /// The call flow whose policy applies to the call.
     let flow: CallFlow<Parameters, Value>
 
     /// The provider's parameters.
@@ -22,7 +22,7 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
     /// The retry policy for a failing request.
     var retry = Retry.never
 
-    /// A call without observers, followers or retries.
+    /// Creates a call without observers, followers or retries.
     init(_ flow: CallFlow<Parameters, Value>, parameters: Parameters) {
         self.flow = flow
         self.parameters = parameters
@@ -30,15 +30,15 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
 
     /// Makes the call.
     ///
-    /// The call takes its place in the flow before this returns; everything else happens later.
+    /// The flow admits or ignores the call before this returns; everything else happens asynchronously.
     ///
-    /// - Returns: The handle of the call, to await or cancel it.
+    /// - Returns: The handle to await or cancel the call.
     @discardableResult
     public func call() -> CallHandle<Value> {
-        guard let turn = flow.turnstile.arrive() else { return CallHandle(nil) }
+        guard let ticket = flow.scheduler.admit() else { return CallHandle(nil) }
         let run = CallRun(
-            turn: turn,
-            turnstile: flow.turnstile,
+            ticket: ticket,
+            scheduler: flow.scheduler,
             observers: observers,
             clock: flow.clock,
             produce: { [flow, parameters, retry] in
@@ -48,16 +48,16 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
         let call = run.start()
         guard !followers.isEmpty else { return CallHandle(call) }
         let following = Task { [followers, observers] in
-            let ending = await call.value
-            guard !ending.isCancelled, !Task.isCancelled else { return }
-            await followers.run(after: ending.result, observers: observers)
+            let completed = await call.value
+            guard !completed.isCancelled, !Task.isCancelled else { return }
+            await followers.run(after: completed.result, observers: observers)
         }
         return CallHandle(call, following: following)
     }
 
     /// Makes the call and awaits its value; cancelling the task cancels the call.
     ///
-    /// - Returns: The value, once the completion was observed. Does not await the calls that follow.
+    /// - Returns: The value, once the completion observers have returned. Does not await the calls that follow.
     /// - Throws: The error of the call, `CancellationError` when it was cancelled, ``IgnoredCallError`` when ignored.
     public func value() async throws -> Value {
         let handle = call()
@@ -68,7 +68,7 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// A copy with one change.
+    /// Returns a copy with one change.
     func with(_ change: (inout DeferredCall) -> Void) -> DeferredCall {
         var copy = self
         change(&copy)

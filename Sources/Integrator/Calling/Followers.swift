@@ -9,7 +9,7 @@ struct Followers<Value: Sendable>: Sendable {
     /// Repeats the call on another call flow with the same observers and the remaining recalls.
     typealias Recall = @Sendable (Observers<Value>, _ remaining: ArraySlice<Recalling>) -> any StartedCall
 
-    /// One recall; a type of its own because a type alias cannot refer to itself.
+    /// One recall; a struct because a type alias cannot refer to itself.
     struct Recalling: Sendable {
         /// Starts it.
         let start: Recall

@@ -3,7 +3,7 @@
 
 /// The error of a call that a call flow with ``Execution/only`` ignored because another call was running.
 public struct IgnoredCallError: Error, Hashable, CustomStringConvertible {
-    /// Makes the error; a call is ignored for only one reason.
+    /// Creates the error; there is only one reason to ignore a call.
     public init() {}
 
     /// The reason, and when to call again.

@@ -25,7 +25,7 @@ struct Observers<Value: Sendable>: Sendable {
         )
     }
 
-    /// Reports that the call begins.
+    /// Reports the beginning of the call.
     func begin() async {
         for observer in beginning { await observer() }
     }

@@ -3,7 +3,7 @@
 
 /// The earlier name of ``CallFlow``.
 ///
-/// It hides the module's name: where another module has a name of this one, write `Integrator::Model`.
+/// It hides the module's name: where another module has a type of the same name, write `Integrator::Model`.
 @available(*, deprecated, renamed: "CallFlow")
 public typealias Integrator = CallFlow
 

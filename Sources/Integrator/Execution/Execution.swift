@@ -5,7 +5,7 @@
 public struct Execution: Sendable, Hashable {
     /// The closed set of policies behind the public names.
     enum Policy: Sendable, Hashable {
-        /// No call takes notice of another.
+        /// Calls do not affect each other.
         case independent
         /// A call that arrives while one runs is ignored.
         case only
@@ -18,22 +18,22 @@ public struct Execution: Sendable, Hashable {
     /// The policy that the execution state follows.
     let policy: Policy
 
-    /// Runs every call at once.
+    /// Runs every call immediately, concurrently with the others.
     public static let independent = Execution(policy: .independent)
 
-    /// Runs one call and ignores calls that arrive meanwhile: for a form that must not be submitted twice.
+    /// Runs one call and ignores calls that arrive while it runs: for a form that must not be submitted twice.
     public static let only = Execution(policy: .only)
 
     /// Runs calls one at a time in the order of their arrival.
     public static let queue = Execution(policy: .queue)
 
-    /// Cancels earlier calls in favour of the newest: for a search as the user types.
+    /// Cancels earlier calls in favour of the newest: for searching as the user types.
     public static let latest = Execution(policy: .latest(debounce: .zero))
 
     /// Cancels earlier calls, and runs the newest once no other has arrived for a while.
     ///
-    /// - Parameter debounce: The time that a call waits for a newer one, on the call flow's clock; zero or less means
-    ///   no wait.
+    /// - Parameter debounce: How long a call waits for a newer one, on the call flow's clock; zero or less means no
+    ///   wait.
     /// - Returns: The policy.
     public static func latest(debounce: Duration) -> Execution {
         Execution(policy: .latest(debounce: max(debounce, .zero)))

@@ -3,8 +3,8 @@
 
 /// Decides which call may run, as a value without side effects.
 ///
-/// Each event returns the actions to perform, in order; ``Turnstile`` performs them. `Member` stands for a call: tests
-/// use numbers, the call flow uses ``Turn``.
+/// Each event returns the actions to perform, in order; ``CallScheduler`` performs them. `Member` identifies a call: tests
+/// use numbers, the call flow uses ``CallTicket``.
 // Not `~Copyable`: Swift 6.3 crashes when it optimises a noncopyable generic enum.
 enum ExecutionState<Member: Hashable> {
     /// Every call runs, so there is no state.
@@ -13,7 +13,7 @@ enum ExecutionState<Member: Hashable> {
     case only(running: Member?)
     /// The running call, and the calls behind it in order of arrival.
     case queue(running: Member?, waiting: [Member])
-    /// The newest call while it waits, and every earlier call that has not left.
+    /// The newest call, and every call that has not been released yet.
     case latest(debounce: Duration, present: Set<Member>, newest: Member?)
 
     /// An action on a call.

@@ -1,7 +1,7 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A closure in the role of a data provider.
+/// A data provider backed by a closure.
 ///
 /// Useful for a gate's operation, for a conversion between two providers of a sequence, and in tests.
 ///
@@ -12,9 +12,9 @@ public struct ClosureProvider<Parameters: Sendable, Output: Sendable>: DataProvi
     /// The closure that answers every request.
     private let respond: @Sendable (Parameters) async throws -> Output
 
-    /// Makes a provider that answers with what `respond` returns.
+    /// Creates a provider that returns what `respond` returns.
     ///
-    /// - Parameter respond: Called once per attempt, possibly many times at once.
+    /// - Parameter respond: Called once per attempt, possibly concurrently.
     public init(_ respond: @escaping @Sendable (_ parameters: Parameters) async throws -> Output) {
         self.respond = respond
     }

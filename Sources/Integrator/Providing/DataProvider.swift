@@ -3,7 +3,7 @@
 
 /// A source of data: one asynchronous request with typed parameters and a typed output.
 ///
-/// A provider knows a server, a file, a cache or a gate's operation. It knows neither the caller nor the use of its
+/// A provider wraps a server, a file, a cache or a gate's operation. It knows neither the caller nor the use of its
 /// output; ``CallFlow`` adds both. A closure becomes a provider through ``ClosureProvider``.
 public protocol DataProvider<Parameters, Output>: Sendable {
     /// The input of a request.
@@ -18,10 +18,10 @@ public protocol DataProvider<Parameters, Output>: Sendable {
     /// The members that `>><<` adds another to: the provider itself, or the members of a group.
     var grouped: Grouped { get }
 
-    /// Fetches the data that `parameters` ask for.
+    /// Fetches the data for `parameters`.
     ///
-    /// Called once per attempt, possibly many times at once. An unwanted request runs in a cancelled task: stop, and
-    /// throw `CancellationError`.
+    /// Called once per attempt, possibly concurrently. The task of a request that is no longer needed is cancelled: stop,
+    /// and throw `CancellationError`.
     ///
     /// - Parameter parameters: The input.
     /// - Returns: The output.

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Asks several providers at once, each with its own parameters, and combines their answers.
+/// Calls several providers concurrently, each with its own parameters, and combines their outputs.
 ///
 /// Parameters and output are flat tuples in the order of the members. The first member to fail cancels the others; the
 /// group fails with its error once they have all returned.
@@ -17,7 +17,7 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
     /// The group itself, so that a chain extends the group instead of nesting it.
     public var grouped: GroupProvider<repeat each Member> { self }
 
-    /// The providers asked at once.
+    /// The providers to call.
     private let members: (repeat each Member)
 
     /// Groups providers.
@@ -30,36 +30,36 @@ public struct GroupProvider<each Member: DataProvider>: DataProvider {
         GroupProvider<repeat each Member, Last>(repeat each members, member)
     }
 
-    /// Asks every member at once and awaits them all.
+    /// Calls every member concurrently and awaits them all.
     public func request(_ parameters: Parameters) async throws -> Output {
-        let answers = (repeat Self.answer(of: each members))
+        let outputs = (repeat Self.pendingOutput(of: each members))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            repeat Self.ask(each members, with: each parameters, for: each answers, in: &tasks)
-            // The first error leaves this scope at once, and leaving it cancels what still runs.
+            repeat Self.start(each members, with: each parameters, for: each outputs, in: &tasks)
+            // The first error leaves this scope, which cancels the remaining tasks.
             while try await tasks.next() != nil {}
         }
-        return await (repeat (each answers).wait())
+        return await (repeat (each outputs).wait())
     }
 
-    /// The place for the answer of one member.
-    private static func answer<One: DataProvider>(of member: One) -> OneShot<One.Output> {
+    /// The future output of one member.
+    private static func pendingOutput<One: DataProvider>(of member: One) -> OneShot<One.Output> {
         OneShot()
     }
 
     /// Starts the request of one member as a child task.
-    private static func ask<One: DataProvider>(
+    private static func start<One: DataProvider>(
         _ member: One,
         with parameters: One.Parameters,
-        for answer: OneShot<One.Output>,
+        for output: OneShot<One.Output>,
         in tasks: inout ThrowingTaskGroup<Void, any Error>
     ) {
         tasks.addTask {
-            answer.send(try await member.request(parameters))
+            output.send(try await member.request(parameters))
         }
     }
 }
 
-/// Asks several providers at once; the operator `>><<` by name.
+/// Calls several providers concurrently; the operator `>><<` by name.
 ///
 /// - Parameter members: The providers, in the order of their outputs.
 /// - Returns: A provider whose parameters and output are flat tuples.

@@ -3,8 +3,8 @@
 
 /// An application's value, made from a provider's data.
 ///
-/// Fetching and interpreting stay apart, so each is tested without the other: the provider returns raw data, and the
-/// model interprets them.
+/// Fetching and interpreting are separate, so each is tested without the other: the provider returns raw data, and the
+/// model interprets it.
 public protocol Model: Sendable {
     /// The raw form that a provider delivers.
     associatedtype ProvidedData: Sendable
@@ -12,6 +12,6 @@ public protocol Model: Sendable {
     /// Interprets a provider's data.
     ///
     /// - Parameter data: The provider's output.
-    /// - Throws: An error if the data do not describe a model; the call fails with it.
+    /// - Throws: An error if the data is invalid; the call fails with it.
     init(from data: ProvidedData) throws
 }

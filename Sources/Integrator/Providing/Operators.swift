@@ -1,14 +1,14 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How tightly a sequence of providers binds: less than a group, so `a >><< b >>>> c` groups first.
+/// The precedence of a sequence of providers: lower than a group, so `a >><< b >>>> c` groups first.
 precedencegroup ProviderSequencePrecedence {
     associativity: left
     higherThan: AssignmentPrecedence
     lowerThan: TernaryPrecedence
 }
 
-/// How tightly a group of providers binds: more than a sequence.
+/// The precedence of a group of providers: higher than a sequence.
 precedencegroup ProviderGroupPrecedence {
     associativity: left
     higherThan: ProviderSequencePrecedence
@@ -18,23 +18,23 @@ precedencegroup ProviderGroupPrecedence {
 /// Feeds the output of the left provider to the right one.
 infix operator >>>> : ProviderSequencePrecedence
 
-/// Asks both providers at once and answers with both outputs.
+/// Calls both providers concurrently and returns both outputs.
 infix operator >><< : ProviderGroupPrecedence
 
 /// Feeds the output of `first` to `second`; by name, ``DataProvider/followed(by:)``.
 ///
 /// - Parameters:
-///   - first: The provider asked first.
-///   - second: The provider asked with the output of `first`.
+///   - first: The provider to call first.
+///   - second: The provider to call with the output of `first`.
 /// - Returns: A provider with the parameters of `first` and the output of `second`.
 public func >>>> <First, Second>(first: First, second: Second) -> SequenceProvider<First, Second> {
     first.followed(by: second)
 }
 
-/// Asks two providers at once, and more when chained; by name, ``group(_:)``.
+/// Calls two providers concurrently, and more when chained; by name, ``group(_:)``.
 ///
-/// A chain answers with a flat tuple: `a >><< b >><< c` with `(A, B, C)`. A group on the right side stays a member of its
-/// own: `a >><< (b >><< c)` answers with `(A, (B, C))`.
+/// A chain returns a flat tuple: `a >><< b >><< c` returns `(A, B, C)`. A group on the right side stays one member:
+/// `a >><< (b >><< c)` returns `(A, (B, C))`.
 ///
 /// Assign a chain of three or more to a constant or an argument before calling methods on it. In generic code whose
 /// left side is `some DataProvider`, call ``group(_:)`` instead: the compiler cannot look up the members there.

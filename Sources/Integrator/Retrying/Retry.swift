@@ -1,28 +1,28 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A retry policy: the number of attempts, the delay between them, and the errors worth retrying.
+/// A retry policy: the number of attempts, the delay between them, and the errors to retry after.
 ///
 /// Observers see all attempts as one call, with one beginning and the last outcome.
 public struct Retry: Sendable {
-    /// The most requests to make, including the first; values below one count as one.
+    /// The maximum number of requests, including the first; values below one count as one.
     public var attempts: Int
 
     /// The wait before the next attempt.
     public var delay: RetryDelay
 
-    /// Whether an error is worth another attempt.
+    /// Whether to retry after an error.
     public var condition: @Sendable (any Error) -> Bool
 
-    /// Never tries again.
+    /// Never retries.
     public static let never = Retry(attempts: 1)
 
-    /// Makes a retry policy.
+    /// Creates a retry policy.
     ///
     /// - Parameters:
-    ///   - attempts: The most requests to make, including the first.
+    ///   - attempts: The maximum number of requests, including the first; values below one count as one.
     ///   - delay: The wait before the next attempt; none by default.
-    ///   - condition: Whether an error is worth another attempt; by default every error but `CancellationError` is.
+    ///   - condition: Whether to retry after an error; by default true for every error but `CancellationError`.
     public init(
         attempts: Int,
         delay: RetryDelay = .none,
@@ -33,7 +33,7 @@ public struct Retry: Sendable {
         self.condition = condition
     }
 
-    /// Runs `operation` until it succeeds, fails for good, or the task is cancelled.
+    /// Runs `operation` until it succeeds, the policy gives up, or the task is cancelled.
     ///
     /// - Parameters:
     ///   - clock: Measures the delays.

@@ -12,13 +12,13 @@ public struct RetryDelay: Sendable {
     ///
     /// Use it to honour a server's `Retry-After`.
     ///
-    /// - Parameter compute: Gets the number of failures so far, one or more, and the last error; zero or less means no
-    ///   wait.
+    /// - Parameter compute: Receives the number of failures so far, one or more, and the last error; a result of zero or
+    ///   less means no wait.
     public init(_ compute: @escaping @Sendable (_ failures: Int, _ error: any Error) -> Duration) {
         self.compute = compute
     }
 
-    /// No wait at all.
+    /// No wait.
     public static let none = RetryDelay { _, _ in .zero }
 
     /// The same wait every time.

@@ -125,9 +125,11 @@ struct ChartTests {
             [.init("calls", .good, [0, 5, 1.25]), .init("failures", .bad, [0, 0, 0])],
             every: .seconds(1)
         )
-        let component = ConsoleRegistry.standard.component("x", title: "Calls a second", model)
+        let component = ConsoleRegistry.standard.component("x", title: "Calls per second", model)
         let markup = ChartView(component).figure().text
-        #expect(markup.contains("role=\"img\" aria-label=\"Calls a second, the last 3 s. calls: 1.25 now, at most 5; "))
+        #expect(
+            markup.contains("role=\"img\" aria-label=\"Calls per second, the last 3 s. calls: 1.25 now, at most 5; ")
+        )
         #expect(markup.contains("class=\"line l1 g-bad\""), "each line has a shape of its own, too")
         #expect(markup.ranges(of: "<path").count == 3, "two lines, and the area below the first")
     }

@@ -153,7 +153,7 @@ struct PageTests {
         let new = PageContent(PageAddress(.gates), .standard, snapshot)
         let difference = PageDifference(from: old, to: new, canAct: true)
         let names = difference.operations.map { $0[0]?.string }
-        // The verdict, the sentence about all of them, and the row whose mark is another.
+        // The readiness, the summary, and the row whose mark is another.
         #expect(names == ["replace", "row", "row"])
         let none = PageDifference(from: new, to: new, canAct: true)
         #expect(none.operations.isEmpty)

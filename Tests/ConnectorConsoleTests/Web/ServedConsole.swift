@@ -77,8 +77,8 @@ final class ServedConsole: Sendable {
     /// Every link that was announced.
     var announced: [String] { links.all }
 
-    /// Who may enter.
-    var keys: Keys { server.keys }
+    /// Authenticates clients.
+    var authenticator: Authenticator { server.authenticator }
 
     /// The token of the link that was not used yet.
     var token: String { links.all.last.flatMap { $0.split(separator: "=").last.map(String.init) } ?? "" }

@@ -147,7 +147,7 @@ struct WebServerTests {
         let script = fields.merging(["Accept": "text/plain"]) { $1 }
         let question = try await console.ask("POST", "/-/act", script, body: "at=%2Fgates%2Fa&act=close+gate+a")
         #expect(question.status == 428 && question.contains("\"question\":"))
-        let done = try await act("close+gate+a", "&sure=yes")
+        let done = try await act("close+gate+a", "&confirmed=yes")
         #expect(done.status == 303 && done.field("location") == "/gates/a")
         #expect(host.report["a"]?.target == .closed)
         let page = try await console.ask("GET", "/gates/a", fields)
@@ -215,7 +215,7 @@ struct WebServerTests {
 
     @Test func `a client that does not finish its request is let go`() async throws {
         var limits = ServerLimits()
-        limits.patience = .milliseconds(50)
+        limits.timeout = .milliseconds(50)
         let console = try await ServedConsole(ServedConsole.host(), limits: limits)
         #expect(try await RawConnection(port: console.port).isClosed())
         let half = "POST /-/enter HTTP/1.1\r\nHost: \(console.authority)\r\nContent-Length: 9\r\n\r\ntok"

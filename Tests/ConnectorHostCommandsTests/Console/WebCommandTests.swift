@@ -44,8 +44,8 @@ import Testing
 
     @Test(arguments: [
         (["--console", "x"], "is not an address with a port"),
-        (["--console", "0.0.0.0:0"], "only with TLS and a token"),
-        (["--console", "0", "--console-certificate", "/none"], "belong together"),
+        (["--console", "0.0.0.0:0"], "requires TLS and a token"),
+        (["--console", "0", "--console-certificate", "/none"], "must be used together"),
         (["--console", "0", "--console-token", "hunter2"], "named by env:NAME or file:PATH"),
         (["--console", "0", "--console-token", "env:NO_SUCH_VARIABLE"], "is not set"),
     ])

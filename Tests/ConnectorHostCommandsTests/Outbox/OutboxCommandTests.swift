@@ -28,7 +28,7 @@ import Testing
 
     @Test func `without a host, events are stored, shown and dropped`() async throws {
         let bench = try await OutboxWorkspace()
-        #expect(try await bench.program.run("outbox").output == "nothing was sent yet\n")
+        #expect(try await bench.program.run("outbox").output == "no events sent yet\n")
         #expect(try await bench.json("outbox") == ["version": 1, "outboxes": []])
         try await send(bench, "m1")
         let listed = try await bench.json("outbox", "list")["outboxes"]?.array?.first
@@ -94,7 +94,7 @@ import Testing
             #expect(try await bench.json("outbox", "dead", "--after", place, attachment) == ["version": 1, "dead": []])
         }
         let wrong = try await bench.program.run("outbox", "dead", "--after", "m1")
-        #expect(wrong.status == 64 && wrong.error.contains("'m1' is not a place"))
+        #expect(wrong.status == 64 && wrong.error.contains("'m1' is not a cursor"))
         sink.answers { _ in .takes }
         let replayed = sink.expect(.answered, 1)
         #expect(try await bench.json("outbox", "replay", "--all") == ["version": 1, "replayed": 1])

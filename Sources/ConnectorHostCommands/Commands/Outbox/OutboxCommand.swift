@@ -3,13 +3,13 @@
 
 internal import ArgumentParser
 
-/// `connector-host outbox`: shows the outbox and acts on it, also while a host runs.
+/// `connector-host outbox`: shows and changes the outbox, also while a host runs.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "See what waits for the vendors and why, and act on dead letters.",
+        abstract: "Show the events waiting for delivery, and replay or drop dead letters.",
         discussion: """
-            Asks the host that runs on the same file; if none runs, reads the store itself.
+            Queries the host that runs on the same file; if none runs, reads the store directly.
 
             Exit status: 0; 1 if the outbox cannot be used, or an id is unknown; 2 if the configuration is invalid; 64 for wrong
             usage.

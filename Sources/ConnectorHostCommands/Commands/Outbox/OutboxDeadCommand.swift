@@ -9,16 +9,16 @@ internal import ConnectorOutbox
 struct OutboxDeadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "List the dead letters: what vendors refuse for good, and why."
+        abstract: "List the dead letters: the events that vendors refused for good, and why."
     )
 
     @OptionGroup var options: OutboxOptions
 
-    @Option(help: ArgumentHelp("The most to list.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number to list.", valueName: "number"))
     var limit = 100
 
     @Option(
-        help: ArgumentHelp("Continue after a place, as the previous list named it.", valueName: "place"),
+        help: ArgumentHelp("Continue after a cursor, which ends the previous list.", valueName: "cursor"),
         transform: RecordCursor.argument
     )
     var after: RecordCursor?
@@ -36,13 +36,13 @@ struct OutboxDeadCommand: AsyncParsableCommand {
 }
 
 extension RecordCursor {
-    /// Reads an argument.
+    /// Parses an argument.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     fileprivate static func argument(_ text: String) throws -> RecordCursor {
-        guard let place = RecordCursor(text) else {
-            throw ValidationError("'\(text)' is not a place: copy it from the end of the previous list.")
+        guard let cursor = RecordCursor(text) else {
+            throw ValidationError("'\(text)' is not a cursor: copy it from the end of the previous list.")
         }
-        return place
+        return cursor
     }
 }

@@ -20,14 +20,14 @@ struct OutboxDropCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: OutboxSelection
 
-    @Flag(help: "Drop waiting events, too.")
+    @Flag(help: "Drop waiting events as well.")
     var queued = false
 
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
         try await options.run { outbox throws(ConnectorError) in
-            let count = try await outbox.drop(selection.meant, queued: queued)
+            let count = try await outbox.drop(selection.selectedIDs, queued: queued)
             return CountDocument(verb: "dropped", count: count, noun: queued ? "event" : "dead letter")
         }
     }

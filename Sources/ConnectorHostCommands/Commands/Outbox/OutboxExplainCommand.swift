@@ -9,7 +9,7 @@ internal import ConnectorOutbox
 struct OutboxExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tell every attempt to deliver an event: when, with what result, and why."
+        abstract: "Show every attempt to deliver an event: when it was made, its result, and why it failed."
     )
 
     @Argument(help: "The event's id.")

@@ -9,7 +9,7 @@ internal import ConnectorOutbox
 struct OutboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show how much waits for each connector, and since when."
+        abstract: "Show how many events wait for each connector, and since when."
     )
 
     @OptionGroup var options: OutboxOptions

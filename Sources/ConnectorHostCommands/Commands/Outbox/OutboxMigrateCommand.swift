@@ -10,9 +10,9 @@ internal import Logging
 struct OutboxMigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Create the streams and consumers that an outbox in NATS lacks.",
+        abstract: "Create the missing streams and consumers of an outbox in NATS.",
         discussion: """
-            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory needs no
+            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory requires no
             migration.
             """
     )

@@ -11,16 +11,16 @@ internal import ConnectorOutbox
 struct OutboxOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOption
 
-    @Option(help: ArgumentHelp("Only this connector, and those below it.", valueName: "path"))
+    @Option(help: ArgumentHelp("Only this connector and those below it.", valueName: "path"))
     var gate: String?
 
     @OptionGroup var attach: AttachOption
 
     @OptionGroup var answer: OutputOptions
 
-    /// Runs a body on the outbox, and shows its answer or error.
+    /// Runs a body on the outbox, and prints its document or error.
     ///
-    /// - Parameter body: Receives the outbox: that of the running host, or the store itself.
+    /// - Parameter body: Receives the outbox of the running host or, if none runs, the store.
     func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
         do throws(ConnectorError) {
             if let host = try await attach.host(of: file) {

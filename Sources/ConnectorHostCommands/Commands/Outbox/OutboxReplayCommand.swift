@@ -23,7 +23,7 @@ struct OutboxReplayCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.run { outbox throws(ConnectorError) in
-            CountDocument(verb: "replayed", count: try await outbox.replay(selection.meant), noun: "dead letter")
+            CountDocument(verb: "replayed", count: try await outbox.replay(selection.selectedIDs), noun: "dead letter")
         }
     }
 }

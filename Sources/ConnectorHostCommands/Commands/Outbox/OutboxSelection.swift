@@ -5,18 +5,18 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// Which dead letters or events a command acts on.
+/// The dead letters or events that a command acts on.
 struct OutboxSelection: ParsableArguments {
-    @Argument(help: "Their ids.")
+    @Argument(help: "The ids of the events.")
     var ids: [String] = []
 
-    @Flag(help: "All of them; with --gate, all of that connector.")
+    @Flag(help: "Every event; with --gate, every event of that connector.")
     var all = false
 
     func validate() throws {
-        if ids.isEmpty != all { throw ValidationError("Name the ids, or write --all.") }
+        if ids.isEmpty != all { throw ValidationError("Specify ids or --all.") }
     }
 
     /// The ids; nil for all.
-    var meant: [String]? { all ? nil : ids }
+    var selectedIDs: [String]? { all ? nil : ids }
 }

@@ -9,7 +9,7 @@ internal import ConnectorOutbox
 struct OutboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show an event as the vendors get it, and its state at each connector."
+        abstract: "Show the payload of an event, and its state at each connector."
     )
 
     @Argument(help: "The event's id.")

@@ -1,8 +1,8 @@
 // This source file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The outcome of a call whose completion was observed.
-struct CallEnding<Value: Sendable>: Sendable {
+/// The result of a call whose observers have all been called.
+struct CompletedCall<Value: Sendable>: Sendable {
     /// The result that the observers received.
     let result: Result<Value, any Error>
 

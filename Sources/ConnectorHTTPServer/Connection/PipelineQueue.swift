@@ -3,24 +3,24 @@
 
 internal import NIOCore
 
-/// The connections of one event loop whose clients sent several requests at once, each of which waits for its turn.
+/// The connections of one event loop whose clients have pipelined more requests than the burst limit.
 ///
-/// A loop first runs all tasks that are due, and only then looks at its sockets: what a client has sent ahead is answered a few
-/// requests at a time, with a look at the sockets in between, so that it takes no time from others. Used on its loop alone.
-final class TurnQueue {
-    /// The most connections that have their turn before the loop looks at its sockets.
+/// An event loop runs all due tasks before it polls its sockets. Pipelined requests are therefore handled a few at a time, and the
+/// loop polls in between, so that other clients are not delayed. Used only on its loop.
+final class PipelineQueue {
+    /// The maximum number of connections to resume before the loop polls its sockets.
     private static let batch = 32
 
     private let eventLoop: any EventLoop
     private var waiting: [HTTPConnection] = []
     private var isScheduled = false
 
-    /// Begins without connections.
+    /// Creates an empty queue.
     init(_ eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
     }
 
-    /// Lets a connection wait for its turn.
+    /// Adds a connection, to be resumed after the others.
     func enqueue(_ connection: HTTPConnection) {
         waiting.append(connection)
         schedule()
@@ -29,11 +29,11 @@ final class TurnQueue {
     private func schedule() {
         guard !isScheduled, !waiting.isEmpty else { return }
         isScheduled = true
-        // Counted from now, which is after the turns before: so it is not due before the loop has looked.
+        // A delay, so that the task is not due before the loop has polled its sockets.
         _ = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
             let next = waiting.prefix(Self.batch)
             waiting.removeFirst(next.count)
-            for connection in next { connection.takeTurn() }
+            for connection in next { connection.resume() }
             isScheduled = false
             schedule()
         }

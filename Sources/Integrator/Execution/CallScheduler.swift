@@ -4,37 +4,37 @@
 import Synchronization
 
 /// Admits and releases the calls of one flow, and performs the actions of the execution state.
-final class Turnstile: Sendable {
+final class CallScheduler: Sendable {
     /// Held for one decision at a time. Actions run outside the lock, because they may run a provider's cancellation
     /// handler.
-    private let state: Mutex<ExecutionState<Turn>>
+    private let state: Mutex<ExecutionState<CallTicket>>
 
-    /// Starts without any call.
+    /// Starts without calls.
     init(_ execution: Execution) {
         state = Mutex(ExecutionState(execution))
     }
 
     /// Admits a call.
     ///
-    /// - Returns: The place of the call, or nil when the policy ignores it.
-    func arrive() -> Turn? {
-        let turn = Turn()
-        let actions = state.withLock { $0.arrive(turn) }
+    /// - Returns: The ticket of the call, or nil if the policy ignores it.
+    func admit() -> CallTicket? {
+        let ticket = CallTicket()
+        let actions = state.withLock { $0.arrive(ticket) }
         perform(actions)
-        return actions.contains(.ignore(turn)) ? nil : turn
+        return actions.contains(.ignore(ticket)) ? nil : ticket
     }
 
     /// Releases a call that has ended.
-    func leave(_ turn: Turn) {
-        perform(state.withLock { $0.leave(turn) })
+    func release(_ ticket: CallTicket) {
+        perform(state.withLock { $0.leave(ticket) })
     }
 
     /// Performs actions in order.
-    private func perform(_ actions: [ExecutionState<Turn>.Action]) {
+    private func perform(_ actions: [ExecutionState<CallTicket>.Action]) {
         for action in actions {
             switch action {
-            case .start(let turn, let delay): turn.start(after: delay)
-            case .supersede(let turn): turn.supersede()
+            case .start(let ticket, let delay): ticket.start(after: delay)
+            case .supersede(let ticket): ticket.supersede()
             case .ignore: continue
             }
         }

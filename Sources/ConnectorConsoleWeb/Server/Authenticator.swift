@@ -5,21 +5,21 @@ internal import ConnectorControl
 internal import ConnectorServices
 internal import Synchronization
 
-/// Who may enter the console, and with which right.
+/// Authenticates clients of the console, and knows the right of each.
 ///
-/// A link holds a token that is good for one browser: it is exchanged for a session, and another link takes its place. Tokens that the
-/// operator set are good for any number of them, for as long as the server runs.
-final class Keys: Sendable {
-    /// What let a client in.
+/// A link contains a token for one browser: it is exchanged for a session, and a new link replaces it. The operator's tokens
+/// authenticate any number of clients for as long as the server runs.
+final class Authenticator: Sendable {
+    /// The credential of an authenticated client.
     enum Credential: Sendable, Hashable {
         /// A session, by its id.
         case session(String)
-        /// The token of a link that was not used.
+        /// The token of an unused link.
         case link(String)
         /// A token of the operator.
         case token(Right)
 
-        /// By what requests are counted.
+        /// The key for rate limiting.
         var name: String {
             switch self {
             case .session(let id): "session \(id)"
@@ -29,13 +29,13 @@ final class Keys: Sendable {
         }
     }
 
-    /// A browser that has entered.
+    /// A browser that has logged in.
     private struct Session {
         var id: String
         var right: Right
-        /// When it was last used, in requests.
+        /// When it was last used, as a count of requests.
         var used: UInt64
-        /// What became of its last act, until a page tells it.
+        /// The result of its last action, until a page has shown it.
         var message: String?
     }
 
@@ -43,7 +43,7 @@ final class Keys: Sendable {
         var link = Token()
         var sessions: [Session] = []
         var uses: UInt64 = 0
-        /// Answers that go on for as long as what let their readers in is good.
+        /// Streaming responses, which end when the credentials of their readers become invalid.
         var leases: [UInt64: (credential: Credential, end: AsyncStream<Void>.Continuation)] = [:]
         var nextLease: UInt64 = 0
     }
@@ -52,45 +52,50 @@ final class Keys: Sendable {
     private let linkRight: Right
     private let state = Mutex(State())
 
-    /// The most browsers at once; the one that was not used for the longest time has to enter again.
+    /// The maximum number of sessions; beyond it the least recently used one is removed.
     static let sessionLimit = 64
-    /// The shortest token that an operator may set, in bytes.
-    static let shortestToken = 16
+    /// The minimum length of an operator's token, in bytes.
+    static let minimumTokenLength = 16
 
-    /// Takes the operator's tokens.
+    /// Creates an authenticator with the operator's tokens.
     ///
-    /// - Parameter linkRight: What a link gives.
+    /// - Parameters:
+    ///   - act: The token that grants acting; nil for none.
+    ///   - read: The token that grants reading; nil for none.
+    ///   - linkRight: The right that a link grants.
     init(act: Secret?, read: Secret?, linkRight: Right) {
         let isReadOnly = linkRight == .read
         tokens = [act.map { ($0, isReadOnly ? .read : .act) }, read.map { ($0, .read) }].compactMap(\.self)
         self.linkRight = linkRight
     }
 
-    /// The token of the link that has not been used.
+    /// The token of the unused link.
     var link: String { state.withLock(\.link.text) }
 
-    /// Whether a person can enter by typing a token.
+    /// Whether an operator can log in by typing a token.
     var hasTokens: Bool { !tokens.isEmpty }
 
-    /// Exchanges the token of a link for a session; the link is used up by that.
+    /// Exchanges the token of a link for a session, and replaces the link.
     ///
-    /// - Returns: The session's id; nil for another token.
+    /// - Returns: The session's id; nil if the token is not that of the unused link.
     func exchange(_ token: String) -> String? {
         state.withLock { state in
             guard Token.areEqual(token, state.link.text) else { return nil }
             Self.endLeases(of: .link(state.link.text), &state)
             state.link = Token()
-            return Self.enter(linkRight, &state)
+            return Self.startSession(linkRight, &state)
         }
     }
 
     /// Exchanges a token of the operator for a session.
-    func enter(_ token: String) -> String? {
+    ///
+    /// - Returns: The session's id; nil if the token is wrong.
+    func logIn(_ token: String) -> String? {
         guard let right = right(ofToken: token) else { return nil }
-        return state.withLock { Self.enter(right, &$0) }
+        return state.withLock { Self.startSession(right, &$0) }
     }
 
-    private static func enter(_ right: Right, _ state: inout State) -> String {
+    private static func startSession(_ right: Right, _ state: inout State) -> String {
         state.uses += 1
         let id = Token().text
         if state.sessions.count >= sessionLimit,
@@ -102,18 +107,18 @@ final class Keys: Sendable {
         return id
     }
 
-    /// What a program may do that sends a token with every request; nil for an unknown one.
+    /// The right and the credential of a program that sends a bearer token; nil if the token is unknown.
     func right(ofBearer token: String) -> (right: Right, credential: Credential)? {
         if let right = right(ofToken: token) { return (right, .token(right)) }
         return isLink(token) ? (linkRight, .link(token)) : nil
     }
 
     private func right(ofToken token: String) -> Right? {
-        // Every one is compared, so that the time tells nothing.
+        // Compares with every one, so that the time reveals nothing.
         tokens.reduce(nil) { found, known in Token.areEqual(token, known.secret.reveal()) ? known.right : found }
     }
 
-    /// What a browser may do; nil for an unknown session.
+    /// The right of a browser; nil if the session is unknown.
     func right(ofSession id: String) -> Right? {
         state.withLock { state in
             guard let index = Self.index(of: id, in: state) else { return nil }
@@ -123,35 +128,35 @@ final class Keys: Sendable {
         }
     }
 
-    /// Keeps what became of an act for the next page of a browser.
-    func keep(_ message: String, for id: String) {
+    /// Stores the result of an action for the next page of a session.
+    func setMessage(_ message: String, for id: String) {
         state.withLock { state in
             if let index = Self.index(of: id, in: state) { state.sessions[index].message = message }
         }
     }
 
-    /// What became of a browser's last act; told once.
+    /// Returns and removes the result of a session's last action.
     func takeMessage(of id: String) -> String? {
         state.withLock { state in
             Self.index(of: id, in: state).flatMap { state.sessions[$0].message.take() }
         }
     }
 
-    /// Ends a session, and every answer that goes on in it.
-    func leave(_ id: String) {
+    /// Ends a session and its streaming responses.
+    func logOut(_ id: String) {
         state.withLock { state in
             if let index = Self.index(of: id, in: state) { state.sessions.remove(at: index) }
             Self.endLeases(of: .session(id), &state)
         }
     }
 
-    /// Whether a token is that of the link which was not used.
+    /// Whether a token is that of the unused link.
     func isLink(_ token: String) -> Bool { Token.areEqual(token, link) }
 
-    /// Whether a credential is still good.
-    func isGood(_ credential: Credential) -> Bool { state.withLock { Self.isGood(credential, $0) } }
+    /// Whether a credential is still valid.
+    func isValid(_ credential: Credential) -> Bool { state.withLock { Self.isValid(credential, $0) } }
 
-    private static func isGood(_ credential: Credential, _ state: State) -> Bool {
+    private static func isValid(_ credential: Credential, _ state: State) -> Bool {
         switch credential {
         case .session(let id): index(of: id, in: state) != nil
         case .link(let token): Token.areEqual(token, state.link.text)
@@ -159,11 +164,11 @@ final class Keys: Sendable {
         }
     }
 
-    /// Something that ends when a credential is no longer good; nil if it is not now.
+    /// A stream that finishes when a credential becomes invalid; nil if it is already.
     func lease(_ credential: Credential) -> AsyncStream<Void>? {
         let (lease, end) = AsyncStream.makeStream(of: Void.self)
         let number = state.withLock { state -> UInt64? in
-            guard Self.isGood(credential, state) else { return nil }
+            guard Self.isValid(credential, state) else { return nil }
             state.nextLease += 1
             state.leases[state.nextLease] = (credential, end)
             return state.nextLease
@@ -173,20 +178,20 @@ final class Keys: Sendable {
         return lease
     }
 
-    /// How many answers go on.
+    /// The number of streaming responses.
     var leaseCount: Int { state.withLock(\.leases.count) }
 
     private static func endLeases(of credential: Credential, _ state: inout State) {
         for (number, lease) in state.leases where lease.credential == credential {
             state.leases[number] = nil
-            // Ending a stream may call its termination handler, which takes the lock.
+            // Finishing a stream would call its termination handler, which takes the lock.
             lease.end.onTermination = nil
             lease.end.finish()
         }
     }
 
     private static func index(of id: String, in state: State) -> Int? {
-        // Every one is compared, so that the time tells nothing.
+        // Compares with every one, so that the time reveals nothing.
         state.sessions.indices.reduce(nil) { Token.areEqual(id, state.sessions[$1].id) ? $1 : $0 }
     }
 }

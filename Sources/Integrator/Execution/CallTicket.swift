@@ -4,22 +4,22 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// A call's place in the execution of its call flow.
+/// Lets an admitted call begin, or ends it when a newer call supersedes it.
 ///
-/// A reference type, because the call and the turnstile share it. Turns compare by identity.
-final class Turn: Sendable {
+/// A reference type, because the call and the scheduler share it. Tickets compare by identity.
+final class CallTicket: Sendable {
     /// Whether the call was superseded, and the closure that ends it.
     private struct Supersession {
         /// Set once, never reset.
         var hasHappened = false
-        /// Ends the call; set a moment after the turn is taken.
+        /// Ends the call; set shortly after the call was admitted.
         var end: (@Sendable () -> Void)?
     }
 
     /// Sent with the delay before the call may begin, or with nil if the call was cancelled.
     private let permission = OneShot<Duration?>()
 
-    /// Held for a few instructions at a time; the call ends outside the lock.
+    /// Held for a few instructions; the closure runs outside the lock.
     private let supersession = Mutex(Supersession())
 
     /// Lets the call begin after a delay.
@@ -36,7 +36,7 @@ final class Turn: Sendable {
         end?()
     }
 
-    /// Sets the closure that ends the call; runs it at once if the call is already superseded.
+    /// Sets the closure that ends the call; runs it immediately if the call is already superseded.
     func onSupersede(_ end: @escaping @Sendable () -> Void) {
         let hasHappened = supersession.withLock { supersession in
             supersession.end = end
@@ -61,9 +61,9 @@ final class Turn: Sendable {
     }
 }
 
-extension Turn: Hashable {
+extension CallTicket: Hashable {
     /// Compares identity.
-    static func == (left: Turn, right: Turn) -> Bool {
+    static func == (left: CallTicket, right: CallTicket) -> Bool {
         left === right
     }
 
