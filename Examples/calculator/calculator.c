@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A complete plugin in C, with a capability of its own that the host does not know: the manifest defines it.

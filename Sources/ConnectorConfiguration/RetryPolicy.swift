@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 /// How many attempts opening a gate has before the gate fails, and the waits between them.

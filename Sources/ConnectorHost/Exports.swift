@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 // Applications import `ConnectorHost` alone: what is public of the layers below, such as `JSONValue`, `CallOptions` or `HTTPOptions`,

@@ -1,4 +1,4 @@
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # What an application says of its users, whoever counts: one call of each kind, a batch, and what is refused.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `bugsnag` with Bugsnag's own forwarding agent from PyPI. There is no server to be had that keeps what Bugsnag's

@@ -1,4 +1,4 @@
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # What an application asks a geocoder, whatever its vendor: exercise_geocoder CITY STREET-ADDRESS CITY'S-LATITUDE LONGITUDE COUNTRY.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `influxdb` with InfluxDB 1.x from Debian, unpacked but not installed; then the same calls with `segment` and

@@ -1,5 +1,5 @@
 #!/bin/bash
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `kinto` with a Kinto server from PyPI that keeps its records in memory; then the same calls with `parse`.

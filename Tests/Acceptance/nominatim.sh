@@ -1,5 +1,5 @@
 #!/bin/bash
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `nominatim` with Nominatim from PyPI, over a database of PostgreSQL and PostGIS from Debian that is made for it

@@ -1,5 +1,5 @@
 #!/bin/bash
-# This source file is part of the connector-host project.
+# This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `sentry` with Bugsink, a server for Sentry's protocol from PyPI, whose own API tells what it has; then the same

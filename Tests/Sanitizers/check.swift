@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 // What a sanitizer must say nothing of, and what it must report, so that its silence about the tests means something: `check`

@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells ThreadSanitizer what Swift's runtime on Linux orders and does not tell it of: two places, and nothing else. Preloaded

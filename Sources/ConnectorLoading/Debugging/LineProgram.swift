@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 /// One unit of `.debug_line`: a program that yields the source line of each instruction (DWARF 2 to 5, chapter 6.2).

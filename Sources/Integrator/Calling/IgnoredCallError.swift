@@ -1,4 +1,4 @@
-// This source file is part of the connector-host project.
+// This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
 /// The error of a call that a call flow with ``Execution/only`` ignored because another call was running.

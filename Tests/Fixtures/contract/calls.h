@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * calls.h: a plugin that does what a test tells it to, call by call: the rules of the call contract kept and broken.

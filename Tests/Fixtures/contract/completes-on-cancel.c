@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * completes-on-cancel: each cancellation completes the call, also one that is over or was never its own.

@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * deliveries: a vendor of events and crash reports that keeps what arrives, is away as often as its field "away" says, and refuses for good

@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * fails-badly: refuses a wrong configuration without a word, and leaves an instance behind; refuses to open and completes it.

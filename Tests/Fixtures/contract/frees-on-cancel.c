@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * frees-on-cancel: an operation that holds its thread until the host cancels it. With the field "cancel", which is

@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * prompt: operations that its manifest calls prompt, beside one that it does not. Those named after threads answer the thread

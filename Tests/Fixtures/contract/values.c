@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * values: takes and answers values of every type, right ones and wrong ones. It has no probe: its evidence is never stale.

@@ -1,4 +1,4 @@
-/* This source file is part of the connector-host project.
+/* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
  * calls/pending.h: the calls that are left pending, in one list for all gates of the image.
