@@ -79,21 +79,12 @@ extension WebResponder {
             }
         }
         guard let api else { return .answer(refusal(404, .missing, "this console has no API", request)) }
-        if let endpoint = api.endpoint(for: ControlRequest(request.method, request.target)), endpoint.right == .act,
-            right != .act
-        {
+        if let endpoint = api.endpoint(for: request), endpoint.right == .act, right != .act {
             return .answer(refusal(403, .denied, "this token is read-only", request))
         }
         return .read(limit: ControlAPI.bodyLimit) { request in
             guard authenticator.isValid(credential) else { return unauthorized(request) }
-            let controlRequest = ControlRequest(
-                request.method,
-                request.target,
-                contentType: request.fields["content-type"],
-                accept: request.fields["accept"],
-                body: request.body
-            )
-            var response = WebResponse(await api.respond(controlRequest))
+            var response = WebResponse(await api.respond(request))
             response.credential = credential
             return response
         }

@@ -80,7 +80,7 @@ extension WebResponder {
 
     /// Logs in a browser with a typed token.
     func logIn(_ request: ServerRequest) -> WebResponse {
-        if let session = authenticator.logIn(form(request)["token"] ?? "") { return loggedIn(session, "/") }
+        if let session = authenticator.logIn(request.form["token"] ?? "") { return loggedIn(session, "/") }
         guard admitsFailure("form", request) else { return tooMany("too many attempts", request) }
         return rejection(403, .unauthorized, "The token is wrong.", request)
     }

@@ -162,11 +162,6 @@ struct WebResponder: Sendable {
         return WebResponse(to: form.address.url)
     }
 
-    /// The fields of a posted form.
-    func form(_ request: ServerRequest) -> QueryItems {
-        QueryItems(form: String(decoding: request.body, as: UTF8.self))
-    }
-
     /// Whether a path belongs to the API.
     func isAPI(_ path: Substring) -> Bool {
         path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)

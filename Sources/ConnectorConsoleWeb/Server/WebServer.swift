@@ -126,17 +126,14 @@ final class WebServer: Sendable {
         guard let responder = responder.withLock(\.self) else {
             return .answer(ServerResponse(status: 503, isLast: true))
         }
-        let webRequest = ServerRequest(request)
-        switch responder.admit(webRequest) {
+        switch responder.admit(request) {
         case .answer(let response): return .answer(makeResponse(response))
         case .read(let limit, let answer):
             return .read(
                 limit: limit,
-                tooLarge: { [self] in makeResponse(responder.tooLarge(webRequest)) },
-                answer: { [self] body in
-                    var webRequest = webRequest
-                    webRequest.body = body
-                    let response = await answer(webRequest)
+                tooLarge: { [self] in makeResponse(responder.tooLarge(request)) },
+                answer: { [self] request in
+                    let response = await answer(request)
                     guard case .events = response.body, await !pages.hasRoom else { return makeResponse(response) }
                     return ServerResponse(status: 503)
                 }
