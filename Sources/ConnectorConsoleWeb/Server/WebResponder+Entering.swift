@@ -11,18 +11,18 @@ internal import ConnectorPlatform
 extension WebResponder {
     /// Whether a request may come from a page of another site, for which the browser would send the session's cookie.
     func isForeign(_ request: ServerRequest) -> Bool {
-        let site = request.fields["sec-fetch-site"]
+        let site = request.fields["Sec-Fetch-Site"]
         // A form on a page that sends no Referer has the Origin "null": only Sec-Fetch-Site tells its site then.
-        let isUnnamed = request.fields["origin"] == "null" && site == "same-origin"
-        if let origin = request.fields["origin"], !origins.isOwn(origin), !isUnnamed { return true }
+        let isUnnamed = request.fields["Origin"] == "null" && site == "same-origin"
+        if let origin = request.fields["Origin"], !origins.isOwn(origin), !isUnnamed { return true }
         if request.method == "POST" {
             // Programs send neither, and no cookie.
-            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["origin"] != nil)
-            return !isOwn && (site != nil || request.fields["cookie"] != nil)
+            let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["Origin"] != nil)
+            return !isOwn && (site != nil || request.fields["Cookie"] != nil)
         }
         guard let site, !["same-origin", "none"].contains(site) else { return false }
         // Another site may link to the console, but not embed any part of it.
-        return request.fields["sec-fetch-mode"] != "navigate" || request.fields["sec-fetch-dest"] != "document"
+        return request.fields["Sec-Fetch-Mode"] != "navigate" || request.fields["Sec-Fetch-Dest"] != "document"
     }
 
     /// The sender of a request.
@@ -45,7 +45,7 @@ extension WebResponder {
             return .authenticated(right, .session(session))
         }
         if request.bearer != nil { return .invalid("bearer") }
-        if request.fields["authorization"] != nil { return .invalid("authorization") }
+        if request.fields["Authorization"] != nil { return .invalid("authorization") }
         return session == nil ? .anonymous : .invalid("cookie")
     }
 
@@ -60,7 +60,7 @@ extension WebResponder {
     /// Logs in a browser that follows the link, and redirects to the URL without the token.
     func exchange(_ token: String, _ request: ServerRequest) -> WebResponse {
         // A prefetch must not use up the link.
-        let isPrefetch = ["purpose", "sec-purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
+        let isPrefetch = ["Purpose", "Sec-Purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
         guard !isPrefetch else { return rejection(403, .denied, "the link cannot be prefetched", request) }
         let target = PageAddress(String(request.path))?.url ?? "/"
         if let session = authenticator.exchange(token) {
