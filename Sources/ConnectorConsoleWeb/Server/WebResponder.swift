@@ -51,7 +51,8 @@ struct WebResponder: Sendable {
     static let entryLimit = 4 << 10
 
     /// Responds to an authenticated client.
-    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async -> WebResponse {
+    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async -> WebResponse
+    {
         let path = request.path
         let session: String? = if case .session(let id) = credential { id } else { nil }
         if request.method == "POST" {

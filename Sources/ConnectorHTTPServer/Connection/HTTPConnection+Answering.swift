@@ -40,7 +40,9 @@ extension HTTPConnection {
             isLast = isLast || request.isOld
             output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
-                guard shared.table.markBusy(context.channel, isStream: true) else { return refuseWork(request, context) }
+                guard shared.table.markBusy(context.channel, isStream: true) else {
+                    return refuseWork(request, context)
+                }
                 return stream(write, isChunked: !request.isOld, isLast: isLast, context)
             }
         }

@@ -73,7 +73,9 @@ public final class InMemoryGeocoder: Geocoder {
     }
 
     private func known(limit: Int) throws(ConnectorError) -> [Place] {
-        guard (1...50).contains(limit) else { throw ConnectorError(.invalid, "the limit \(limit) is not within 1...50") }
+        guard (1...50).contains(limit) else {
+            throw ConnectorError(.invalid, "the limit \(limit) is not within 1...50")
+        }
         let state = state.withLock(\.self)
         if let error = state.error { throw error }
         return state.places

@@ -34,7 +34,9 @@ package final class SQLiteEngine: OutboxEngine {
         stability = "memory; the end of the process loses everything"
         self.now = now
         reader = nil
-        batches = Mutex(ReadingConnection(watch: batchWatch) { () throws(Database.Failure) in throw SQLiteThread.closed })
+        batches = Mutex(
+            ReadingConnection(watch: batchWatch) { () throws(Database.Failure) in throw SQLiteThread.closed }
+        )
         let (turns, watch) = (StoreTurns(), StatementWatch())
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, turns: turns) },

@@ -112,8 +112,10 @@ struct InMemoryClientTests {
 
     @Test func `a database finds records by filters, in order and by pages`() async throws {
         let database: any Database = InMemoryDatabase()
-        for number in 1...5 { try await database.create(["n": .number(Double(number)), "even": .bool(number % 2 == 0)], in: "c") }
-        try await database.create(["name": "no number"], in: "c")
+        for number in 1...5 {
+            _ = try await database.create(["n": .number(Double(number)), "even": .bool(number % 2 == 0)], in: "c")
+        }
+        _ = try await database.create(["name": "no number"], in: "c")
         func numbers(_ query: DatabaseQuery) async throws -> [Double?] {
             try await database.query(query, in: "c").records.map { $0.data["n"]?.number }
         }
@@ -121,7 +123,11 @@ struct InMemoryClientTests {
         #expect(try await numbers(DatabaseQuery([.init("n", .less, 2)])) == [1])
         #expect(try await numbers(DatabaseQuery([.init("n", .within, [1, 5, 9])])) == [1, 5])
         #expect(try await numbers(DatabaseQuery([.init("even", .equal, true)])) == [2, 4])
-        #expect(try await numbers(DatabaseQuery(sort: [.init("even"), .init("n", descending: true)])) == [nil, 5, 3, 1, 4, 2])
+        #expect(
+            try await numbers(DatabaseQuery(sort: [.init("even"), .init("n", descending: true)])) == [
+                nil, 5, 3, 1, 4, 2,
+            ]
+        )
         var query = DatabaseQuery([.init("n", .notEqual, .null)], limit: 2)
         var pages: [Int] = []
         repeat {
