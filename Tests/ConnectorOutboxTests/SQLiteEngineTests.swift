@@ -127,7 +127,7 @@ import Testing
             }
         }
         #expect(failure?.code == .storage)
-        #expect(failure?.fix?.contains("make room") == true)
+        #expect(failure?.fix?.contains("free space") == true)
         #expect(try await engine.statistics()["a"]?.queued == stored)
         try await engine.limit(pages: 10_000)
         _ = try await engine.append([.numbered(2000)], to: ["a"])

@@ -265,7 +265,7 @@ import Testing
             "\"$0\" send segment track - < events.jsonl; echo $? && \"$0\" outbox --json"
         )
         #expect(result.lines.first == "1")
-        #expect(result.error.contains("make room on the disk"), "\(result.error)")
+        #expect(result.error.contains("free space on the disk"), "\(result.error)")
         // Looking needs no room.
         #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
         try await bench.sink.stop()

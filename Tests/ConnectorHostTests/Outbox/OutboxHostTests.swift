@@ -170,7 +170,7 @@ import Testing
         #expect(gate.warnings.first?.contains("outbox.sqlite.damaged-") == true)
         #expect(gate.outbox?.delivered == 1)
         #expect(gate.outbox?.perSecond ?? 0 > 0)
-        #expect(gate.outbox?.stability?.contains("loss of power") == true)
+        #expect(gate.outbox?.stability?.contains("power failure") == true)
         await second.close()
     }
 
