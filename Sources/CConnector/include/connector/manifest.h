@@ -14,7 +14,8 @@
  * `unsupported` for its callers.
  *
  * In the configuration that `create` gets, a field of the type "duration" is the text of the file, such as "250ms", "5s" or
- * "2m": a whole number and ms, s, m or h. A "url" is text, too.
+ * "2m": a whole number and ms, s, m or h. A "url" is text, too. So is a "path", which the host has resolved from the directory
+ * of connectors.json.
  */
 #ifndef CONNECTOR_MANIFEST_H
 #define CONNECTOR_MANIFEST_H
