@@ -14,8 +14,11 @@ let strict: [SwiftSetting] = [
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
-    "settings-file", "system-sensor",
+    "settings-file", "system-sensor", "sqlite", "poll",
 ]
+
+/// What single adapters need besides `ConnectorKit`.
+let adapterDependencies: [String: [Target.Dependency]] = ["sqlite": ["CSQLite"]]
 
 /// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
 let layers: [Target.Dependency] = [
@@ -332,7 +335,7 @@ let package = Package(
             name: "ConnectorHostTests",
             dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorOutboxNATS",
-                "ConnectorTestSupport", "CConnector",
+                "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -391,7 +394,7 @@ let package = Package(
         + adapters.map {
             .target(
                 name: $0,
-                dependencies: ["ConnectorKit", "ConnectorManifest"],
+                dependencies: ["ConnectorKit", "ConnectorManifest"] + (adapterDependencies[$0] ?? []),
                 // Not the folder above, where the manifest is: an image put there would plan the build anew, and warn.
                 path: "Plugins/\($0)/Sources",
                 swiftSettings: strict,

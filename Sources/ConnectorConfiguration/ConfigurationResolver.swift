@@ -125,7 +125,7 @@ struct ConfigurationResolver {
             if field.isRequired, !strangers.contains(where: { isMisspelling($0, of: field.name) }), json.hasRoom() {
                 reportMissing(field, manifest, connector)
             }
-            return field.defaultValue
+            return field.defaultValue.map { resolved($0, of: field) }
         }
         guard var evaluated = given else { return nil }
         if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
@@ -152,7 +152,13 @@ struct ConfigurationResolver {
             json.report(.missingValue, "\(field.name) is required, and empty", fix: field.documentationFix, at: here)
             return nil
         }
-        return evaluated.value
+        return resolved(evaluated.value, of: field)
+    }
+
+    /// A path as it is from the process's working directory; any other value as it is.
+    private func resolved(_ value: JSONValue, of field: ConfigurationField) -> JSONValue {
+        guard field.type == .path, let path = value.string else { return value }
+        return .string(base.resolve(path))
     }
 
     private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {
@@ -249,7 +255,7 @@ extension ConfigurationField {
     /// Whether a value has another JSON type than the field requires.
     fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
         switch type {
-        case .url, .duration: value.string == nil
+        case .url, .duration, .path: value.string == nil
         default: typeObjection(to: value) != nil
         }
     }

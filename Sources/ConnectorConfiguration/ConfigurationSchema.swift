@@ -164,7 +164,7 @@ package struct ConfigurationSchema: Sendable {
         if let minimum = field.minimum { value["minimum"] = Self.number(minimum) }
         if let maximum = field.maximum { value["maximum"] = Self.number(maximum) }
         if field.isRequired, field.type == .string { value["minLength"] = 1 }
-        let takesAnyText = field.type == .string && field.allowedValues.isEmpty
+        let takesAnyText = [.string, .path].contains(field.type) && field.allowedValues.isEmpty
         let variable = takesAnyText ? [] : [reference("variable")]
         schema["anyOf"] = .array([.object(value)] + variable + (field.isSecret ? [reference("secret")] : []))
         return .object(schema)
@@ -178,6 +178,7 @@ package struct ConfigurationSchema: Sendable {
     private static func type(of type: ConfigurationField.FieldType) -> JSONObject {
         switch type {
         case .string: ["type": "string"]
+        case .path: ["type": "string", "minLength": 1]
         case .integer: ["type": "integer"]
         case .number: ["type": "number"]
         case .boolean: ["type": "boolean"]

@@ -228,6 +228,7 @@ let completeManifest = """
             (#"{"type": "boolean"}"#, [true, false], ["true", 1, 0]),
             (#"{"type": "url"}"#, ["http://x", "https://x/y"], ["x", "ftp://x", 1, ""]),
             (#"{"type": "duration"}"#, ["5s", "0ms"], ["5", 5, ""]),
+            (#"{"type": "path"}"#, ["a", "../a b", "/a"], ["", "a\u{0}b", 1, nil]),
             (#"{"type": "json"}"#, [nil, 1, [], [:], "x"], []),
             (#"{"type": "integer", "minimum": 1, "maximum": 3}"#, [1, 3], [0, 4, "1"]),
             (#"{"type": "number", "minimum": 0.5}"#, [0.5, 9], [0.4, -1]),

@@ -76,6 +76,8 @@ struct ConformanceConfiguration: Sendable {
         case .boolean: true
         case .url: .string(url)
         case .duration: "1s"
+        // Where there is nothing, and nothing can be made.
+        case .path: "/dev/null/example"
         case .json: [:]
         }
     }

@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// Jobs run one at a time, in order. The thread starts with the first job and exits after the last: starting costs
 /// about 20 µs, disk work milliseconds, and an idle plugin has no thread.
-final class DiskThread: Sendable {
+package final class DiskThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
     private struct State {
@@ -25,8 +25,11 @@ final class DiskThread: Sendable {
 
     private let state = Mutex(State())
 
+    /// Starts no thread yet.
+    package init() {}
+
     /// Runs a closure on the thread and awaits its result.
-    func result<Value: Sendable>(
+    package func result<Value: Sendable>(
         _ body: @escaping @Sendable () throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
         let result = await withCheckedContinuation { continuation in

@@ -37,6 +37,6 @@ final class Instance<P: Plugin>: Sendable {
 }
 
 /// The deadline of the current task's operation, on the monotonic clock of `clock/1`.
-enum Deadline {
-    @TaskLocal static var current: UInt64 = UInt64.max
+package enum Deadline {
+    @TaskLocal package static var current: UInt64 = UInt64.max
 }

@@ -38,6 +38,8 @@ public struct ConfigurationField: Sendable, Hashable {
         case url
         /// A number with a unit: `250ms`, `5s`, `2m`, `1h`.
         case duration
+        /// The path of a file, which the host resolves from the directory of `connectors.json`.
+        case path
         /// Any JSON.
         case json
     }
@@ -69,6 +71,9 @@ extension ConfigurationField {
         case .duration:
             value.string.flatMap(Duration.init(parsing:)) == nil
                 ? "must be a duration such as \"250ms\" or \"5s\"" : nil
+        case .path:
+            value.string.map { $0.isEmpty || $0.utf8.contains(0) || $0.utf8.count > 4095 } ?? true
+                ? "must be the path of a file, of 1 to 4095 bytes" : nil
         case .json: nil
         }
     }

@@ -40,7 +40,8 @@ let manifests: [String: String] = [
         "mode": { "values": ["fast", "safe"] },
         "flush": { "type": "duration" },
         "traits": { "type": "json" },
-        "host": { "type": "string" } } }
+        "host": { "type": "string" },
+        "cache": { "type": "path" } } }
     """,
     "posthog": """
     { "manifest": 1, "id": "posthog", "version": "1.2.3", "abi": [1, 1], "entry": "posthog_plugin",
@@ -77,13 +78,14 @@ func resolve(
     config: String,
     other: String = "",
     plugin: String = "segment",
+    directory: String = ".",
     environment: [String: String] = [:]
 ) throws(ConfigurationErrors) -> LeafPlan {
     let text = """
         {"version": 1, "connectors": [{"name": "leaf", "plugin": "\(plugin)", "config": \(config)\(other)}]}
         """
     let environment = Configuration.Environment(environment)
-    let resolved = try Configuration(parsing: text, environment: environment)
+    let resolved = try Configuration(parsing: text, directory: directory, environment: environment)
         .resolved(environment: environment, manifest: manifest(of:))
     guard case .success(let plan) = resolved.leaves["leaf"] else { throw ConfigurationErrors([]) }
     return plan

@@ -45,6 +45,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [("a/b", "/etc/app/a/b"), ("${HOME}/b", "/home/ada/b"), ("../b", "/etc/app/../b")])
+    func `a path starts at the directory of the file`(path: String, resolved: String) throws {
+        let config = #"{"writeKey": "key", "cache": "\#(path)"}"#
+        let plan = try resolve(config: config, directory: "/etc/app", environment: ["HOME": "/home/ada"])
+        #expect(plan.config["cache"] == .string(resolved))
+    }
+
     @Test func `a secret field is hidden however it is given`() throws {
         try withTemporaryDirectory { directory in
             let file = try directory.write("key", "from-file\n")

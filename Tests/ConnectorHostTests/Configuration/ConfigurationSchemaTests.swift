@@ -48,6 +48,7 @@ import Testing
         #expect(fields["mode"]?["anyOf"]?[0]?["enum"] == ["fast", "safe"])
         #expect(fields["writeKey"]?["anyOf"] == [["type": "string", "minLength": 1], ["$ref": "#/$defs/secret"]])
         #expect(fields["traits"] == [:])
+        #expect(fields["cache"]?["anyOf"] == [["type": "string", "minLength": 1]])
     }
 
     @Test func `config is required where the plugin requires a field`() throws {

@@ -13,7 +13,8 @@
  * "flush"] only these, {"except": ["alias"]} all but these. Calls of an omitted operation fail as `unsupported`.
  *
  * In the configuration that `create` receives, a field of type "duration" is a string as written in the file, such as
- * "250ms", "5s" or "2m": a whole number and ms, s, m or h. A "url" is a string, too.
+ * "250ms", "5s" or "2m": a whole number and ms, s, m or h. A "url" is a string, too. So is a "path", which the host has
+ * resolved from the directory of connectors.json.
  */
 #ifndef CONNECTOR_MANIFEST_H
 #define CONNECTOR_MANIFEST_H

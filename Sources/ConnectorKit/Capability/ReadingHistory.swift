@@ -1,16 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorKit
-internal import ConnectorManifest
+public import ConnectorCapabilities
 
-/// The latest readings of each sensor, up to a capacity.
-struct ReadingHistory {
+/// The latest readings of each sensor, up to a capacity: what a plugin of `sensor/1` answers `latest` and `range` with.
+public struct ReadingHistory: Sendable {
     private var rings: [(sensor: String, ring: Ring)] = []
     private let capacity: Int
 
     /// A ring buffer with the readings of one sensor; the oldest is overwritten when it is full.
-    private struct Ring {
+    private struct Ring: Sendable {
         var readings: [SensorReading] = []
         /// The index of the oldest reading once the ring is full.
         var start = 0
@@ -25,13 +24,15 @@ struct ReadingHistory {
         }
     }
 
+    /// Makes an empty history.
+    ///
     /// - Parameter capacity: The most readings of one sensor, at least 1.
-    init(capacity: Int) {
+    public init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
     /// Adds readings; the readings of each sensor must be in time order.
-    mutating func append(_ readings: [SensorReading]) {
+    public mutating func append(_ readings: [SensorReading]) {
         for reading in readings {
             if let index = rings.firstIndex(where: { $0.sensor == reading.sensor }) {
                 rings[index].ring.append(reading, capacity: capacity)
@@ -44,16 +45,20 @@ struct ReadingHistory {
     }
 
     /// The newest reading of each sensor.
-    var latest: [SensorReading] { rings.compactMap(\.ring.last) }
+    public var latest: [SensorReading] { rings.compactMap(\.ring.last) }
 
     /// The newest reading of a sensor.
-    func latest(of sensor: String) throws(PluginError) -> SensorReading {
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound`, with the sensors there are.
+    public func latest(of sensor: String) throws(PluginError) -> SensorReading {
         guard let reading = rings.first(where: { $0.sensor == sensor })?.ring.last else { throw unknown(sensor) }
         return reading
     }
 
     /// The newest readings of a range, oldest first.
-    func readings(in range: SensorRange) throws(PluginError) -> [SensorReading] {
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound`, with the sensors there are.
+    public func readings(in range: SensorRange) throws(PluginError) -> [SensorReading] {
         guard let ring = rings.first(where: { $0.sensor == range.sensor })?.ring else { throw unknown(range.sensor) }
         let found = ring.inOrder.filter { reading in
             range.from.map { $0 <= reading.time } ?? true && range.to.map { reading.time <= $0 } ?? true

@@ -1,0 +1,154 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ConnectorKit
+
+/// A connection to a file with records, for one thread at a time. It closes at the end of its life.
+///
+/// The file is read as hostile: nothing that its schema holds runs.
+@safe final class SQLiteConnection {
+    /// The version of the library, such as `3.40.1`.
+    static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
+    /// How many steps of SQLite's virtual machine pass between two questions whether to go on: some 0.1 ms.
+    private static let stepsBetweenQuestions: Int32 = 10_000
+    /// How often a lock is tried without a deadline, every 10 ms.
+    private static let patience: Int32 = 1000
+    /// The bytes of a page.
+    private static let pageSize: Int64 = 4096
+
+    private let handle: OpaquePointer
+    private let path: String
+    private let identity: (device: UInt64, number: UInt64)?
+    /// The call that the current work is for.
+    private var call: SQLiteCall
+
+    /// Opens a file that exists, and makes the table in an empty one.
+    ///
+    /// - Parameters:
+    ///   - path: A path without symbolic links.
+    ///   - maxBytes: The greatest size of the file; one that is larger takes no more.
+    ///   - call: The call that waits for it.
+    init(_ path: String, maxBytes: Int64, during call: SQLiteCall) throws(PluginError) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let database = unsafe opened else {
+            let words = unsafe String(cString: sqlite3_errstr(code))
+            unsafe sqlite3_close_v2(opened)
+            throw SQLiteFailure.error(code, words)
+        }
+        unsafe handle = database
+        (self.path, self.call, identity) = (path, call, SQLitePath.identity(of: path))
+        unsafe sqlite3_extended_result_codes(database, 1)
+        unsafe connector_sqlite_harden(database)
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe sqlite3_busy_handler(database, Self.waitForLock, context)
+        unsafe sqlite3_progress_handler(database, Self.stepsBetweenQuestions, Self.mustStop, context)
+        guard unsafe sqlite3_db_readonly(database, "main") == 0 else {
+            throw SQLiteFailure.error(SQLITE_READONLY, "attempt to write a readonly database")
+        }
+        try run("PRAGMA cell_size_check = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+        try SQLiteSchema.prepare(self)
+        try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+        try run("PRAGMA max_page_count = \(max(16, maxBytes / Self.pageSize))")
+    }
+
+    deinit {
+        // The last connection to a file deletes its write-ahead log by name, which is another file's by now.
+        if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Whether the file is still where it was opened.
+    var isInPlace: Bool {
+        guard let identity, let found = SQLitePath.identity(of: path) else { return false }
+        return identity == found
+    }
+
+    /// From now on, works for a call.
+    func serve(_ call: SQLiteCall) {
+        self.call = call
+    }
+
+    /// Runs statements that are constants.
+    func run(_ statements: String) throws(PluginError) {
+        guard unsafe sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK else { throw failure }
+    }
+
+    /// Runs one statement with its parameters, and hands over each row of its result until the closure returns false.
+    func run(
+        _ text: String,
+        _ values: SQLiteValue...,
+        row: (SQLiteRow) throws(PluginError) -> Bool = { _ in true }
+    ) throws(PluginError) {
+        try run(text, values, row: row)
+    }
+
+    /// Runs one statement with its parameters, and hands over each row of its result until the closure returns false.
+    func run(
+        _ text: String,
+        _ values: [SQLiteValue],
+        row: (SQLiteRow) throws(PluginError) -> Bool
+    ) throws(PluginError) {
+        var made: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v2(handle, text, -1, &made, nil)
+        guard code == SQLITE_OK, let statement = unsafe made else { throw failure }
+        defer { unsafe sqlite3_finalize(statement) }
+        for (index, value) in values.enumerated() {
+            guard unsafe value.bind(to: statement, at: Int32(index + 1)) else { throw failure }
+        }
+        while true {
+            switch unsafe sqlite3_step(statement) {
+            case SQLITE_ROW: guard try row(unsafe SQLiteRow(statement)) else { return }
+            case SQLITE_DONE: return
+            default: throw failure
+            }
+        }
+    }
+
+    /// Runs changes that take effect together, or not at all.
+    func transaction<Value>(_ body: () throws(PluginError) -> Value) throws(PluginError) -> Value {
+        try run("BEGIN IMMEDIATE")
+        do throws(PluginError) {
+            let value = try body()
+            try run("COMMIT")
+            return value
+        } catch {
+            // Some errors have ended the transaction already.
+            if unsafe sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// How many rows the last statement inserted, changed or deleted.
+    var changes: Int { unsafe Int(sqlite3_changes(handle)) }
+
+    /// The number of the row that was inserted last.
+    var insertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// What went wrong last; a call that is over says so instead.
+    private var failure: PluginError {
+        let code = unsafe sqlite3_extended_errcode(handle)
+        if [SQLITE_INTERRUPT, SQLITE_BUSY].contains(code & 0xFF), let end = call.end { return end }
+        return unsafe SQLiteFailure.error(code, String(cString: sqlite3_errmsg(handle)))
+    }
+
+    /// SQLite asks it now and then; the connection lives as long as its handle.
+    private static let mustStop: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
+        guard let context = unsafe context else { return 0 }
+        let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
+        return connection.call.end == nil ? 0 : 1
+    }
+
+    /// SQLite asks it where another process holds a lock. The lock is one on the file, which cannot be awaited with a
+    /// deadline, so it is tried again after a while.
+    private static let waitForLock: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, attempt in
+        guard let context = unsafe context, attempt < patience else { return 0 }
+        let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
+        guard connection.call.end == nil else { return 0 }
+        sqlite3_sleep(min(10, 1 + attempt))
+        return 1
+    }
+}

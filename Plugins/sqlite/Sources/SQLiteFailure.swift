@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ConnectorKit
+
+/// Puts SQLite's result codes (sqlite.org/rescode.html) into the vocabulary that all vendors share.
+enum SQLiteFailure {
+    /// The file is no longer where it was opened; what SQLite would write would be lost.
+    static let moved = PluginError(
+        .unavailable,
+        "the file was removed or replaced while it was open",
+        domain: "sqlite"
+    )
+
+    /// What the file holds was not written by this adapter.
+    static func damaged(_ what: String) -> PluginError {
+        PluginError(
+            .failed,
+            "the file is damaged, and was not changed: \(what); put a copy in its place",
+            domain: "sqlite",
+            detail: SQLITE_CORRUPT
+        )
+    }
+
+    /// The error of a code.
+    ///
+    /// - Parameters:
+    ///   - code: The extended code.
+    ///   - words: SQLite's own.
+    static func error(_ code: Int32, _ words: String) -> PluginError {
+        let primary = code & 0xFF
+        if connector_sqlite_is_damage(code) || primary == SQLITE_CORRUPT || words.hasPrefix("malformed JSON") {
+            return damaged(words)
+        }
+        let (status, message): (PluginStatus, String) =
+            switch primary {
+            case SQLITE_NOTADB: (.failed, "the file is no database of SQLite, and was not changed")
+            case SQLITE_FULL: (.unavailable, "the disk is full, or the file has reached maxBytes; nothing was changed")
+            case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.denied, "the file cannot be written")
+            case SQLITE_CANTOPEN: (.unavailable, "the file cannot be opened")
+            case SQLITE_BUSY, SQLITE_LOCKED: (.unavailable, "another process holds the file")
+            case SQLITE_IOERR: (.unavailable, "the disk reports an error")
+            case SQLITE_NOMEM: (.unavailable, "the memory is used up")
+            case SQLITE_TOOBIG: (.tooLarge, "the record is larger than a file can hold")
+            default: (.failed, "the file cannot be used")
+            }
+        return PluginError(status, "\(message): \(words)", domain: "sqlite", detail: code)
+    }
+}

@@ -1,0 +1,73 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// The open file of a gate, used by one call at a time on a thread that may wait for the disk.
+final class SQLiteFile: Sendable {
+    private let path: String
+    private let maxBytes: Int64
+    private let host: Host
+    private let thread = DiskThread()
+    /// Only the thread takes the lock, so nobody waits for it.
+    private let records = Mutex<SQLiteRecords?>(nil)
+
+    /// - Parameters:
+    ///   - path: Absolute, or relative to the working directory.
+    ///   - maxBytes: The greatest size of the file.
+    init(path: String, maxBytes: Int64, host: Host) {
+        (self.path, self.maxBytes, self.host) = (path, maxBytes, host)
+    }
+
+    /// Opens the file, or proves that it can still be read.
+    func open() async throws(PluginError) {
+        try await onThread { [self] records, call throws(PluginError) in
+            if let open = records, open.connection.isInPlace { return try open.check() }
+            if records != nil { host.log.log(.warning, "the file was removed or replaced while it was open") }
+            records = nil
+            records = try SQLiteRecords(SQLiteConnection(SQLitePath.checked(path), maxBytes: maxBytes, during: call))
+        }
+    }
+
+    /// Closes the file after the work under way.
+    func close() async {
+        _ = try? await thread.result { [self] in records.withLock { $0 = nil } }
+    }
+
+    /// Runs work on the file until the call's deadline or its cancellation.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteRecords) throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        try await onThread { records, _ throws(PluginError) in
+            guard let records else { throw PluginError(.notOpen, "the file is not open") }
+            guard records.connection.isInPlace else { throw SQLiteFailure.moved }
+            return try body(records)
+        }
+    }
+
+    private func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteRecords?, SQLiteCall) throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        let call = SQLiteCall(clock: host.clock)
+        let result = await withTaskCancellationHandler { () -> Result<Value, PluginError> in
+            do throws(PluginError) {
+                return .success(
+                    try await thread.result { [self] () throws(PluginError) in
+                        if let end = call.end { throw end }
+                        return try records.withLock { records throws(PluginError) in
+                            records?.connection.serve(call)
+                            return try body(&records, call)
+                        }
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            call.cancel()
+        }
+        return try result.get()
+    }
+}
