@@ -43,6 +43,7 @@ public final class InMemoryAnalytics: Analytics {
         set { state.withLock { $0.error = newValue } }
     }
 
+    /// The user of the events; nil until it is known.
     public var userId: String? {
         get { state.withLock(\.userId) }
         set { state.withLock { $0.userId = newValue } }
@@ -54,6 +55,7 @@ public final class InMemoryAnalytics: Analytics {
         set { state.withLock { $0.anonymousId = newValue } }
     }
 
+    /// Fills in the user and the time, where the event has none of its own.
     public func stamped(_ event: AnalyticsEvent) -> AnalyticsEvent {
         var event = event
         if event.userId == nil, event.anonymousId == nil {
@@ -63,6 +65,9 @@ public final class InMemoryAnalytics: Analytics {
         return event
     }
 
+    /// Keeps an event.
+    ///
+    /// - Throws: `invalid` for an event that breaks the specification; ``error``.
     @discardableResult
     public func send(_ event: AnalyticsEvent, options: CallOptions) async throws(ConnectorError) -> Receipt {
         try event.check()
@@ -70,6 +75,7 @@ public final class InMemoryAnalytics: Analytics {
         return Receipt(id: event.messageId, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
     }
 
+    /// Keeps a batch, and accepts each event.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions
@@ -78,6 +84,7 @@ public final class InMemoryAnalytics: Analytics {
         return events.map { _ in .accepted }
     }
 
+    /// Does nothing: no event is held.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
         try keep([])

@@ -30,17 +30,20 @@ public final class InMemoryCrashReporter: CrashReporter {
         set { state.withLock { $0.error = newValue } }
     }
 
+    /// Keeps a report.
     @discardableResult
     public func exception(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
         try await send(report, options: options)
     }
 
+    /// Keeps a report.
     @discardableResult
     public func send(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
         try keep([report])
         return Receipt(id: report.id, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
     }
 
+    /// Keeps a batch, and accepts each report.
     public func deliver(
         _ reports: [CrashReport],
         options: CallOptions
@@ -49,6 +52,7 @@ public final class InMemoryCrashReporter: CrashReporter {
         return reports.map { _ in .accepted }
     }
 
+    /// Does nothing: no report is held.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
         try keep([])

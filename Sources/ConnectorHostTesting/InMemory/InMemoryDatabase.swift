@@ -33,6 +33,9 @@ public final class InMemoryDatabase: Database {
         set { state.withLock { $0.error = newValue } }
     }
 
+    /// Stores a new record.
+    ///
+    /// - Throws: `conflict` if the id is taken.
     public func create(
         _ data: JSONObject,
         in collection: String,
@@ -50,6 +53,9 @@ public final class InMemoryDatabase: Database {
         }
     }
 
+    /// Reads a record.
+    ///
+    /// - Throws: `missing` if the record does not exist.
     public func get(
         _ id: String,
         in collection: String,
@@ -60,6 +66,9 @@ public final class InMemoryDatabase: Database {
         }
     }
 
+    /// Replaces a record.
+    ///
+    /// - Throws: `missing`, and `conflict` if the record has another version.
     public func replace(
         _ id: String,
         with data: JSONObject,
@@ -70,6 +79,9 @@ public final class InMemoryDatabase: Database {
         try change(id, in: collection, version) { $0 = data }
     }
 
+    /// Merges members into a record; the others stay.
+    ///
+    /// - Throws: `missing`, and `conflict` if the record has another version.
     public func update(
         _ id: String,
         with data: JSONObject,
@@ -82,6 +94,9 @@ public final class InMemoryDatabase: Database {
         }
     }
 
+    /// Deletes a record.
+    ///
+    /// - Throws: `missing`, and `conflict` if the record has another version.
     public func delete(
         _ id: String,
         in collection: String,

@@ -43,6 +43,7 @@ public final class InMemoryGeocoder: Geocoder {
         set { state.withLock { $0.error = newValue } }
     }
 
+    /// Finds places by the words of their names and addresses.
     public func geocode(
         _ request: GeocodeRequest,
         options: CallOptions

@@ -201,7 +201,7 @@ import Testing
         guard trust == "strict" else { return }
         #expect(faults.count == 1)
         #expect(
-            faults.first?.hasPrefix("main.json:1:47: the included file is not trusted: everybody can write ") == true
+            faults.first?.hasPrefix("main.json:1:47: the included file is not trusted: every user can write ") == true
         )
         #expect(faults.first?.contains("[denied]") == true)
     }
