@@ -134,7 +134,8 @@ import Testing
         #expect(try await letters(host).isEmpty)
         host.vendor.isOpen = true
         host.outbox.gatesChanged()
-        await advance(host) { host.statistics().dead == 2 }
+        // A reading of the servers may count a letter whose step is still under way, which then counts again.
+        await advance(host) { host.statistics().dead >= 2 }
         #expect(try await letters(host).map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
         #expect(host.vendor.batches.isEmpty)
         await host.outbox.close()
