@@ -52,7 +52,7 @@ import Testing
     /// Moves a host's clock until something has happened. A pull may find nothing at first: the servers tell hosts of new events in
     /// their own time, and the host then looks again.
     private func advance(_ bench: Bench, until hasHappened: () -> Bool) async {
-        while !hasHappened() {
+        while !hasHappened(), !Task.isCancelled {
             if bench.clock.timerCount > 0 { bench.clock.advance(by: .seconds(1)) }
             await Task.yield()
         }
