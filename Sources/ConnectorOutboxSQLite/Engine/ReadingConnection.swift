@@ -6,18 +6,15 @@
 /// Each reading is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
 /// readers do not wait for writers, nor writers for readers. One thread at a time uses the connection.
 struct ReadingConnection: ~Copyable {
-    private let watch: StatementWatch
     private let open: @Sendable () throws(Database.Failure) -> OutboxTables
     private var tables: OutboxTables?
     private var isClosed = false
 
     /// Prepares a connection.
     ///
-    /// - Parameters:
-    ///   - watch: Limits the time of the connection that `open` makes.
-    ///   - open: Opens the file.
-    init(watch: StatementWatch, open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables) {
-        (self.watch, self.open) = (watch, open)
+    /// - Parameter open: Opens the file, under a watch that limits the time of each reading.
+    init(open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables) {
+        self.open = open
     }
 
     /// Reads in one transaction, from the file that is in its place now.

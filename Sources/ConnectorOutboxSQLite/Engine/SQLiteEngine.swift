@@ -12,7 +12,8 @@ internal import Synchronization
 /// failure loses them, if the disk honours synchronisation. Concurrent callers share one synchronisation. The outcome of a
 /// delivery is written immediately, and synchronised with the next new event. Several processes may use one file.
 ///
-/// One connection writes and another one reads, each on its own thread.
+/// One connection writes, on its own thread. Two read: one for the deliveries, on their threads, because a batch is due as soon
+/// as its events are stored; and one for reports and operators, on a thread that a long listing may hold.
 package final class SQLiteEngine: OutboxEngine {
     private let writer: SQLiteThread
     /// Reads concurrently with the writer; nil for an outbox in memory, which has one connection.
@@ -34,9 +35,7 @@ package final class SQLiteEngine: OutboxEngine {
         stability = "memory; the end of the process loses everything"
         self.now = now
         reader = nil
-        batches = Mutex(
-            ReadingConnection(watch: batchWatch) { () throws(Database.Failure) in throw SQLiteThread.closed }
-        )
+        batches = Mutex(ReadingConnection { () throws(Database.Failure) in throw SQLiteThread.closed })
         let (turns, watch) = (StoreTurns(), StatementWatch())
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, turns: turns) },
@@ -70,7 +69,7 @@ package final class SQLiteEngine: OutboxEngine {
         self.path = path
         self.now = now
         let (turns, watch) = (StoreTurns(), StatementWatch())
-        batches = Mutex(ReadingConnection(watch: batchWatch, open: Self.reading(path, batchWatch, turns)))
+        batches = Mutex(ReadingConnection(open: Self.reading(path, batchWatch, turns)))
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in
                 try Self.openFile(

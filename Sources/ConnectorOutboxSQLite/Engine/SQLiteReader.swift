@@ -27,7 +27,7 @@ final class SQLiteReader: Sendable {
     ) throws(Database.Failure) {
         self.watch = watch
         let isStarted = HostThread.start("outbox reader") { [self] in
-            var connection = ReadingConnection(watch: watch, open: open)
+            var connection = ReadingConnection(open: open)
             while let work = next() { run(work, &connection) }
             connection.close()
             ended.send()
