@@ -93,17 +93,24 @@ extension Outbox {
         }
     }
 
-    /// Polls the engine for the changes of other processes, and takes the right to deliver once no process has it.
+    /// Polls the engine, and schedules the next poll. A slow engine is polled less often, never twice at a time.
     private func look() async {
-        let isWanted = self.state.withLock { state in
-            state.timer = nil
+        let isWanted = state.withLock { state in
             guard !state.isClosing else { return false }
-            watch(&state)
             // The lock file may have been removed with the directory: lock the new one.
             if state.lock?.isInPlace == false { state.lock = (try? environment.lock()) ?? state.lock }
             return true
         }
-        guard isWanted, let engine = try? await engine(), let version = try? await engine.version() else { return }
+        if isWanted { await poll() }
+        state.withLock { state in
+            state.timer = nil
+            if !state.isClosing { watch(&state) }
+        }
+    }
+
+    /// Looks for the changes of other processes, and takes the right to deliver once no process has it.
+    private func poll() async {
+        guard let engine = try? await engine(), let version = try? await engine.version() else { return }
         let hasChanged = state.withLock { state in
             defer { state.version = version }
             return state.version != version

@@ -98,7 +98,12 @@ final class NATSConnection: Sendable {
         pending = NATSPendingRequests(inbox: inbox)
         (self.renewed, self.redact) = (renewed, redact)
         state = Mutex(State())
-        pending.onEnd { [weak self] in self?.hasEnded() }
+        pending.on(
+            NATSPendingRequests.Events(
+                ended: { [weak self] in self?.hasEnded() },
+                unclaimed: { [weak self] in self?.release($0) }
+            )
+        )
     }
 
     /// Connects. Blocks the calling thread.
@@ -150,9 +155,7 @@ final class NATSConnection: Sendable {
     private static let handler: cnats_handler = { context, message in
         guard let context = unsafe context, let subject = unsafe cnats_subject(message) else { return }
         let pending = unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue()
-        let message = unsafe NATSMessage(message)
-        guard let number = pending.number(unsafe String(cString: subject), message.reply) else { return }
-        pending.take(number, message)
+        pending.take(unsafe NATSMessage(message), subject: unsafe String(cString: subject))
     }
 
     /// Called when the library has closed the connection.
@@ -260,6 +263,11 @@ final class NATSConnection: Sendable {
             isRetryable: true
         )
     }
+
+    /// Releases a leased message, for immediate redelivery to any host. If that fails, its lease expires.
+    ///
+    /// - Parameter reply: The message's reply subject.
+    func release(_ reply: String) { try? send(Array("-NAK".utf8), to: reply) }
 
     /// Begins a request, whose responses go to a handler until it returns true or ``end(_:)`` is called.
     ///

@@ -138,15 +138,12 @@ extension NATSEngine {
 
     private static let acknowledged = Array("+ACK".utf8)
     private static let inProgress = Array("+WPI".utf8)
-    /// Releases an event, for immediate redelivery.
-    static let returned = Array("-NAK".utf8)
-
     /// Releases an event, for redelivery after a delay in nanoseconds.
     private static func refused(_ delay: UInt64) -> [UInt8] { Array("-NAK {\"delay\": \(delay)}".utf8) }
 
     package func release(_ target: String) {
         let replies = state.withLock { $0.leases[target]?.release(jetStream.clock.now()) ?? [] }
-        for reply in replies { try? jetStream.connection.send(Self.returned, to: reply) }
+        for reply in replies { jetStream.connection.release(reply) }
     }
 
     package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {

@@ -216,7 +216,7 @@ package final class NATSEngine: OutboxEngine {
             return (state.leases.values.flatMap { $0.held.map(\.reply) }, state.trimming)
         }
         // Releases unsettled events, so that another host receives them immediately.
-        for reply in replies { try? jetStream.connection.send(Self.returned, to: reply) }
+        for reply in replies { jetStream.connection.release(reply) }
         trimming?.cancel()
         await trimming?.value
         await jetStream.connection.close()

@@ -10,7 +10,15 @@ final class NATSPendingRequests: Sendable {
         /// The requests for a consumer's messages, oldest first.
         var pulls: [String: [UInt64]] = [:]
         var last: UInt64 = 0
-        var onEnd: (@Sendable () -> Void)?
+        var events = Events()
+    }
+
+    /// What the owner is told, on the library's thread.
+    struct Events: Sendable {
+        /// The library has closed the connection.
+        var ended: @Sendable () -> Void = {}
+        /// A leased message has come that no request waits for any longer; its reply subject.
+        var unclaimed: @Sendable (String) -> Void = { _ in }
     }
 
     private let state = Mutex(State())
@@ -21,13 +29,13 @@ final class NATSPendingRequests: Sendable {
         self.inbox = inbox
     }
 
-    /// Sets the closure to call when the library has closed the connection.
-    func onEnd(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onEnd = body }
+    /// Sets the closures to call.
+    func on(_ events: Events) {
+        state.withLock { $0.events = events }
     }
 
     /// Called on the library's thread when it has closed the connection.
-    func end() { state.withLock(\.onEnd)?() }
+    func end() { state.withLock(\.events).ended() }
 
     /// Adds a request.
     ///
@@ -52,17 +60,26 @@ final class NATSPendingRequests: Sendable {
         }
     }
 
-    /// The number of the request for a message: the last token of its subject or, for a stored message, which keeps its original
-    /// subject, the oldest request for its consumer.
-    func number(_ subject: String, _ reply: String) -> UInt64? {
-        if subject.hasPrefix(inbox) { return UInt64(subject.dropFirst(inbox.utf8.count + 1)) }
-        guard let consumer = NATSLease(reply)?.consumer else { return nil }
-        return state.withLock { $0.pulls[consumer]?.first }
+    /// Passes a message to its request.
+    ///
+    /// A response to a request that has ended is ignored. A leased message is not: no host would get it before its lease expires.
+    func take(_ message: NATSMessage, subject: String) {
+        if subject.hasPrefix(inbox) {
+            if let number = UInt64(subject.dropFirst(inbox.utf8.count + 1)) { _ = take(message, number) }
+        } else if let consumer = NATSLease(message.reply)?.consumer {
+            // A stored message keeps its original subject. The oldest request for the consumer's messages gets it.
+            let number = state.withLock { $0.pulls[consumer]?.first }
+            if let number, take(message, number) { return }
+            state.withLock(\.events).unclaimed(message.reply)
+        }
     }
 
-    /// Passes a response to its request; ignores it if the request has ended.
-    func take(_ number: UInt64, _ message: NATSMessage) {
-        guard let handler = state.withLock({ $0.handlers[number] }), handler(message) else { return }
-        remove(number)
+    /// Passes a message to a request.
+    ///
+    /// - Returns: Whether the request has not ended.
+    private func take(_ message: NATSMessage, _ number: UInt64) -> Bool {
+        guard let handler = state.withLock({ $0.handlers[number] }) else { return false }
+        if handler(message) { remove(number) }
+        return true
     }
 }
