@@ -11,7 +11,7 @@ import Testing
 @testable import ConnectorOutboxSQLite
 
 /// What every engine promises.
-@Suite(.timeLimit(.minutes(5))) final class EngineTests {
+@Suite(.sharedNATSServers, .timeLimit(.minutes(5))) final class EngineTests {
     /// The engines, each made anew for a test.
     enum Kind: CaseIterable {
         case memory, sqlite, nats, cluster
@@ -29,8 +29,6 @@ import Testing
     }
 
     private let folder: Folder
-    /// The server of a test of that engine.
-    private let servers = Mutex<NATSServers?>(nil)
     private let now = OutboxEvent.start
 
     init() throws {
@@ -47,10 +45,9 @@ import Testing
     }
 
     private func natsEngine(_ count: Int) async throws -> NATSEngine {
-        let servers = try await NATSServers(count)
-        self.servers.withLock { $0 = servers }
-        _ = try await servers.migrate(["a", "b", "c"])
-        return try await NATSEngine(servers.settings(), targets: ["a", "b", "c"], now: { OutboxEvent.start })
+        let targets = ["a", "b", "c"]
+        let settings = try await SharedNATSServers.settings(count, targets)
+        return try await NATSEngine(settings, targets: targets, now: { OutboxEvent.start })
     }
 
     private func events(_ numbers: ClosedRange<Int>, bytes: Int = 20) -> [OutboxEvent] {

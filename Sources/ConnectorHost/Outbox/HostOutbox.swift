@@ -19,6 +19,8 @@ struct HostOutbox: Sendable {
     let location: OutboxLocation
     /// The connectors that get events from it.
     let paths: [String]
+    /// Whether a connector can get events at all.
+    private let isNeeded: Bool
     private let damages = Damages()
 
     private let logger: Logger
@@ -51,7 +53,9 @@ struct HostOutbox: Sendable {
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
         let redactor = environment.redactor
-        let targets = tree.tree.roots.flatMap(\.allRecipients).compactMap { node -> Outbox.Target? in
+        let recipients = tree.tree.roots.flatMap(\.allRecipients).filter { $0.delivery != nil }
+        isNeeded = recipients.contains(where: \.takesEvents)
+        let targets = recipients.compactMap { node -> Outbox.Target? in
             guard let policy = node.delivery else { return nil }
             let reference = NodeReference(node, in: tree)
             return Outbox.Target(
@@ -109,7 +113,7 @@ struct HostOutbox: Sendable {
 
     /// Proves that an event can be stored, and takes note of the fault otherwise. Servers prove it by the way they open.
     func prove() async {
-        guard !paths.isEmpty else { return }
+        guard isNeeded else { return }
         do throws(ConnectorError) {
             switch location {
             case .memory, .servers: return

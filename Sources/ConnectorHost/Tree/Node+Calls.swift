@@ -47,22 +47,23 @@ extension Node {
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        guard let gate, let admission = gate.rundown.admitNow() else { return nil }
+        guard let admission = rundown?.admitNow() else { return nil }
         guard let function = admission.promptOperation(named: operation) else { return nil }
         let start = tally.begin()
         let meter = meter(of: operation)
         do throws(ConnectorError) {
-            return try admission.with { instance throws(ConnectorError) in
-                let answer = try PreparedCall.with(function, on: instance) { call throws(ConnectorError) in
+            var answer: JSONValue?
+            try admission.lend { instance throws(ConnectorError) in
+                try PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
                     try bind(call)
                     try call()
-                    return try call.json()
+                    answer = try call.json()
                 }
                 instance.judge(function, took: tally.end(nil, of: meter, since: start))
-                return answer
             }
+            return answer
         } catch {
-            let error = gate.described(error)
+            let error = gate?.described(error) ?? error
             tally.end(error, of: meter, since: start)
             tally.fail(error, of: operation, isHidden: false)
             throw error

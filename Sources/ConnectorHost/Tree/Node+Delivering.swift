@@ -24,6 +24,12 @@ extension Node {
         return children.flatMap(\.allRecipients)
     }
 
+    /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found might.
+    var takesEvents: Bool {
+        guard let gate else { return children.contains(where: \.takesEvents) }
+        return gate.manifest?.capabilities.contains { $0.operations.contains(where: \.isDelivered) } ?? true
+    }
+
     /// The operation and its capability, at this leaf or at the first leaf below that has it.
     func definition(of operation: String) -> (capability: Capability, operation: Operation)? {
         guard let gate else { return children.lazy.compactMap { $0.definition(of: operation) }.first }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorConfiguration
+internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
@@ -21,6 +22,8 @@ final class Node: Sendable {
     let children: [Node]
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
+    /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
+    let rundown: RundownGuard?
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
     let delivery: DeliveryPolicy?
     /// Collects how the answers of a `compare` composite differ.
@@ -47,7 +50,7 @@ final class Node: Sendable {
         self.isRequiredByParent = isRequiredByParent
         self.policy = policy
         self.children = children
-        self.gate = gate
+        (self.gate, rundown) = (gate, gate?.rundown)
         self.delivery = delivery
         self.comparison = comparison
         self.tally = tally

@@ -35,7 +35,7 @@ struct ValidationDocument: Document {
             let found = known ?? Self.problems(of: leaf.plugin, resolved.leaves[connector.path], plugins)
             examined[leaf.plugin] = found
             if !found.isEmpty { failingCount += 1 }
-            if let fault = Self.fault(inAnswersOf: connector, resolved.configuration) { problems.append(fault) }
+            problems += Self.faults(inAnswersOf: connector, resolved.configuration)
             guard known == nil else { continue }
             problems += found.map { error in
                 var error = error
@@ -45,13 +45,15 @@ struct ValidationDocument: Document {
         }
     }
 
-    /// The error in the recorded answers that simulate a vendor; nil if there is none.
-    private static func fault(inAnswersOf connector: Connector, _ configuration: Configuration) -> ConnectorError? {
-        guard case .answers(let file)? = connector.simulator else { return nil }
-        do throws(ConnectorError) {
-            _ = try RecordedAnswers(parsing: try SimulatorReference.text(of: file), file: file)
-            return nil
-        } catch {
+    /// The faults of the recorded answers that simulate a vendor.
+    private static func faults(
+        inAnswersOf connector: Connector,
+        _ configuration: Configuration
+    ) -> [ConnectorError] {
+        guard case .answers(let file)? = connector.simulator,
+            case .failure(let faults) = RecordedAnswers.read(file)
+        else { return [] }
+        return faults.errors.map { error in
             var error = error
             error.connector = connector.path
             if error.position == nil {

@@ -32,14 +32,13 @@ struct Simulation: Sendable {
             case .server(let url): targets[path] = .server(url)
             case .local: targets[path] = .local
             case .answers(let file):
-                do throws(ConnectorError) {
-                    let answers = try RecordedAnswers(parsing: try SimulatorReference.text(of: file), file: file)
+                switch RecordedAnswers.read(file) {
+                case .success(let answers):
                     let name = "recorded:\(options.recorded.count)"
                     options.recorded.append((name, answers))
                     options.credentials[name] = [plan.texts]
                     served[path] = name
-                } catch {
-                    targets[path] = .none(error)
+                case .failure(let faults): targets[path] = .none(faults.errors[0])
                 }
             case nil where options.vendors.contains(plan.manifest.id): served[path] = plan.manifest.id
             case nil: targets[path] = plan.makesNoRequests ? .local : .none(notSimulated(plan))
@@ -75,6 +74,19 @@ struct Simulation: Sendable {
         simulator.stop()
         serving.cancel()
         _ = await serving.result
+    }
+}
+
+extension RecordedAnswers {
+    /// Reads the file that a connector names.
+    static func read(_ file: String) -> Result<RecordedAnswers, Faults> {
+        let text: [UInt8]
+        do throws(ConnectorError) {
+            text = try SimulatorReference.text(of: file)
+        } catch {
+            return .failure(Faults(errors: [error]))
+        }
+        return Result { () throws(Faults) in try RecordedAnswers(parsing: text, file: file) }
     }
 }
 

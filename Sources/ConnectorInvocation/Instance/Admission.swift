@@ -44,19 +44,27 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     /// Lends the instance to the body without counting a reference.
     ///
     /// - Throws: `unsupported` if the instance is not in this process.
-    @inline(__always)
+    package func lend(_ body: (PluginInstance) throws(ConnectorError) -> Void) throws(ConnectorError) {
+        guard let reference = unsafe occupant.pointee.instance else { throw Self.isElsewhere }
+        let failure = unsafe reference._withUnsafeGuaranteedRef { instance -> ConnectorError? in
+            do throws(ConnectorError) {
+                try body(instance)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Lends the instance to a body that returns a result, which takes longer than ``lend(_:)``.
     package func with<Result>(
         _ body: (PluginInstance) throws(ConnectorError) -> Result
     ) throws(ConnectorError) -> Result {
-        guard let reference = unsafe occupant.pointee.instance else { throw Self.isElsewhere }
-        let result = unsafe reference._withUnsafeGuaranteedRef { instance -> Swift.Result<Result, ConnectorError> in
-            do throws(ConnectorError) {
-                return .success(try body(instance))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        var result: Result?
+        try lend { instance throws(ConnectorError) in result = try body(instance) }
+        // Without a result there was an error.
+        return unsafe result.unsafelyUnwrapped
     }
 
     private static var isElsewhere: ConnectorError {

@@ -50,11 +50,11 @@ public struct PreparedCall: ~Copyable {
     /// Prepares a call of an operation and lends it to the body.
     ///
     /// - Throws: `unsupported` if the operation does not answer at once.
-    package static func with<Result>(
+    package static func lend(
         _ operation: ResolvedOperation,
         on instance: PluginInstance,
-        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
-    ) throws(ConnectorError) -> Result {
+        to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) {
         guard operation.answersAtOnce else {
             let reason = operation.foreign == nil ? "answers by completion" : "may block its thread"
             throw ConnectorError(.unsupported, "\(operation.operation.name) \(reason)", fix: "call it by its name")
@@ -64,8 +64,8 @@ public struct PreparedCall: ~Copyable {
         let pointer = unsafe instance.pointer
         let operation = unsafe Unmanaged.passUnretained(operation)
         let instance = unsafe Unmanaged.passUnretained(instance)
-        let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) {
-            memory -> Swift.Result<Result, ConnectorError> in
+        let failure = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) {
+            memory -> ConnectorError? in
             var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
             return unsafe withUnsafeMutablePointer(to: &state) { state in
                 if let argument = layout.instanceArgument {
@@ -82,13 +82,26 @@ public struct PreparedCall: ~Copyable {
                     keptInstance: instance
                 )
                 do throws(ConnectorError) {
-                    return .success(try body(call))
+                    try body(call)
+                    return nil
                 } catch {
-                    return .failure(error)
+                    return error
                 }
             }
         }
-        return try result.get()
+        if let failure { throw failure }
+    }
+
+    /// Lends a prepared call to a body that returns a result, which takes longer than ``lend(_:on:to:)``.
+    package static func with<Result>(
+        _ operation: ResolvedOperation,
+        on instance: PluginInstance,
+        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
+    ) throws(ConnectorError) -> Result {
+        var result: Result?
+        try lend(operation, on: instance) { call throws(ConnectorError) in result = try body(call) }
+        // Without a result there was an error.
+        return unsafe result.unsafelyUnwrapped
     }
 
     // MARK: Arguments

@@ -96,7 +96,9 @@ struct SimulatorRouter: Sendable {
         case .empty: exchange.response = HTTPResponse(status: 200)
         case .reset: exchange.delivery = .reset
         case .truncated, .unchanged, nil:
-            exchange.response = refusal ?? vendor.respond(to: request)
+            let answer = refusal.map { SimulatedExchange(response: $0) } ?? vendor.exchange(for: request)
+            exchange.response = answer.response
+            exchange.delay += answer.delay
             if fault?.answer == .truncated {
                 exchange.delivery = .truncated
                 // An empty body cannot be truncated, so substitute one.

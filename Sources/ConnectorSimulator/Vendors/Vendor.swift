@@ -31,6 +31,9 @@ package protocol Vendor: Sendable {
     /// Answers a request, and stores its data, like the vendor does.
     func respond(to request: SimulatedRequest) -> HTTPResponse
 
+    /// Answers a request like ``respond(to:)``, and says how the response is delivered.
+    func exchange(for request: SimulatedRequest) -> SimulatedExchange
+
     /// The vendor's answer for an error outside its API's logic, such as an overload.
     ///
     /// - Parameters:
@@ -41,6 +44,11 @@ package protocol Vendor: Sendable {
 }
 
 extension Vendor {
+    /// The response at once.
+    package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
+        SimulatedExchange(response: respond(to: request))
+    }
+
     /// The static name, for values.
     package var name: String { Self.name }
 

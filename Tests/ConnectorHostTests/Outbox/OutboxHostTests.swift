@@ -121,6 +121,22 @@ import Testing
         #expect(scratch.names() == [])
     }
 
+    @Test func `a host whose gates take no events needs no outbox, and proves none`() async throws {
+        for (name, takesEvents) in [("deliveries", true), ("values", false)] {
+            let scratch = ScratchDirectory()
+            scratch.write(Array("no directory".utf8), to: "state")
+            let host = try ConnectorHost.testing(
+                "[\(TestHost.leaf("a", plugin: name, settings: #""probe": "off""#))]",
+                plugins: [Fixtures.contract(name)],
+                stateDirectory: scratch.path + "/state"
+            )
+            let report = await host.open()
+            #expect(report.isReady != takesEvents)
+            #expect((report.outboxError != nil) == takesEvents)
+            await host.close()
+        }
+    }
+
     @Test func `what a host leaves is delivered by the next one, with the same id`() async throws {
         let scratch = ScratchDirectory()
         func host(away: Int64) throws -> ConnectorHost {

@@ -11,57 +11,56 @@ internal import ConnectorHTTPServer
 ///   "version": 1,
 ///   "answers": [
 ///     { "path": "/v1/ping", "json": { "ok": true } },
-///     { "method": "POST", "path": "/v1/rain/*", "status": 201, "headers": { "X-Id": "7" }, "text": "stored" }
+///     { "method": "POST", "path": "/v1/rain/*", "times": 1, "status": 401 },
+///     { "method": "POST", "path": "/v1/rain/*", "status": 201, "headers": { "X-Id": "7" }, "text": "stored", "delay": "2s" },
+///     { "path": "/v1/rain", "when": { "query": { "page": "2" } }, "json": [] }
 ///   ]
 /// }
 /// ```
 ///
-/// Every request gets the first answer whose method and path match. An answer without a method matches every method; a
-/// path that ends with `*` matches every path with that prefix; the query is ignored.
+/// Every request gets the first answer that matches it and is not used up. An answer without a method matches every method; a path or
+/// another text that ends with `*` matches every text with that prefix. `when` names what else the request must have: `headers`, `query`,
+/// and a `body`, which is a text that the body contains, or JSON of which the body has at least every member.
 package struct RecordedAnswers: Sendable {
-    /// One answer, and the requests that it matches.
-    struct Answer: Sendable {
-        /// The method in upper case; nil for every method.
-        var method: String?
-        /// The path, or its prefix.
-        var path: String
-        /// Whether ``path`` is a prefix.
-        var isPrefix: Bool
-        /// The response to send.
-        var response: HTTPResponse
-    }
-
     /// The answers, in file order.
-    private(set) var answers: [Answer] = []
+    let answers: [RecordedAnswer]
 
     /// The version of the format.
     package static let formatVersion: Int64 = 1
 
-    /// Creates an empty set of answers.
-    init() {}
-
-    /// Reads a file.
-    ///
-    /// - Throws: A ``ConnectorError`` with the first fault and its position.
-    package init(parsing text: [UInt8], file: String) throws(ConnectorError) {
-        let value = try JSONValue(parsing: text, file: file)
-        var reader = JSONReader(text: text, file: file)
-        answers = reader.answers(value)
-        if let problem = reader.problems.first { throw problem }
+    /// Creates a set of answers.
+    init(_ answers: [RecordedAnswer] = []) {
+        self.answers = answers
     }
 
-    /// The answer to a request; nil if there is none.
-    func answer(to request: SimulatedRequest) -> HTTPResponse? {
-        answers.first { answer in
-            (answer.method ?? request.method) == request.method
-                && (answer.isPrefix ? request.path.hasPrefix(answer.path) : request.path == answer.path)
-        }?.response
+    /// All faults of a file.
+    package struct Faults: Error {
+        /// In file order; never empty.
+        package let errors: [ConnectorError]
+
+        /// Creates an error of at least one fault.
+        package init(errors: [ConnectorError]) {
+            self.errors = errors
+        }
+    }
+
+    /// Reads a file.
+    package init(parsing text: [UInt8], file: String) throws(Faults) {
+        let value: JSONValue
+        do throws(ConnectorError) {
+            value = try JSONValue(parsing: text, file: file)
+        } catch {
+            throw Faults(errors: [error])
+        }
+        var reader = JSONReader(text: text, file: file)
+        answers = reader.answers(value)
+        guard reader.problems.isEmpty else { throw Faults(errors: reader.problems) }
     }
 }
 
 extension JSONReader {
     /// Reads the root of a file of answers.
-    fileprivate mutating func answers(_ value: JSONValue) -> [RecordedAnswers.Answer] {
+    fileprivate mutating func answers(_ value: JSONValue) -> [RecordedAnswer] {
         let root = JSONPath()
         guard let object = members(of: value, at: root, allowed: ["version", "answers"]) else { return [] }
         let known = RecordedAnswers.formatVersion
@@ -70,37 +69,80 @@ extension JSONReader {
         return elements.enumerated().compactMap { answer($1, at: root.appending("answers").appending($0)) }
     }
 
-    private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswers.Answer? {
-        let allowed = ["method", "path", "status", "headers", "json", "text"]
+    private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswer? {
+        let allowed = ["method", "path", "when", "times", "delay", "status", "headers", "json", "text"]
         guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
         let method = string("method", in: object, at: place)?.uppercased()
-        let status = integer("status", in: object, at: place, within: 200...599) ?? 200
-        guard let path = string("path", in: object, at: place, required: true) else { return nil }
-        if !path.hasPrefix("/") {
+        let path = string("path", in: object, at: place, required: true)
+        if let path, !path.hasPrefix("/") {
             report(.invalidValue, "the path \"\(path.excerpt)\" must begin with /", at: place.appending("path"))
         }
+        let times = integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) }
+        let delay = delay(in: object, at: place)
+        let response = response(in: object, at: place)
+        var answer = RecordedAnswer(
+            method: method,
+            path: .init(path ?? ""),
+            times: times,
+            delay: delay,
+            response: response
+        )
+        if let conditions = object["when"] { read(conditions, into: &answer, at: place.appending("when")) }
+        return answer
+    }
+
+    /// Reads what a request must have besides its method and path.
+    private mutating func read(_ conditions: JSONValue, into answer: inout RecordedAnswer, at place: JSONPath) {
+        guard let object = members(of: conditions, at: place, allowed: ["headers", "query", "body"]) else { return }
+        answer.headers = texts("headers", in: object, at: place).map { ($0, .init($1)) }
+        answer.query = texts("query", in: object, at: place).map { ($0, .init($1)) }
+        answer.body = object["body"]
+    }
+
+    private mutating func response(in object: JSONObject, at place: JSONPath) -> HTTPResponse {
+        let status = Int(integer("status", in: object, at: place, within: 200...599) ?? 200)
         if object["json"] != nil, object["text"] != nil {
             report(.invalidValue, "an answer has \"json\" or \"text\", never both", at: place.appending("text"), .name)
         }
         var response =
-            object["json"].map { HTTPResponse(status: Int(status), json: $0) }
-            ?? string("text", in: object, at: place).map { HTTPResponse(status: Int(status), text: $0) }
-            ?? HTTPResponse(status: Int(status))
-        for member in self.object("headers", in: object, at: place)?.members ?? [] {
-            let here = place.appending("headers").appending(member.name)
-            guard let text = member.value.string, Self.isField(member.name, text) else {
-                report(.invalidValue, "\(name(of: here)) must be a string that HTTP allows as a header", at: here)
+            object["json"].map { HTTPResponse(status: status, json: $0) }
+            ?? string("text", in: object, at: place).map { HTTPResponse(status: status, text: $0) }
+            ?? HTTPResponse(status: status)
+        for (name, value) in texts("headers", in: object, at: place) {
+            guard Self.isField(name, value) else {
+                let here = place.appending("headers").appending(name)
+                report(.invalidValue, "\(self.name(of: here)) must be a string that HTTP allows as a header", at: here)
                 continue
             }
-            response.headers[member.name] = text
+            response.headers[name] = value
         }
-        let isPrefix = path.hasSuffix("*")
-        return RecordedAnswers.Answer(
-            method: method,
-            path: isPrefix ? String(path.dropLast()) : path,
-            isPrefix: isPrefix,
-            response: response
-        )
+        return response
+    }
+
+    private mutating func delay(in object: JSONObject, at place: JSONPath) -> Duration {
+        let kind = "a duration such as \"250ms\" or \"5s\", at most \"1h\""
+        guard let text = value("delay", in: object, at: place, kind: kind, { $0.string }) else { return .zero }
+        guard let delay = Duration(parsing: text), delay <= Self.longestDelay else {
+            report(.invalidValue, "the delay is \"\(text.excerpt)\"; it must be \(kind)", at: place.appending("delay"))
+            return .zero
+        }
+        return delay
+    }
+
+    private static let longestDelay = Duration.seconds(3600)
+
+    /// Reads an optional object of strings.
+    private mutating func texts(_ name: String, in object: JSONObject, at place: JSONPath) -> [(String, String)] {
+        var texts: [(String, String)] = []
+        for member in self.object(name, in: object, at: place)?.members ?? [] {
+            if let text = member.value.string {
+                texts.append((member.name, text))
+            } else {
+                let here = place.appending(name).appending(member.name)
+                report(.wrongType, "\(self.name(of: here)) must be a string, not \(member.value.kind)", at: here)
+            }
+        }
+        return texts
     }
 
     /// Whether a header's name and value can be sent.

@@ -3,28 +3,49 @@
 
 package import ConnectorBase
 internal import ConnectorHTTPServer
+internal import Synchronization
 
 /// A vendor that sends recorded answers, and 404 to every request without one.
-package struct RecordedVendor: Vendor {
+package final class RecordedVendor: Vendor {
     package static let name = "recorded"
     package static let demoCredentials: [String: String] = [:]
     package static let secretKeys: [String] = []
 
     private let answers: RecordedAnswers
+    /// How often each answer was given.
+    private let counts: Mutex<[Int]>
 
     /// Creates a vendor without answers.
-    package init(credentials: AcceptedCredentials) {
+    package convenience init(credentials: AcceptedCredentials) {
         self.init(RecordedAnswers())
     }
 
     /// Creates a vendor with recorded answers.
     init(_ answers: RecordedAnswers) {
         self.answers = answers
+        counts = Mutex(Array(repeating: 0, count: answers.answers.count))
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
-        answers.answer(to: request)
-            ?? failure(status: 404, message: "no answer is recorded for \(request.method) \(request.path.excerpt)")
+    package func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
+
+    package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
+        guard let answer = next(for: request) else {
+            let text = "no answer is recorded for \(request.method) \(request.path.excerpt)"
+            return SimulatedExchange(response: failure(status: 404, code: nil, message: text))
+        }
+        return SimulatedExchange(response: answer.response, delay: answer.delay)
+    }
+
+    /// Takes the next answer to a request; nil if none is left.
+    private func next(for request: SimulatedRequest) -> RecordedAnswer? {
+        let matching = answers.answers.indices.filter { answers.answers[$0].matches(request) }
+        return counts.withLock { counts in
+            guard let index = matching.first(where: { counts[$0] < answers.answers[$0].times ?? .max }) else {
+                return nil
+            }
+            counts[index] += 1
+            return answers.answers[index]
+        }
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {

@@ -1,0 +1,96 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Testing
+
+@testable import ConnectorSimulator
+
+/// Answers from a file.
+@Suite struct RecordedVendorTests {
+    private func vendor(_ answers: String) throws -> RecordedVendor {
+        RecordedVendor(
+            try RecordedAnswers(parsing: Array(#"{"version": 1, "answers": [\#(answers)]}"#.utf8), file: "a.json")
+        )
+    }
+
+    private func faults(_ answers: String) -> [String] {
+        do {
+            _ = try vendor(answers)
+            return []
+        } catch let faults as RecordedAnswers.Faults {
+            return faults.errors.map { "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)" }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    @Test func `the first answer that matches method and path is given, and 404 for none`() throws {
+        let vendor = try vendor(
+            #"{"path": "/a", "method": "post", "status": 201}, {"path": "/a*", "text": "any"}"#
+        )
+        #expect(vendor.respond(to: SimulatedRequest("POST", "/a?x=1")).status == 201)
+        #expect(vendor.respond(to: SimulatedRequest("GET", "/a")).body == Array("any".utf8))
+        #expect(vendor.respond(to: SimulatedRequest("POST", "/ab")).status == 200)
+        let missing = vendor.respond(to: SimulatedRequest("GET", "/b"))
+        #expect(missing.status == 404)
+        #expect(try JSONValue(parsing: missing.body)["error"] == "no answer is recorded for GET /b")
+    }
+
+    @Test func `answers are chosen by header, query and body`() throws {
+        let vendor = try vendor(
+            """
+            {"path": "/a", "when": {"headers": {"authorization": "Bearer *"}}, "status": 201},
+            {"path": "/a", "when": {"query": {"page": "2", "size": "1*"}}, "status": 202},
+            {"path": "/a", "when": {"body": {"user": {"id": 7}}}, "status": 203},
+            {"path": "/a", "when": {"body": "grant_type=refresh"}, "status": 204}
+            """
+        )
+        func status(_ target: String, _ headers: HTTPFields = [:], _ body: String = "") -> Int {
+            vendor.respond(to: SimulatedRequest("POST", target, headers: headers, body: Array(body.utf8))).status
+        }
+        #expect(status("/a", ["Authorization": "Bearer x"]) == 201)
+        #expect(status("/a", ["Authorization": "Basic x"]) == 404)
+        #expect(status("/a?size=10&page=2") == 202)
+        #expect(status("/a?size=20&page=2") == 404)
+        #expect(status("/a", [:], #"{"user": {"id": 7, "name": "Ada"}, "more": []}"#) == 203)
+        #expect(status("/a", [:], #"{"user": {"id": 8}}"#) == 404)
+        #expect(status("/a", [:], "no JSON") == 404)
+        #expect(status("/a", [:], "a=b&grant_type=refresh") == 204)
+    }
+
+    @Test func `an answer is given so many times, then the next one, and each after its delay`() throws {
+        let vendor = try vendor(
+            #"{"path": "/a", "times": 2, "status": 401}, {"path": "/*", "delay": "250ms"}"#
+        )
+        let exchanges = (1...4).map { _ in vendor.exchange(for: SimulatedRequest("GET", "/a")) }
+        #expect(exchanges.map(\.response.status) == [401, 401, 200, 200])
+        #expect(exchanges.map(\.delay) == [.zero, .zero, .milliseconds(250), .milliseconds(250)])
+    }
+
+    @Test func `every fault is reported, at its place`() {
+        let found = faults(
+            """
+
+            {"path": "x", "times": 0, "delay": "soon"},
+            {"method": 1, "when": {"header": {}, "query": {"a": 1}}, "json": 1, "text": ""},
+            {"path": "/", "headers": {"a b": "c"}, "delay": "2h", "colour": 1}
+            """
+        )
+        #expect(
+            found == [
+                "2:10 the path \"x\" must begin with /",
+                "2:24 answers[0].times is 0, outside 1 to 1000000",
+                "2:36 the delay is \"soon\"; it must be a duration such as \"250ms\" or \"5s\", at most \"1h\"",
+                "3:12 answers[1].method must be a string, not an integer",
+                "3:1 answers[1].path is missing; it must be a string",
+                "3:69 an answer has \"json\" or \"text\", never both",
+                "3:24 unknown key \"header\"",
+                "3:53 answers[1].when.query.a must be a string, not an integer",
+                "4:55 unknown key \"colour\"",
+                "4:49 the delay is \"2h\"; it must be a duration such as \"250ms\" or \"5s\", at most \"1h\"",
+                "4:34 answers[2].headers.a b must be a string that HTTP allows as a header",
+            ]
+        )
+    }
+}
