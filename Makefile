@@ -63,16 +63,19 @@ fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
 # The applications in Examples/ depend on this package by path, as any application does. They share a scratch directory, in which
-# the dependencies are compiled a second time: some minutes, once. Each of the two replans the build. Neither may resolve what only
+# the dependencies are compiled a second time: some minutes, once. Each of them replans the build. Neither may resolve what only
 # the command needs.
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
+EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
 	$(EXAMPLE)/calculator
+	$(EXAMPLE)/search --build-tests
+	$(EXAMPLE_TEST)/search
 	$(EXAMPLE)/Application --build-tests
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
-	scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples/Application
+	$(EXAMPLE_TEST)/Application
 
 # One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
 # those of the console tmux and Chromium. Without these, the tests are skipped.
