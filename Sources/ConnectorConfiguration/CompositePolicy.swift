@@ -1,23 +1,23 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the children of a composite open, and how a call passes through them.
+/// How a composite opens its children and routes calls to them.
 package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
-    /// Every child takes every call, and every required one must succeed; with a quorum, that many.
+    /// Every child receives every call. Every required child must succeed; with a quorum, at least that many must.
     case all(quorum: Int?)
-    /// The first working child, in order, takes the call.
+    /// The first working child, in order, receives the call.
     case first
-    /// One child after the other.
+    /// The children receive the call one after another.
     case sequence
-    /// Every child takes the call at once, and the first answer counts.
+    /// Every child receives the call concurrently, and the first answer wins.
     case fastest
-    /// The first child answers, and the others' answers are compared with it.
+    /// The first child answers, and the answers of the others are compared with it.
     case compare
 
     /// The names in the file.
     package static let names = ["all", "first", "sequence", "fastest", "compare"]
 
-    /// The policy of a name without further settings; nil for an unknown one.
+    /// The policy of a name, with default settings; nil if the name is unknown.
     package init?(name: String) {
         switch name {
         case "all": self = .all(quorum: nil)
@@ -29,7 +29,7 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Its name in the file.
+    /// The policy's name in the file.
     package var description: String {
         switch self {
         case .all: "all"
@@ -40,10 +40,10 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether each child opens only after the one before it.
+    /// Whether each child waits for the previous one before it opens.
     package var opensInOrder: Bool { self == .sequence }
 
-    /// Whether children are required unless they say otherwise: not where one can stand in for another.
+    /// Whether children are required by default: they are not where one can substitute for another.
     package var requiresChildren: Bool {
         switch self {
         case .all(quorum: nil), .sequence, .compare: true
@@ -54,18 +54,18 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
     /// Whether a child works, and whether the composite requires it.
     package typealias Child = (isWorking: Bool, isRequired: Bool)
 
-    /// Whether enough children work: every required one, as many as the quorum demands, and at least one.
+    /// Whether enough children work: every required child, at least as many as the quorum, and at least one.
     ///
-    /// This one rule decides the calls of `all`, the state of a composite, and readiness.
+    /// The calls of `all`, a composite's state and readiness all follow this rule.
     package func isSatisfied(by children: [Child]) -> Bool {
         guard children.allSatisfy({ $0.isWorking || !$0.isRequired }) else { return false }
         return children.count(where: \.isWorking) >= fewest
     }
 
-    /// The least number of children that must work.
+    /// The minimum number of working children.
     package var fewest: Int { max(1, quorum ?? 1) }
 
-    /// The quorum of `all`, if it has one.
+    /// The quorum of `all`; nil without one.
     package var quorum: Int? {
         if case .all(let quorum) = self { quorum } else { nil }
     }

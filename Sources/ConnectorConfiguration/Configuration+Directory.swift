@@ -4,10 +4,12 @@
 internal import ConnectorServices
 
 extension Configuration {
-    /// The directory of a host's control socket, and of its outbox unless servers keep that: the file's `state`, or the
-    /// application's folder in the user's state directory. Nil if neither the file nor the environment names one.
+    /// The directory of a host's control socket, and of its outbox unless servers store that.
     ///
-    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
+    /// It is the file's `state`, or else the application's folder in the user's state directory.
+    ///
+    /// - Parameter state: The directory for the state of this user's hosts; nil for the default.
+    /// - Returns: Nil if neither the file nor the environment names a directory.
     package func hostDirectory(state: String? = nil) -> String? {
         stateDirectory ?? StateDirectory(state, application: StateDirectory.folder(name: name, file: file)).path
     }

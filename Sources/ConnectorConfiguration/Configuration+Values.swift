@@ -21,18 +21,17 @@ extension Configuration {
     /// let host = try ConnectorHost(configuration)
     /// ```
     ///
-    /// The rules and error codes are those of the file. Without lines to point to, an error names the connector by its
-    /// path.
+    /// The rules and error codes are the same as for a file. An error has no position, but names the connector by its path.
     ///
     /// - Parameters:
-    ///   - name: The application's name, under which `storage/1` keeps its values; nil for the program's path.
+    ///   - name: The application's name, under which `storage/1` stores its values; nil for the program's path.
     ///   - connectors: The roots of the tree.
-    ///   - plugins: Directories with plugins; each may contain `${NAME}`.
-    ///   - state: The directory of the outbox; nil for the usual one. May contain `${NAME}`.
-    ///   - requiresTrust: Whether a plugin that others could change is refused.
-    ///   - directory: Where relative paths of plugins and secrets start.
+    ///   - plugins: The directories to search for plugins; each may contain `${NAME}`.
+    ///   - state: The directory of the outbox; nil for the default. May contain `${NAME}`.
+    ///   - requiresTrust: Whether to refuse a plugin that other users can modify.
+    ///   - directory: The directory that relative paths of plugins and secrets are resolved against.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
-    /// - Throws: Every fault of the configuration.
+    /// - Throws: Every error in the configuration.
     public init(
         name: String? = nil,
         connectors: [Connector],
@@ -62,13 +61,13 @@ extension Configuration {
             stateDirectory: read.stateDirectory,
             servers: read.servers,
             requiresTrust: read.requiresTrust,
-            connectors: zip(read.connectors, connectors).map { $0.takingTimes(of: $1) }
+            connectors: zip(read.connectors, connectors).map { $0.restoringExactValues(from: $1) }
         )
     }
 }
 
 extension Connector {
-    /// The connector as JSON. ``takingTimes(of:)`` then restores fractions of a millisecond, which durations in JSON lack.
+    /// The connector as JSON. ``restoringExactValues(from:)`` then restores what JSON cannot express, such as exact durations.
     fileprivate var json: JSONValue {
         var object: JSONObject = [
             "name": .string(name), "enabled": .bool(isEnabled),
@@ -88,8 +87,8 @@ extension Connector {
         return .object(object)
     }
 
-    /// This connector with the exact times, hosts and tracing of another.
-    fileprivate func takingTimes(of given: Connector) -> Connector {
+    /// This connector with the exact times, hosts, delivery and tracing of another.
+    fileprivate func restoringExactValues(from given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
         connector.retry = given.retry
@@ -99,31 +98,31 @@ extension Connector {
         connector.delivery = given.delivery
         connector.propagatesTrace = given.propagatesTrace
         if case .composite(let policy, let children) = kind {
-            let children = zip(children, given.children).map { $0.takingTimes(of: $1) }
+            let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
             connector.kind = .composite(policy: policy, children: children)
         }
         return connector
     }
 
-    /// Reports times and counts that a file could not express.
+    /// Reports invalid durations and counts, which a file could not express.
     fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
         let path = (parent.map { $0 + "/" } ?? "") + name
-        func object(_ message: String) {
+        func report(_ message: String) {
             problems.append(ConnectorError(.invalidValue, message, connector: path))
         }
         func check(_ duration: Duration?, _ name: String) {
-            if let duration, duration <= .zero { object("\(name) is \(duration); it must be longer than that") }
+            if let duration, duration <= .zero { report("\(name) is \(duration); it must be greater than zero") }
         }
         check(timeout, "timeout")
         check(probeInterval, "probeInterval")
         check(retry?.initial, "retry.initial")
         check(heal?.initial, "heal.initial")
         if let retry, !(1...1000).contains(retry.attempts) {
-            object("retry.attempts is \(retry.attempts), outside 1 to 1000")
+            report("retry.attempts is \(retry.attempts), outside 1 to 1000")
         }
-        let isShort = "the longest wait is shorter than the first one"
-        if let retry, retry.max < retry.initial { object("retry: \(isShort)") }
-        if let heal, heal.max < heal.initial { object("heal: \(isShort)") }
+        let maxBelowInitial = "the maximum wait is shorter than the initial one"
+        if let retry, retry.max < retry.initial { report("retry: \(maxBelowInitial)") }
+        if let heal, heal.max < heal.initial { report("heal: \(maxBelowInitial)") }
         for child in children { child.check(under: path, problems: &problems) }
     }
 }

@@ -3,59 +3,59 @@
 
 package import ConnectorBase
 
-/// The content of `connectors.json`, checked for its form but not yet against the plugins it names.
+/// The content of `connectors.json`, validated on its own but not yet against the plugins it names.
 ///
-/// Making a ``ConnectorHost/ConnectorHost`` from it checks it against the plugins.
+/// Creating a ``ConnectorHost/ConnectorHost`` from it validates it against the plugins.
 public struct Configuration: Sendable {
-    /// The texts that were read, for the positions of faults found later: the main file, then those it includes. A connector's
-    /// location says in which of them it stands.
+    /// The texts of the main file and of the files it includes, in this order, to locate errors found later. A connector's
+    /// location refers to one of them.
     package let texts: [JSONText]
-    /// The application's name, under which `storage/1` keeps its values; nil if the file has none.
+    /// The application's name, under which `storage/1` stores its values; nil if the file has none.
     public package(set) var name: String?
-    /// The directory where relative paths start.
+    /// The directory that relative paths are resolved against.
     public let directory: String
-    /// The directories with plugins that the file lists, in order.
+    /// The plugin directories that the file lists, in order.
     public let pluginDirectories: [String]
-    /// The directory of the outbox, as the file names it; nil for the usual one.
+    /// The directory of the outbox, as named in the file; nil for the default.
     public let stateDirectory: String?
-    /// The servers that keep the events, as the file names them; nil if a directory does.
+    /// The servers that store events, as named in the file; nil if a directory does.
     package var servers: NATSReference?
-    /// Whether to refuse plugins and included files that other users could change: `"trust": "strict"`. Otherwise the report
-    /// warns of such plugins.
+    /// Whether to refuse plugins and included files that other users can modify: `"trust": "strict"`. Otherwise the report warns of
+    /// such plugins.
     public let requiresTrust: Bool
-    /// The roots of the tree, in the order of the file; those of an included file after those of the file that includes it.
+    /// The roots of the tree, in file order; those of an included file follow those of the file that includes it.
     public let connectors: [Connector]
 
     /// The version of the format.
     public static let formatVersion: Int64 = 1
-    /// The largest file, in bytes; also the limit for a file and all that it includes together.
+    /// The maximum size of a file together with all the files it includes, in bytes.
     public static let sizeLimit = 4 << 20
-    /// The most files, included ones among them.
+    /// The maximum number of files, including the main one.
     public static let fileLimit = 1000
-    /// The most connectors in all files.
+    /// The maximum number of connectors in all files together.
     public static let connectorLimit = 32_768
-    /// The deepest nesting of connectors, and of files that include one another.
+    /// The maximum nesting depth of connectors, and of includes.
     public static let depthLimit = 32
 }
 
 extension Configuration {
-    /// The file as the user named it; empty for a text without a file.
+    /// The main file's name, as the user gave it; empty if the text is not from a file.
     public var file: String { texts.first?.file ?? "" }
 
-    /// The files that the main one includes, directly or not, in the order of their reading.
+    /// The files that the main file includes, directly or indirectly, in the order they were read.
     public var includedFiles: [String] { texts.dropFirst().map(\.file) }
 
-    /// The directory where the relative paths in one of ``texts`` start.
+    /// The directory that the relative paths in one of ``texts`` are resolved against.
     ///
     /// - Parameter text: The index of the text.
     func base(ofText text: Int) -> BaseDirectory {
         text == 0 ? BaseDirectory(directory) : BaseDirectory(of: texts[text].file)
     }
 
-    /// Every connector, each before its children, in the order of the file.
+    /// Every connector in preorder, siblings in file order.
     package var allConnectors: [Connector] { connectors.selvesAndDescendants }
 
-    /// The leaves to open: enabled ones outside disabled composites.
+    /// The leaves to open: those enabled, with no disabled composite above them.
     package var enabledLeaves: [(connector: Connector, leaf: Connector.Leaf)] {
         connectors.reduce(into: []) { $1.addEnabledLeaves(to: &$0) }
     }
@@ -63,9 +63,9 @@ extension Configuration {
 
 /// Reading.
 extension Configuration {
-    /// Reads a file, and those it includes, without looking at any plugin.
+    /// Reads a file and the files it includes, without looking up any plugin.
     ///
-    /// - Throws: Every fault in the form of the files.
+    /// - Throws: Every error in the files that can be found without the plugins.
     public static func read(
         file: String,
         environment: Environment = .process
@@ -77,14 +77,14 @@ extension Configuration {
         return configuration
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// - Parameters:
-    ///   - text: JSON.
-    ///   - directory: The directory where relative paths start.
-    ///   - file: The name of the file in errors.
+    ///   - text: The configuration as JSON.
+    ///   - directory: The directory that relative paths are resolved against.
+    ///   - file: The file name to show in errors.
     ///   - environment: The variables that `${NAME}` reads in the list of plugin directories.
-    /// - Throws: Every fault in the form of the text.
+    /// - Throws: Every error in the text that can be found without the plugins.
     public init(
         parsing text: String,
         directory: String = ".",
@@ -104,10 +104,10 @@ extension Configuration {
         self = configuration
     }
 
-    /// A configuration as far as it can be read, its faults, and how many further ones were found.
+    /// A configuration as far as it could be read, its errors, and the number of errors omitted.
     package typealias Examination = (configuration: Configuration?, problems: [ConnectorError], omitted: Int)
 
-    /// Reads as much of a file as possible, and collects every fault.
+    /// Reads as much of a file as possible, and collects every error.
     package static func examine(
         file: String,
         environment: Environment
@@ -120,7 +120,7 @@ extension Configuration {
         }
     }
 
-    /// Reads as much of a text as possible, and collects every fault.
+    /// Reads as much of a text as possible, and collects every error.
     package static func examine(
         _ text: [UInt8],
         file: String,

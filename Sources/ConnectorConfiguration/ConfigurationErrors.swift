@@ -3,17 +3,17 @@
 
 public import ConnectorBase
 
-/// Every fault of a configuration, found in one pass.
+/// All the errors in a configuration, found in one pass.
 public struct ConfigurationErrors: Error, Sendable, CustomStringConvertible {
-    /// The faults in the order of the files and of the places in them; never empty.
+    /// The errors, sorted by file and position; never empty.
     public let errors: [ConnectorError]
 
-    /// How many further faults were found, which ``errors`` leaves out.
+    /// The number of errors found but omitted from ``errors``.
     public let omitted: Int
 
-    /// Sorts errors into the order of the files and of the places in them, and keeps the first ones.
+    /// Sorts errors by file and position, and keeps the first ones.
     ///
-    /// - Parameter files: The files in their order, as far as they are known. Others follow.
+    /// - Parameter files: The known files, in order. Any others sort after them.
     package init(_ errors: [ConnectorError], omitted: Int = 0, files: [JSONText] = []) {
         var ranks: [String: Int] = [:]
         for file in files.map(\.file) + errors.compactMap(\.position?.file) where ranks[file] == nil {
@@ -29,7 +29,7 @@ public struct ConfigurationErrors: Error, Sendable, CustomStringConvertible {
         self.omitted = omitted + sorted.count - self.errors.count
     }
 
-    /// One line for each fault.
+    /// One line per error.
     public var description: String {
         let more = omitted > 0 ? ["and \(omitted) more"] : []
         return (errors.map(\.description) + more).joined(separator: "\n")

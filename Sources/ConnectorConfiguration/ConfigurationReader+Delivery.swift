@@ -4,27 +4,27 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// Reads how a connector's events are delivered.
+/// Reads a connector's delivery settings.
 extension ConfigurationReader {
-    /// The keys of `outbox`.
+    /// The keys of a connector's `outbox`.
     private static let outboxKeys = ["batch", "maxAge", "maxBytes", "whenFull", "pace", "retry"]
 
-    /// Whether events are delivered by the outbox, and how.
+    /// Reads whether and how the outbox delivers the connector's events.
     ///
-    /// - Returns: Nil for direct deliveries.
+    /// - Returns: Nil for direct delivery.
     mutating func delivery(in object: JSONObject, at path: JSONPath) -> DeliveryPolicy? {
         var policy = DeliveryPolicy()
-        let word = json.string("delivery", in: object, at: path) ?? "queued"
-        if word != "queued", word != "direct" {
+        let text = json.string("delivery", in: object, at: path) ?? "queued"
+        if text != "queued", text != "direct" {
             json.report(
                 .invalidValue,
-                "delivery is \"\(word.excerpt)\"; it must be \"queued\" or \"direct\"",
+                "delivery is \"\(text.excerpt)\"; it must be \"queued\" or \"direct\"",
                 at: path.appending("delivery")
             )
         }
-        guard let value = object["outbox"] else { return word == "direct" ? nil : policy }
+        guard let value = object["outbox"] else { return text == "direct" ? nil : policy }
         let here = path.appending("outbox")
-        guard word != "direct" else {
+        guard text != "direct" else {
             json.report(.invalidValue, "a connector whose delivery is \"direct\" has no outbox", at: here, .name)
             return nil
         }
@@ -33,15 +33,15 @@ extension ConfigurationReader {
         policy.maximumAge = duration("maxAge", in: members, at: here)
         policy.maximumBytes = json.integer("maxBytes", in: members, at: here, within: 1...(1 << 50)).map { Int($0) }
         policy.pace = pace(in: members, at: here)
-        if let word = json.string("whenFull", in: members, at: here) {
-            if let known = DeliveryPolicy.WhenFull(rawValue: word) {
+        if let text = json.string("whenFull", in: members, at: here) {
+            if let known = DeliveryPolicy.WhenFull(rawValue: text) {
                 policy.whenFull = known
             } else {
-                let words = DeliveryPolicy.WhenFull.allCases.map(\.rawValue)
+                let allowed = DeliveryPolicy.WhenFull.allCases.map(\.rawValue)
                 json.report(
                     .invalidValue,
-                    "whenFull is \"\(word.excerpt)\"; it must be \"block\", \"dropOldest\" or \"dropNewest\"",
-                    fix: suggestion(for: word, among: words),
+                    "whenFull is \"\(text.excerpt)\"; it must be \"block\", \"dropOldest\" or \"dropNewest\"",
+                    fix: suggestion(for: text, among: allowed),
                     at: here.appending("whenFull")
                 )
             }
@@ -76,7 +76,7 @@ extension ConfigurationReader {
         policy.batchAge = duration("age", in: batch, at: here) ?? .zero
     }
 
-    /// The most events per second, written as `"100/s"`, `"30/m"` or `"1000/h"`.
+    /// Reads a rate limit such as `"100/s"`, `"30/m"` or `"1000/h"`, as events per second.
     private mutating func pace(in members: JSONObject, at path: JSONPath) -> Double? {
         let kind = "a number of events in a time, such as \"100/s\" or \"30/m\""
         guard let text = json.value("pace", in: members, at: path, kind: kind, { $0.string }) else { return nil }
@@ -93,13 +93,13 @@ extension ConfigurationReader {
         return Double(number) / span
     }
 
-    /// The directory of the outbox; nil for the usual one.
+    /// Reads the directory of the outbox; nil for the default.
     mutating func stateDirectory(in object: JSONObject) -> String? {
         guard let text = json.string("state", in: object, at: JSONPath()) else { return nil }
         let here = JSONPath().appending("state")
         guard let directory = filled(text, at: here) else { return nil }
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
-            json.report(.invalidValue, "state does not name a directory", at: here)
+            json.report(.invalidValue, "state must be the path of a directory", at: here)
             return nil
         }
         return base.resolve(directory)

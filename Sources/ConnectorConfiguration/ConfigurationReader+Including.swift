@@ -4,34 +4,34 @@
 import ConnectorBase
 import ConnectorPlatform
 
-/// The files of a configuration that were read so far.
+/// The files of a configuration read so far.
 struct Inclusions {
-    /// A file by the name that it is included by, and by the one that it has wherever it is included from.
+    /// A file: the name that it is included by, and its real path.
     struct File: Hashable {
         var name: String
         var realPath: String
     }
 
-    /// The files being read: the main one, then each that the one before it includes.
+    /// The files being read: the main file first, each included by the one before it.
     var chain: [File]
     /// The real paths of all files read so far.
     var known: Set<String>
-    /// The real paths of the names seen so far, so that each is looked up once.
+    /// The real path of each name seen so far, a cache.
     var realPaths: [String: String] = [:]
-    /// How many bytes the files still to be read may have together.
-    var room: Int
-    /// Tells who could change a file; nil unless that is a fault.
+    /// The number of bytes that the remaining files may have in total.
+    var remainingBytes: Int
+    /// Checks whether other users can modify a file; nil if that is allowed.
     var trust: FileTrust?
 
-    /// Starts with the main file.
+    /// Creates a value that lists only the main file.
     init(file: String, size: Int) {
         let main = File(name: file, realPath: file.realPath)
         chain = [main]
         known = [main.realPath]
-        room = Configuration.sizeLimit - size
+        remainingBytes = Configuration.sizeLimit - size
     }
 
-    /// The file of a name.
+    /// Looks up a file by name.
     mutating func file(_ name: String) -> File {
         let realPath = realPaths[name] ?? name.realPath
         realPaths[name] = realPath
@@ -41,15 +41,15 @@ struct Inclusions {
 
 /// Reads the files that a file includes.
 extension ConfigurationReader {
-    /// The keys of the root that every file may have.
+    /// The root keys allowed in every file.
     static let sharedKeys = ["version", "include", "connectors"]
-    /// The keys of the root that only the main file may have: they say how the host runs as a whole.
+    /// The root keys allowed only in the main file: they configure the host as a whole.
     static let mainKeys = ["name", "plugins", "state", "outbox", "trust"]
 
-    /// The connectors at the root of a file, then those of the files it includes, in the order in which it names them.
+    /// The root connectors of a file, then those of the files it includes, in the order of `include`.
     ///
-    /// Included connectors stand at the root of the tree whichever file includes them. So a file that two others include needs
-    /// to be read only once, and the path of a connector does not depend on who includes it.
+    /// Included connectors are always at the root of the tree. So a file that two others include is read only once, and a
+    /// connector's path does not depend on which file includes it.
     mutating func roots(in object: JSONObject, at root: JSONPath, names: inout [String: JSONPath]) -> [Connector] {
         let isRequired = object["include"] == nil
         let array =
@@ -57,29 +57,31 @@ extension ConfigurationReader {
         var result = connectors(array, at: root.appending("connectors"), under: nil, names: &names)
         json.connector = nil
         json.origin = JSONPath()
-        for (path, place) in paths("include", to: "file", "files", in: object, at: root) {
-            // Beyond the limit of faults, no further file is opened.
+        for (path, location) in paths("include", to: "file", "files", in: object, at: root) {
+            // Open no more files once the error limit is reached.
             guard json.problems.count < JSONReader.problemLimit else { break }
-            result += included(path, at: place, names: &names)
+            result += included(path, at: location, names: &names)
         }
         return result
     }
 
-    /// The connectors of an included file; none if it was read before.
-    private mutating func included(_ name: String, at place: JSONPath, names: inout [String: JSONPath]) -> [Connector] {
+    /// The connectors of an included file; none if the file was already read.
+    private mutating func included(_ name: String, at location: JSONPath, names: inout [String: JSONPath])
+        -> [Connector]
+    {
         let file = inclusions.file(name)
         if let start = inclusions.chain.firstIndex(where: { $0.realPath == file.realPath }) {
-            let circle = (inclusions.chain[start...].map(\.name) + [name]).map(\.excerpt)
+            let cycle = (inclusions.chain[start...].map(\.name) + [name]).map(\.excerpt)
             json.report(
                 .dependencyCycle,
-                "files include each other: \(circle.joined(separator: " → "))",
+                "files include each other: \(cycle.joined(separator: " → "))",
                 fix: "remove one of these from \"include\"",
-                at: place
+                at: location
             )
             return []
         }
         guard !inclusions.known.contains(file.realPath) else { return [] }
-        guard let text = read(file, at: place) else { return [] }
+        guard let text = read(file, at: location) else { return [] }
         let value: JSONValue
         let root = json.add(text)
         do throws(ConnectorError) {
@@ -102,7 +104,7 @@ extension ConfigurationReader {
         for key in Self.mainKeys where object[key] != nil {
             json.report(
                 .unknownKey,
-                "\"\(key)\" belongs to the main file, and this one is included",
+                "\"\(key)\" is allowed only in the main file, and this file is included",
                 at: root.appending(key),
                 .name
             )
@@ -110,17 +112,17 @@ extension ConfigurationReader {
         return roots(in: object, at: root, names: &names)
     }
 
-    /// The text of an included file; nil, with an error, if it may not be read.
-    private mutating func read(_ file: Inclusions.File, at place: JSONPath) -> JSONText? {
+    /// The text of an included file; nil, with an error reported, if it cannot be read or is not trusted.
+    private mutating func read(_ file: Inclusions.File, at location: JSONPath) -> JSONText? {
         guard json.texts.count < Configuration.fileLimit else {
-            json.report(.tooLarge, "there are more than \(Configuration.fileLimit) files", at: place)
+            json.report(.tooLarge, "the configuration has more than \(Configuration.fileLimit) files", at: location)
             return nil
         }
         guard inclusions.chain.count <= Configuration.depthLimit else {
             json.report(
                 .invalidValue,
-                "files include each other deeper than \(Configuration.depthLimit) levels",
-                at: place
+                "includes nest deeper than \(Configuration.depthLimit) levels",
+                at: location
             )
             return nil
         }
@@ -130,60 +132,61 @@ extension ConfigurationReader {
                     .denied,
                     "the included file is not trusted: \(concern)",
                     fix:
-                        "give it and the directories that lead to it to this user or to root, and let nobody else write "
-                        + "them: chmod go-w"
+                        "make this user or root the owner of the file and its parent directories, and remove write access for "
+                        + "others: chmod go-w"
                 )
             }
             let bytes = try SmallFile(reading: file.name, limit: Configuration.sizeLimit).bytes
             inclusions.known.insert(file.realPath)
-            guard bytes.count <= inclusions.room else {
+            guard bytes.count <= inclusions.remainingBytes else {
                 let limit = Configuration.sizeLimit >> 10
                 throw ConnectorError(
                     .tooLarge,
-                    "with \(file.name.excerpt), the files have more than \(limit) KiB together"
+                    "with \(file.name.excerpt), the files exceed \(limit) KiB in total"
                 )
             }
-            inclusions.room -= bytes.count
+            inclusions.remainingBytes -= bytes.count
             return JSONText(bytes, file: file.name)
         } catch {
-            json.report(error, at: place)
+            json.report(error, at: location)
             return nil
         }
     }
 
-    /// The paths in an array of the root, with their variables filled in and relative to the process, each with its place.
+    /// Reads an array of paths at the root, with variables expanded and relative paths resolved.
     ///
     /// - Parameters:
     ///   - key: The array's key.
-    ///   - kind: What each path leads to.
+    ///   - kind: What each path refers to.
     ///   - kinds: The plural of `kind`.
+    /// - Returns: The valid paths, each with its location in the file.
     mutating func paths(
         _ key: String,
         to kind: String,
         _ kinds: String,
         in object: JSONObject,
         at root: JSONPath
-    ) -> [(path: String, place: JSONPath)] {
+    ) -> [(path: String, location: JSONPath)] {
         let array = root.appending(key)
         let elements = json.value(key, in: object, at: root, kind: "an array of \(kinds)") { $0.array } ?? []
         guard elements.count <= Configuration.fileLimit else {
             json.report(.tooLarge, "\(key) names more than \(Configuration.fileLimit) \(kinds)", at: array)
             return []
         }
-        var paths: [(path: String, place: JSONPath)] = []
+        var paths: [(path: String, location: JSONPath)] = []
         for (index, element) in elements.enumerated() {
-            let place = array.appending(index)
+            let location = array.appending(index)
             guard let text = element.string else {
                 guard json.hasRoom() else { continue }
-                json.report(.wrongType, "\(place) must be a string, not \(element.kind)", at: place)
+                json.report(.wrongType, "\(location) must be a string, not \(element.kind)", at: location)
                 continue
             }
-            guard let path = variables.filled(text, at: place, reporting: &json)?.text else { continue }
+            guard let path = variables.filled(text, at: location, reporting: &json)?.text else { continue }
             guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count <= Self.pathLimit else {
-                json.report(.invalidValue, "\(place) does not name a \(kind)", at: place)
+                json.report(.invalidValue, "\(location) must be the path of a \(kind)", at: location)
                 continue
             }
-            paths.append((base.resolve(path), place))
+            paths.append((base.resolve(path), location))
         }
         return paths
     }

@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// Reads where the outbox keeps its events: the member `outbox` of the root.
+/// Reads where the outbox stores its events: the root's member `outbox`.
 extension ConfigurationReader {
     private static let serverKeys = ["url", "stream", "replicas", "credentials", "token", "user", "password", "tls"]
 
-    /// The NATS servers of the outbox; nil if the events are in a directory.
+    /// Reads the NATS servers of the outbox; nil if a directory stores the events.
     mutating func servers(in object: JSONObject) -> NATSReference? {
         let here = JSONPath().appending("outbox")
         guard let value = object["outbox"],
@@ -20,23 +20,23 @@ extension ConfigurationReader {
                     .invalidValue,
                     "engine is \"\(engine.excerpt)\"; it must be \"sqlite\" or \"nats\"",
                     fix: engine == "memory"
-                        ? "memory is for tests alone: set ConnectorHost.Options.outbox = .memory in theirs"
+                        ? "memory is for tests only: set ConnectorHost.Options.outbox = .memory there"
                         : suggestion(for: engine, among: ["sqlite", "nats"]),
                     at: here.appending("engine")
                 )
             } else if let key = Self.serverKeys.first(where: { members[$0] != nil }) {
-                json.report(.invalidValue, "only the engine \"nats\" takes \"\(key)\"", at: here.appending(key), .name)
+                json.report(.invalidValue, "only the engine \"nats\" has \"\(key)\"", at: here.appending(key), .name)
             }
             return nil
         }
         guard let url = text("url", in: members, at: here, required: true) else { return nil }
         if url.contains("@") {
-            // Nothing of it is shown: it may be the secret itself.
+            // Show none of it: it may contain a secret.
             json.report(
                 .invalidValue,
-                "url holds a user, a password or a token, which do not belong in this file",
+                "url contains a user, a password or a token, which must not be in this file",
                 fix:
-                    "write only nats://HOST:PORT, and beside it \"token\": {\"secret\": \"env:NATS_TOKEN\"}, or \"user\" and \"password\": {\"secret\": …}, or \"credentials\"",
+                    "write only nats://HOST:PORT, and add \"token\": {\"secret\": \"env:NATS_TOKEN\"}, or \"user\" and \"password\": {\"secret\": …}, or \"credentials\"",
                 at: here.appending("url")
             )
             return nil
@@ -61,7 +61,7 @@ extension ConfigurationReader {
         let password = secret("password", in: members, at: here)
         if (members["user"] == nil) != (members["password"] == nil) {
             let (given, absent) = members["user"] == nil ? ("password", "user") : ("user", "password")
-            json.report(.missingValue, "\(given) needs \(absent)", at: here.appending(given), .name)
+            json.report(.missingValue, "\(given) requires \(absent)", at: here.appending(given), .name)
         }
         let isEncrypted = members["tls"] != nil
         if let value = members["tls"],
@@ -78,7 +78,7 @@ extension ConfigurationReader {
         )
     }
 
-    /// A text with its variables filled in.
+    /// Reads a non-empty string and expands its variables.
     private mutating func text(
         _ name: String,
         in members: JSONObject,
@@ -95,7 +95,7 @@ extension ConfigurationReader {
         return value
     }
 
-    /// Where a secret is; its value never stands in the file.
+    /// Reads a reference to a secret; the file never contains the value itself.
     private mutating func secret(_ name: String, in members: JSONObject, at path: JSONPath) -> SecretReference? {
         guard let value = members[name] else { return nil }
         let here = path.appending(name)

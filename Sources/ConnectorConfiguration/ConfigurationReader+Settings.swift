@@ -4,10 +4,10 @@
 import ConnectorManifest
 internal import ConnectorServices
 
-/// Reads a connector's members, except its name and its children.
+/// Reads a connector's settings: every member except its name and its children.
 extension ConfigurationReader {
     /// The kind of a connector.
-    enum KindOfConnector {
+    enum ConnectorKind {
         case leaf
         case composite
     }
@@ -18,21 +18,21 @@ extension ConfigurationReader {
     ]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
-    /// Determines whether a connector is a leaf or a composite; nil, with an error, if it is both or neither.
-    mutating func kind(of object: JSONObject, at path: JSONPath) -> KindOfConnector? {
+    /// Determines whether a connector is a leaf or a composite; nil, with an error reported, if it is both or neither.
+    mutating func kind(of object: JSONObject, at path: JSONPath) -> ConnectorKind? {
         switch (object["plugin"], object["connectors"]) {
         case (.some, nil): return .leaf
         case (nil, .some): return .composite
         case (.some, .some):
             json.report(
                 .invalidValue,
-                "a connector names a plugin or has connectors below it, never both",
-                fix: "move the plugin into a connector of its own below this one",
+                "a connector has either a plugin or child connectors, not both",
+                fix: "move the plugin into a separate connector below this one",
                 at: path.appending("plugin"),
                 .name
             )
         case (nil, nil):
-            // A misspelt key gets an error of its own, which also explains why the connector has no kind.
+            // A misspelt key gets its own error, which also explains why the connector has no kind.
             let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
             let isMisspelt = object.members.prefix(100).map(\.name).contains { name in
                 !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
@@ -47,8 +47,8 @@ extension ConfigurationReader {
         return nil
     }
 
-    /// Reports keys that the format does not know, and keys that belong to the other kind.
-    mutating func checkKeys(of object: JSONObject, _ kind: KindOfConnector?, at path: JSONPath) {
+    /// Reports unknown keys, and keys of the other kind of connector.
+    mutating func checkKeys(of object: JSONObject, _ kind: ConnectorKind?, at path: JSONPath) {
         let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
         let foreign: [String] =
             switch kind {
@@ -64,8 +64,8 @@ extension ConfigurationReader {
                 json.report(
                     .unknownKey,
                     kind == .leaf
-                        ? "\"\(name)\" belongs to a composite, and this connector names a plugin"
-                        : "\"\(name)\" belongs to a connector that names a plugin, and this one has connectors",
+                        ? "\"\(name)\" is for composites only, and this connector has a plugin"
+                        : "\"\(name)\" is for connectors with a plugin only, and this one has child connectors",
                     at: path.appending(name),
                     .name
                 )
@@ -73,7 +73,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// The policy and its quorum.
+    /// Reads the policy and its quorum.
     mutating func policy(in object: JSONObject, at path: JSONPath, of children: [Connector]) -> CompositePolicy {
         let here = path.appending("policy")
         let name = json.string("policy", in: object, at: path) ?? "all"
@@ -87,13 +87,13 @@ extension ConfigurationReader {
             )
         }
         guard object["quorum"] != nil else { return policy ?? .all(quorum: nil) }
-        let most = Int64(max(1, children.count { $0.isEnabled }))
-        let quorum = json.integer("quorum", in: object, at: path, within: 1...most)
+        let maximum = Int64(max(1, children.count { $0.isEnabled }))
+        let quorum = json.integer("quorum", in: object, at: path, within: 1...maximum)
         guard case .all? = policy else {
             if let policy {
                 json.report(
                     .invalidValue,
-                    "the policy \"\(policy)\" has no quorum; only \"all\" has",
+                    "the policy \"\(policy)\" has no quorum; only \"all\" does",
                     at: path.appending("quorum"),
                     .name
                 )
@@ -103,21 +103,21 @@ extension ConfigurationReader {
         return .all(quorum: quorum.map { Int($0) })
     }
 
-    /// The pinned version of the plugin.
+    /// Reads the pinned version of the plugin.
     mutating func version(in object: JSONObject, at path: JSONPath) -> SemanticVersion? {
         guard let text = json.string("version", in: object, at: path) else { return nil }
         let version = SemanticVersion(text)
         if version == nil {
             json.report(
                 .invalidValue,
-                "the version \"\(text.excerpt)\" must be a whole one, such as 1.2.3",
+                "the version \"\(text.excerpt)\" must be complete, such as 1.2.3",
                 at: path.appending("version")
             )
         }
         return version
     }
 
-    /// A duration longer than zero.
+    /// Reads a duration, which must be greater than zero.
     mutating func duration(_ name: String, in object: JSONObject, at path: JSONPath) -> Duration? {
         let kind = "a duration such as \"250ms\" or \"5s\""
         guard let text = json.value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
@@ -132,7 +132,7 @@ extension ConfigurationReader {
         return duration
     }
 
-    /// How many attempts opening has, and the waits between them.
+    /// Reads the number of attempts to open, and the waits between them.
     mutating func retry(in object: JSONObject, at path: JSONPath) -> RetryPolicy? {
         guard let value = object["retry"] else { return nil }
         let here = path.appending("retry")
@@ -147,7 +147,7 @@ extension ConfigurationReader {
         return policy
     }
 
-    /// How a failed gate is tried again.
+    /// Reads how a failed gate is retried.
     mutating func heal(in object: JSONObject, at path: JSONPath) -> HealPolicy? {
         let policy = HealPolicy()
         guard let value = object["heal"] else { return policy }
@@ -167,7 +167,7 @@ extension ConfigurationReader {
         return HealPolicy(initial: initial, max: longest)
     }
 
-    /// The first and the longest wait. A wait that is left out keeps its default where the other allows.
+    /// Reads the initial and the maximum wait. An omitted one has its default, adjusted to the other if necessary.
     mutating func waits(
         in members: JSONObject,
         at path: JSONPath,
@@ -178,7 +178,7 @@ extension ConfigurationReader {
         if let initial, let longest, longest < initial {
             json.report(
                 .invalidValue,
-                "the longest wait is shorter than the first one",
+                "the maximum wait is shorter than the initial one",
                 at: path.appending("max")
             )
             return defaults
@@ -187,7 +187,7 @@ extension ConfigurationReader {
         return (first, longest ?? max(defaults.max, first))
     }
 
-    /// How often an open gate is proved.
+    /// Reads how often an open gate is probed.
     mutating func probeInterval(in object: JSONObject, at path: JSONPath) -> Duration? {
         guard object["probe"]?.string != "off" else { return nil }
         guard let text = json.value("probe", in: object, at: path, kind: "a duration or \"off\"", { $0.string }) else {
@@ -204,7 +204,7 @@ extension ConfigurationReader {
         return duration
     }
 
-    /// Whether the plugin's requests carry the trace that they belong to.
+    /// Reads whether the plugin's requests carry their trace context.
     mutating func propagatesTrace(in object: JSONObject, at path: JSONPath) -> Bool {
         guard let value = object["http"] else { return false }
         let here = path.appending("http")
@@ -212,7 +212,7 @@ extension ConfigurationReader {
         return json.bool("propagateTrace", in: members, at: here) ?? false
     }
 
-    /// What takes the vendor's place in a simulation.
+    /// Reads what replaces the vendor in a simulation.
     mutating func simulator(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> SimulatorReference? {
         guard let text = json.string("simulate", in: object, at: path),
             let filled = filled(text, at: path.appending("simulate"))
@@ -230,7 +230,7 @@ extension ConfigurationReader {
         return reference
     }
 
-    /// The hosts that the operator allows.
+    /// Reads the hosts that the operator allows.
     mutating func allowedHosts(in object: JSONObject, at path: JSONPath) -> [HostRule]? {
         guard let value = object["allow"] else { return nil }
         let here = path.appending("allow")
@@ -240,10 +240,14 @@ extension ConfigurationReader {
         let texts = json.value("hosts", in: members, at: here, kind: "an array of strings", { $0.array }) ?? []
         var rules: [HostRule] = []
         for (index, element) in texts.enumerated() {
-            let place = here.appending("hosts").appending(index)
+            let location = here.appending("hosts").appending(index)
             guard let text = element.string else {
                 guard json.hasRoom() else { continue }
-                json.report(.wrongType, "\(json.name(of: place)) must be a string, not \(element.kind)", at: place)
+                json.report(
+                    .wrongType,
+                    "\(json.name(of: location)) must be a string, not \(element.kind)",
+                    at: location
+                )
                 continue
             }
             guard let rule = HostRule(text) else {
@@ -252,7 +256,7 @@ extension ConfigurationReader {
                     .invalidValue,
                     "\"\(text.excerpt)\" is not a host",
                     fix: "write a name such as \"api.example.com\", \"*.example.com\" or \"example.com:8080\"",
-                    at: place
+                    at: location
                 )
                 continue
             }

@@ -4,23 +4,23 @@
 import ConnectorManifest
 import ConnectorPlatform
 
-/// Reads the form of a configuration file and of the files it includes, without looking at any plugin.
+/// Reads and validates a configuration file and the files it includes, without looking up any plugin.
 struct ConfigurationReader {
-    /// Collects faults.
+    /// Collects errors.
     var json: JSONReader
     /// The directory of the file being read.
     var base: BaseDirectory
     var variables: VariableExpansion
     /// The files read so far.
     var inclusions: Inclusions
-    /// The longest path, in bytes: PATH_MAX of Linux.
+    /// The maximum length of a path, in bytes: Linux's PATH_MAX.
     static let pathLimit = 4096
-    /// How many connectors were read.
+    /// The number of connectors read so far.
     private var count = 0
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
 
-    /// Creates a reader that has read nothing yet.
+    /// Creates a reader for the main file's text.
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
         json = JSONReader(text: text, file: file)
         self.base = base
@@ -60,19 +60,19 @@ struct ConfigurationReader {
         )
     }
 
-    /// Reports another version of the format than the one this host reads.
+    /// Reports a format version that this host does not support.
     mutating func checkVersion(in object: JSONObject, at root: JSONPath) {
         let version = json.integer("version", in: object, at: root, required: true, within: 1...Int64.max)
         guard let version, version != Configuration.formatVersion else { return }
         json.report(
             .invalidValue,
-            "the file's version is \(version), this host reads \(Configuration.formatVersion)",
+            "the file has version \(version), but this host supports only version \(Configuration.formatVersion)",
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
             at: root.appending("version")
         )
     }
 
-    /// Whether a plugin that others could change is refused.
+    /// Reads whether plugins that other users can modify are refused.
     private mutating func requiresTrust(in object: JSONObject) -> Bool {
         guard let text = json.string("trust", in: object, at: JSONPath()) else { return false }
         if text != "warn", text != "strict" {
@@ -83,9 +83,9 @@ struct ConfigurationReader {
 
     // MARK: Connectors
 
-    /// Reads siblings.
+    /// Reads a list of siblings.
     ///
-    /// - Parameter names: The names that siblings have already, each with its place.
+    /// - Parameter names: The names already in use by siblings, each with its location.
     mutating func connectors(
         _ array: [JSONValue],
         at path: JSONPath,
@@ -111,12 +111,12 @@ struct ConfigurationReader {
                 continue
             }
             guard json.hasRoom() else { continue }
-            let taker =
+            let owner =
                 json.position(of: earlier).map { "the connector at \($0)" } ?? "another connector beside this one"
             json.report(
                 .duplicateName,
-                "the name \"\(name.excerpt)\" is taken by \(taker)",
-                fix: "give one of them another name",
+                "the name \"\(name.excerpt)\" is already used by \(owner)",
+                fix: "rename one of them",
                 at: here.appending("name")
             )
         }
@@ -166,9 +166,9 @@ struct ConfigurationReader {
         )
     }
 
-    /// Reads a connector's kind. A faulty one becomes an empty composite, so that others can still refer to it.
+    /// Reads a connector as a leaf or a composite. An invalid one becomes an empty composite, so that others can refer to it.
     private mutating func leafOrComposite(
-        _ kind: KindOfConnector?,
+        _ kind: ConnectorKind?,
         _ object: JSONObject,
         at path: JSONPath,
         named name: String
@@ -195,7 +195,7 @@ struct ConfigurationReader {
         return name
     }
 
-    /// Whether a connector is enabled, as the file or the environment says.
+    /// Reads whether a connector is enabled; the value may come from a variable.
     private mutating func isEnabled(in object: JSONObject, at path: JSONPath) -> Bool {
         guard let text = object["enabled"]?.string, text.utf8.contains(UInt8(ascii: "$")) else {
             return json.bool("enabled", in: object, at: path) ?? true
@@ -204,7 +204,7 @@ struct ConfigurationReader {
         guard value == "true" || value == "false" else {
             json.report(
                 .invalidValue,
-                "enabled must be true or false, and \(text.excerpt) is \"\(value.excerpt)\"",
+                "enabled must be true or false, but \(text.excerpt) is \"\(value.excerpt)\"",
                 fix: "set the environment variable to \"true\" or \"false\"",
                 at: path.appending("enabled")
             )
@@ -213,7 +213,7 @@ struct ConfigurationReader {
         return value == "true"
     }
 
-    /// A text with its variables filled in; nil if one is missing, with an error unless the connector is disabled.
+    /// Expands the variables in a text; nil if one is not set, which is an error unless the connector is disabled.
     mutating func filled(_ text: String, at path: JSONPath) -> String? {
         guard isDisabled else { return variables.filled(text, at: path, reporting: &json)?.text }
         // The variables of a disabled connector need not be set.
@@ -235,7 +235,7 @@ struct ConfigurationReader {
         guard isPath ? !name.utf8.contains(0) && name.utf8.count <= Self.pathLimit : isIdentifier(name) else {
             json.report(
                 .invalidValue,
-                "\"\(name.excerpt)\" is neither the id of a plugin nor, with a slash, the path of one",
+                "\"\(name.excerpt)\" is neither a plugin's id nor a path, which contains a slash",
                 fix: name == text ? nil : "correct the environment variable in \(text.excerpt)",
                 at: path.appending("plugin")
             )

@@ -4,9 +4,9 @@
 import ConnectorManifest
 internal import ConnectorServices
 
-/// Fills in the values of each leaf's configuration, and checks them against the plugin's manifest.
+/// Evaluates each leaf's configuration, and validates it against the plugin's manifest.
 struct ConfigurationResolver {
-    /// Collects faults.
+    /// Collects errors.
     var json: JSONReader
     /// Every secret read so far.
     private(set) var secrets: [Secret] = []
@@ -14,26 +14,26 @@ struct ConfigurationResolver {
     /// The directory of the file that contains the leaf.
     private var base = BaseDirectory(".")
     private var variables: VariableExpansion
-    /// The secrets by what refers to them: many references may name one file.
+    /// The secrets read so far, by reference: several fields may refer to one file.
     private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
 
     /// The value of a member of `config`.
     private struct Evaluated {
         var value: JSONValue
-        /// Whether the value, or a part of it, comes from `{"secret": …}`.
+        /// Whether any part of the value comes from `{"secret": …}`.
         var isSecret = false
         /// Whether the text was a single variable, whose value may be a number or a Boolean.
         var isOneVariable = false
     }
 
-    /// Creates a resolver that has read nothing yet.
+    /// Creates a resolver for a configuration.
     init(_ configuration: Configuration, environment: Configuration.Environment) {
         json = JSONReader(configuration.texts)
         self.configuration = configuration
         variables = VariableExpansion(environment)
     }
 
-    /// What to open for a leaf, or why its plugin cannot be used; nil, with an error, if the file is at fault.
+    /// The plan to open a leaf, or why its plugin cannot be used; nil, with an error reported, if the file is invalid.
     mutating func plan(
         for connector: Connector,
         _ leaf: Connector.Leaf,
@@ -43,24 +43,24 @@ struct ConfigurationResolver {
         defer { json.connector = nil }
         base = configuration.base(ofText: connector.location.text)
         let before = json.problems.count + json.omitted
-        let place = connector.location.appending("config")
+        let location = connector.location.appending("config")
         var values: [(name: String, evaluated: Evaluated?)] = []
         for member in leaf.config.members {
-            values.append((member.name, evaluate(member.value, at: place.appending(member.name))))
+            values.append((member.name, evaluate(member.value, at: location.appending(member.name))))
         }
         switch manifest {
         case .failure(var error):
-            let place = connector.location.appending("plugin")
+            let location = connector.location.appending("plugin")
             guard error.code != .unknownPlugin else {
-                json.report(error, at: place)
+                json.report(error, at: location)
                 return nil
             }
             error.connector = connector.path
-            // A fault of the plugin's own manifest has its place there.
-            if error.position == nil { error.position = json.position(of: place) }
+            // An error in the plugin's own manifest has a position there.
+            if error.position == nil { error.position = json.position(of: location) }
             return json.problems.count + json.omitted == before ? .failure(error) : nil
         case .success(let manifest):
-            let plan = plan(connector, leaf, manifest, values, at: place)
+            let plan = plan(connector, leaf, manifest, values, at: location)
             return json.problems.count + json.omitted == before ? .success(plan) : nil
         }
     }
@@ -70,16 +70,16 @@ struct ConfigurationResolver {
         _ leaf: Connector.Leaf,
         _ manifest: Manifest,
         _ values: [(name: String, evaluated: Evaluated?)],
-        at place: JSONPath
+        at location: JSONPath
     ) -> LeafPlan {
         let known = manifest.configuration.map(\.name)
         let names = Set(known)
         for (name, _) in values where !names.contains(name) && json.hasRoom() {
             json.report(
                 .unknownKey,
-                "the plugin \(manifest.id) takes no \"\(name.excerpt)\"",
+                "the plugin \(manifest.id) has no configuration field \"\(name.excerpt)\"",
                 fix: known.isEmpty ? "remove it" : suggestion(for: name, among: known),
-                at: place.appending(name),
+                at: location.appending(name),
                 .name
             )
         }
@@ -87,9 +87,9 @@ struct ConfigurationResolver {
         var hidden: [String: Secret] = [:]
         var whole: [String: JSONValue] = [:]
         let given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
-        let strangers = values.lazy.map(\.name).filter { !names.contains($0) }.prefix(100)
+        let unknownNames = values.lazy.map(\.name).filter { !names.contains($0) }.prefix(100)
         for field in manifest.configuration {
-            guard let value = value(of: field, manifest, connector, given, Array(strangers), at: place) else {
+            guard let value = value(of: field, manifest, connector, given, Array(unknownNames), at: location) else {
                 continue
             }
             whole[field.name] = value
@@ -112,29 +112,30 @@ struct ConfigurationResolver {
         )
     }
 
-    /// The checked value of a field, or its default; nil if it has neither, or is wrong.
+    /// The validated value of a field, or its default; nil if it has neither or is invalid.
     private mutating func value(
         of field: ConfigurationField,
         _ manifest: Manifest,
         _ connector: Connector,
         _ values: [String: Evaluated?],
-        _ strangers: [String],
-        at place: JSONPath
+        _ unknownNames: [String],
+        at location: JSONPath
     ) -> JSONValue? {
         guard let given = values[field.name] else {
-            if field.isRequired, !strangers.contains(where: { isMisspelling($0, of: field.name) }), json.hasRoom() {
+            if field.isRequired, !unknownNames.contains(where: { isMisspelling($0, of: field.name) }), json.hasRoom() {
                 reportMissing(field, manifest, connector)
             }
             return field.defaultValue.map { resolved($0, of: field) }
         }
         guard var evaluated = given else { return nil }
         if evaluated.isOneVariable { evaluated.value = field.converted(evaluated.value) }
-        let here = place.appending(field.name)
+        let here = location.appending(field.name)
         if evaluated.isSecret, !field.isSecret {
             json.report(
                 .invalidValue,
-                "the plugin \(manifest.id) reads \"\(field.name)\" in clear: its manifest does not mark the field as secret",
-                fix: "write \"${NAME}\" if the value is no secret, or let the manifest say \"secret\": true",
+                "the plugin \(manifest.id) receives \"\(field.name)\" in clear text: its manifest does not mark the field as secret",
+                fix:
+                    "write \"${NAME}\" if the value is not secret, or add \"secret\": true to the field in the manifest",
                 at: here
             )
             return nil
@@ -149,20 +150,20 @@ struct ConfigurationResolver {
             return nil
         }
         if field.isRequired, evaluated.value.string?.isEmpty ?? false {
-            json.report(.missingValue, "\(field.name) is required, and empty", fix: field.documentationFix, at: here)
+            json.report(.missingValue, "\(field.name) is required, but empty", fix: field.documentationFix, at: here)
             return nil
         }
         return resolved(evaluated.value, of: field)
     }
 
-    /// A path as it is from the process's working directory; any other value as it is.
+    /// Resolves a path field against the file's directory; returns any other value unchanged.
     private func resolved(_ value: JSONValue, of field: ConfigurationField) -> JSONValue {
         guard field.type == .path, let path = value.string else { return value }
         return .string(base.resolve(path))
     }
 
     private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {
-        // Point to the object that lacks the field, or else to the plugin that requires it.
+        // Point to `config`, or to `plugin` if there is no `config`.
         let hasConfig = json.has(connector.location.appending("config"))
         json.report(
             .missingValue,
@@ -174,7 +175,7 @@ struct ConfigurationResolver {
 
     // MARK: Values
 
-    /// The value with variables and secrets filled in; nil, with an error, if that fails.
+    /// Expands the variables and secrets in a value; nil, with an error reported, on failure.
     private mutating func evaluate(_ value: JSONValue, at path: JSONPath) -> Evaluated? {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
@@ -219,7 +220,7 @@ struct ConfigurationResolver {
             )
             return nil
         }
-        // Beyond the limit of faults, no further file is opened.
+        // Open no more files once the error limit is reached.
         guard read[reference] != nil || json.hasRoom() else { return nil }
         switch read[reference] ?? readSecret(reference) {
         case .success(let secret):
@@ -241,7 +242,7 @@ struct ConfigurationResolver {
 }
 
 extension ConfigurationField {
-    /// A variable's value, read as the declared type where possible.
+    /// Converts a variable's value to the field's type, if possible.
     fileprivate func converted(_ value: JSONValue) -> JSONValue {
         guard let text = value.string, let parsed = try? JSONValue(parsing: text) else { return value }
         return switch type {
@@ -252,7 +253,7 @@ extension ConfigurationField {
         }
     }
 
-    /// Whether a value has another JSON type than the field requires.
+    /// Whether a value's JSON type differs from the field's.
     fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
         switch type {
         case .url, .duration, .path: value.string == nil
@@ -260,14 +261,14 @@ extension ConfigurationField {
         }
     }
 
-    /// The field's documentation, as a remedy.
+    /// The field's documentation, as the fix of an error.
     fileprivate var documentationFix: String? {
         documentation.isEmpty ? nil : "set \"\(name)\": \(documentation)"
     }
 }
 
 extension JSONReader {
-    /// Whether a path leads to a value.
+    /// Whether the file has a value at a path.
     fileprivate mutating func has(_ path: JSONPath) -> Bool {
         position(of: path) != position(of: path.parent)
     }

@@ -14,40 +14,42 @@ extension ConfigurationSchema {
         "plugin": true,
         "version": [
             "type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$",
-            "description": "The only version of the plugin to accept; the highest by default.",
+            "description": "The required version of the plugin; by default, the highest.",
         ],
         "config": ["type": "object", "description": "The plugin's own fields."],
         "policy": [
             "enum": .array(CompositePolicy.names.map { .string($0) }), "default": "all",
-            "description": "How a call passes through the connectors below.",
+            "description": "How calls are routed to the child connectors.",
         ],
         "quorum": [
             "type": "integer", "minimum": 1,
-            "description": "With the policy \"all\": how many connectors must succeed; every required one by default.",
+            "description":
+                "With the policy \"all\": the minimum number of connectors that must succeed; by default, every required one.",
         ],
         "connectors": [
             "type": "array", "minItems": 1, "items": reference("connector"),
-            "description": "The connectors below this one.",
+            "description": "The child connectors.",
         ],
         "required": [
             "type": "boolean",
             "description":
-                "Whether the connector above fails without it; false by default below \"first\", \"fastest\" and a quorum.",
+                "Whether the parent fails without this connector; by default, false below \"first\", \"fastest\" and a quorum.",
         ],
         "enabled": [
             "anyOf": [["type": "boolean"], reference("variable")], "default": true,
-            "description": "Whether the connector takes part at all.",
+            "description": "Whether the connector is part of the tree at all.",
         ],
         "after": [
             "type": "array", "items": ["type": "string"],
-            "description": "Siblings, or connectors by path, that finish opening, or fail to, before this one starts.",
+            "description":
+                "Siblings by name, or connectors by path, that must finish opening or fail before this one starts to open.",
         ],
-        "timeout": described(reference("duration"), "How long opening may take."),
+        "timeout": described(reference("duration"), "The timeout of one attempt to open."),
         "retry": retry,
         "heal": heal,
         "probe": [
             "anyOf": [["const": "off"], reference("duration")], "default": "60s",
-            "description": "How often an open gate is proved.",
+            "description": "How often an open gate is probed.",
         ],
         "allow": allow,
         "delivery": [
@@ -71,15 +73,17 @@ extension ConfigurationSchema {
                 "properties": [
                     "count": [
                         "type": "integer", "minimum": 1, "maximum": 100_000,
-                        "description": "The most events in one request; the adapter's own limit by default.",
+                        "description":
+                            "The maximum number of events in one request; by default, the adapter's own limit.",
                     ],
                     "bytes": [
                         "type": "integer", "minimum": 1, "maximum": 1_073_741_824,
-                        "description": "The most bytes in one request; the adapter's own limit by default.",
+                        "description":
+                            "The maximum number of bytes in one request; by default, the adapter's own limit.",
                     ],
                     "age": described(
                         reference("duration"),
-                        "How long a request that has room waits for more events; not at all by default."
+                        "How long a request that is not full waits for more events; by default, not at all."
                     ),
                 ],
                 "patternProperties": annotations,
@@ -87,30 +91,30 @@ extension ConfigurationSchema {
             ],
             "maxAge": described(
                 reference("duration"),
-                "The age at which a waiting event becomes a dead letter; never by default."
+                "The age at which a waiting event becomes a dead letter; by default, never."
             ),
             "maxBytes": [
                 "type": "integer", "minimum": 1,
-                "description": "The most bytes that may wait; as many as the disk holds by default.",
+                "description": "The maximum number of bytes that may wait; by default, as many as the disk holds.",
             ],
             "whenFull": [
                 "enum": ["block", "dropOldest", "dropNewest"], "default": "block",
-                "description": "What happens to an event that finds the outbox full.",
+                "description": "What happens to an event when the outbox is full.",
             ],
             "pace": [
                 "type": "string", "pattern": "^[1-9][0-9]*/[smh]$",
-                "description": "The most events in a time, such as \"100/s\" or \"30/m\".",
+                "description": "The maximum rate of events, such as \"100/s\" or \"30/m\".",
             ],
             "retry": [
                 "type": "object",
                 "properties": [
                     "initial": described(
                         reference("duration"),
-                        "The longest wait after the first failure; it doubles."
+                        "The upper bound of the wait after the first failure; it doubles each time."
                     ),
                     "max": described(
                         reference("duration"),
-                        "The longest wait of all, unless the vendor asks for more."
+                        "The maximum of that bound, unless the vendor asks for more."
                     ),
                 ],
                 "patternProperties": annotations,
@@ -127,17 +131,17 @@ extension ConfigurationSchema {
         "properties": [
             "attempts": [
                 "type": "integer", "minimum": 1, "maximum": 1000, "default": 3,
-                "description": "All attempts, including the first.",
+                "description": "The number of attempts, including the first.",
             ],
             "initial": described(
                 reference("duration"),
-                "The longest wait before the second attempt; it doubles each time."
+                "The upper bound of the wait before the second attempt; it doubles each time."
             ),
-            "max": described(reference("duration"), "The longest wait of all."),
+            "max": described(reference("duration"), "The maximum of that bound."),
         ],
         "patternProperties": annotations,
         "additionalProperties": false,
-        "description": "How many attempts opening has before the gate fails.",
+        "description": "How often to try to open before the gate fails.",
     ]
 
     private static let heal: JSONValue = [
@@ -148,15 +152,15 @@ extension ConfigurationSchema {
                 "properties": [
                     "initial": described(
                         reference("duration"),
-                        "The least bound of a random wait, which otherwise is half of the outage; 1s by default."
+                        "The minimum upper bound of a random wait, which is otherwise half the outage; by default, 1s."
                     ),
-                    "max": described(reference("duration"), "The greatest bound of a wait; 60s by default."),
+                    "max": described(reference("duration"), "The maximum upper bound of a wait; by default, 60s."),
                 ],
                 "patternProperties": annotations,
                 "additionalProperties": false,
             ],
         ],
-        "description": "How a failed gate is tried again, until it is closed.",
+        "description": "How a failed gate is retried until it is closed.",
     ]
 
     private static let allow: JSONValue = [
@@ -182,7 +186,7 @@ extension ConfigurationSchema {
         "properties": [
             "propagateTrace": [
                 "type": "boolean", "default": false,
-                "description": "Whether requests carry the trace that they belong to, for a server of your own.",
+                "description": "Whether requests carry their trace context, for a server of your own.",
             ]
         ],
         "patternProperties": annotations,
@@ -190,11 +194,11 @@ extension ConfigurationSchema {
         "description": "The plugin's requests.",
     ]
 
-    /// Where the outbox keeps its events.
+    /// Where the outbox stores its events.
     static let outboxServers: JSONValue = [
         "type": "object",
         "properties": [
-            "engine": ["enum": ["sqlite", "nats"], "description": "A file of this machine, or NATS JetStream."],
+            "engine": ["enum": ["sqlite", "nats"], "description": "A file on this machine, or NATS JetStream."],
             "url": [
                 "type": "string", "minLength": 1,
                 "description": "The NATS servers, separated by commas, without credentials: nats://a:4222,nats://b.",
@@ -202,8 +206,8 @@ extension ConfigurationSchema {
             "stream": [
                 "type": "string", "minLength": 1, "default": "OUTBOX", "description": "The name of the stream.",
             ],
-            "replicas": ["enum": [1, 3, 5], "default": 1, "description": "How many servers keep each event."],
-            "credentials": ["type": "string", "minLength": 1, "description": "A file with the user's credentials."],
+            "replicas": ["enum": [1, 3, 5], "default": 1, "description": "The number of replicas of each event."],
+            "credentials": ["type": "string", "minLength": 1, "description": "A NATS credentials file."],
             "token": reference("secret"),
             "user": ["type": "string", "minLength": 1, "description": "The user's name, with a password."],
             "password": reference("secret"),
@@ -211,7 +215,7 @@ extension ConfigurationSchema {
                 "type": "object",
                 "properties": [
                     "ca": [
-                        "type": "string", "minLength": 1, "description": "A file with the authorities' certificates.",
+                        "type": "string", "minLength": 1, "description": "A file with the trusted CA certificates.",
                     ]
                 ],
                 "additionalProperties": false,
@@ -220,10 +224,10 @@ extension ConfigurationSchema {
         ],
         "required": ["engine"],
         "additionalProperties": false,
-        "description": "Where the outbox keeps its events; by default in a file below state.",
+        "description": "Where the outbox stores its events; by default, in a file below state.",
     ]
 
-    /// Definitions that other parts refer to.
+    /// Definitions that other parts of the schema refer to.
     static let commonDefinitions: JSONObject = [
         "duration": ["type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h)$"],
         "variable": [

@@ -3,16 +3,16 @@
 
 package import ConnectorManifest
 
-/// The JSON Schema (draft 2020-12) of `connectors.json`. It includes the plugins' manifests, so that editors complete
-/// and check every plugin's `config`.
+/// The JSON Schema (draft 2020-12) of `connectors.json`, with the plugins' manifests: editors complete and validate each
+/// plugin's `config`.
 ///
-/// It accepts what the host accepts, as far as a schema can tell. Only the host knows which names are taken, what
-/// `after` refers to, and whether variables are set.
+/// It accepts what the host accepts, as far as a schema can express it. Only the host checks that names are unique, that
+/// `after` refers to connectors, and that variables are set.
 package struct ConfigurationSchema: Sendable {
     /// Every version of each plugin, highest first, by id.
     private let plugins: [(id: String, versions: [Manifest])]
 
-    /// Creates a schema from the manifests of every usable plugin, in any number of versions.
+    /// Creates a schema from the manifests of all usable plugins; a plugin may have several versions.
     package init(manifests: [Manifest]) {
         var versions: [String: [Manifest]] = [:]
         for manifest in manifests
@@ -24,7 +24,7 @@ package struct ConfigurationSchema: Sendable {
         }
     }
 
-    /// The schema itself.
+    /// The schema as JSON.
     package var json: JSONValue {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -37,23 +37,23 @@ package struct ConfigurationSchema: Sendable {
                 ],
                 "name": [
                     "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
-                    "description": "The application's name, by which the stored values of its plugins are kept.",
+                    "description": "The application's name, under which its plugins' stored values are kept.",
                 ],
                 "plugins": [
                     "type": "array",
                     "items": ["type": "string", "minLength": 1],
-                    "description": "Directories with plugins, relative to this file.",
+                    "description": "Directories to search for plugins, relative to this file.",
                 ],
                 "state": [
                     "type": "string", "minLength": 1,
                     "description":
-                        "The directory of the outbox, relative to this file; by default one below the user's own.",
+                        "The directory of the outbox, relative to this file; by default, one in the user's state directory.",
                 ],
                 "outbox": Self.outboxServers,
                 "trust": [
                     "enum": ["warn", "strict"], "default": "warn",
                     "description":
-                        "Whether a plugin that other users could change is a warning in the report, or is refused.",
+                        "Whether a plugin that other users can modify causes a warning in the report, or is refused.",
                 ],
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
@@ -83,7 +83,7 @@ package struct ConfigurationSchema: Sendable {
 
     // MARK: Connectors
 
-    /// Every key stands at one level, where editors offer it; conditions then forbid the keys of the other kind.
+    /// All keys are at one level, where editors offer them; conditions then forbid the keys of the other kind.
     private var connector: JSONValue {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
@@ -111,13 +111,13 @@ package struct ConfigurationSchema: Sendable {
             return .object(choice)
         }
         let path: JSONValue = [
-            "type": "string", "pattern": "/", "description": "The path of a plugin's file, relative to this file.",
+            "type": "string", "pattern": "/", "description": "The path of a plugin, relative to this file.",
         ]
         let others = [path, Self.reference("variable")]
-        return ["description": "The id of a plugin, or the path of one.", "anyOf": .array(ids + others)]
+        return ["description": "The id or the path of a plugin.", "anyOf": .array(ids + others)]
     }
 
-    /// The `config` of one plugin. A connector that is disabled, or that a variable may disable, is exempt.
+    /// The conditions that validate a plugin's `config`. Connectors that are disabled, or may be by a variable, are exempt.
     private func conditions(_ id: String, _ versions: [Manifest]) -> [JSONValue] {
         versions.enumerated().map { index, manifest in
             var wanted: JSONObject = ["plugin": ["const": .string(id)], "enabled": ["const": true]]
@@ -170,7 +170,7 @@ package struct ConfigurationSchema: Sendable {
         return .object(schema)
     }
 
-    /// A number without a needless fraction.
+    /// A number, as an integer where possible.
     private static func number(_ value: Double) -> JSONValue {
         JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
     }
@@ -194,13 +194,13 @@ package struct ConfigurationSchema: Sendable {
         "plugin:\(id)" + (version.map { "@\($0)" } ?? "")
     }
 
-    /// A reference to a definition.
+    /// A `$ref` to a definition.
     static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
 
     private static func forbidden(_ names: [String]) -> JSONValue {
         .object(JSONObject(names.map { ($0, false) }))
     }
 
-    /// Keys such as `$schema` and `$comment` may stand anywhere.
+    /// Allows keys such as `$schema` and `$comment` in any object.
     static let annotations: JSONValue = ["^\\$": true]
 }

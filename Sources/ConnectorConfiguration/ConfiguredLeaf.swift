@@ -3,20 +3,20 @@
 
 package import ConnectorManifest
 
-/// The configuration of an enabled leaf as an operator sees it, without the values of secrets.
+/// The configuration of an enabled leaf as shown to an operator, without the values of secrets.
 package struct ConfiguredLeaf: Sendable, Hashable {
-    /// The leaf.
+    /// The leaf's path.
     package var path: String
-    /// Whether any operation of the plugin sends events through the outbox; nil if the plugin's manifest is not known.
+    /// Whether any operation of the plugin sends events through the outbox; nil if the plugin's manifest is unknown.
     package var sendsEvents: Bool?
-    /// The longest that one attempt to open may take.
+    /// The timeout of one attempt to open.
     package var timeout: Duration
-    /// How often the open gate is proved; nil for never. Simulations prove gates more often than the file says.
+    /// How often the open gate is probed; nil for never. Simulations probe gates more often than configured.
     package var probeInterval: Duration?
-    /// The fields with a value, those of the file first, then the plugin's defaults.
+    /// The fields that have a value: those in the file, then the plugin's defaults.
     package var fields: [ConfiguredField]
 
-    /// Stores its arguments.
+    /// Creates the description of a leaf.
     package init(
         path: String,
         sendsEvents: Bool?,
@@ -32,18 +32,18 @@ package struct ConfiguredLeaf: Sendable, Hashable {
     }
 }
 
-/// One field of a leaf's `config`, and where its value came from.
+/// One field of a leaf's `config`, and the source of its value.
 package struct ConfiguredField: Sendable, Hashable {
     /// The key in `config`.
     package var name: String
-    /// What may be shown of the value.
+    /// The value, as far as it may be shown.
     package var value: Value
-    /// Where the value came from.
+    /// The source of the value.
     package var source: Source
-    /// The value's position in the file; nil for a plugin's default, and without a file.
+    /// The value's position in the file; nil for a default, and for a configuration without a file.
     package var position: FilePosition?
 
-    /// Stores its arguments.
+    /// Creates the description of a field.
     package init(name: String, value: Value, source: Source, position: FilePosition? = nil) {
         self.name = name
         self.value = value
@@ -51,29 +51,29 @@ package struct ConfiguredField: Sendable, Hashable {
         self.position = position
     }
 
-    /// What may be shown of a value.
+    /// A value, as far as it may be shown.
     package enum Value: Sendable, Hashable {
-        /// The value itself: a string as it is, anything else as JSON. Bounded, and without users in URLs.
+        /// A string as is, anything else as JSON; truncated, and without the user part of URLs.
         case shown(String)
-        /// A secret, by what the file refers to: `env:NAME`, `file:PATH`; nil if the file or a default holds the secret.
+        /// A secret, by its reference in the file: `env:NAME` or `file:PATH`; nil if the file or a default contains the secret.
         case secret(reference: String?)
-        /// A value that is not shown, since the plugin's manifest, which would mark it as secret, is not known.
+        /// A hidden value: without the plugin's manifest, it might be a secret.
         case unknown
     }
 
-    /// Where a value came from.
+    /// The source of a value.
     package enum Source: Sendable, Hashable {
         /// Written in the file.
         case file
-        /// At least partly from these environment variables.
+        /// These environment variables, at least in part.
         case environment([String])
-        /// The default in the file, in place of these environment variables, which are unset or empty.
+        /// The default in the file for these environment variables, which are unset or empty.
         case fallback(for: [String])
-        /// A secret's file.
+        /// A file that contains a secret.
         case secretFile
         /// The default in the plugin's manifest.
         case manifest
-        /// A simulator, which takes the place of the server that the file names.
+        /// The simulator that replaces the server named in the file.
         case simulator
     }
 }

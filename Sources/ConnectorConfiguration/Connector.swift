@@ -7,47 +7,46 @@ public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Connectors inherit nothing: each one states its own settings. They come from `connectors.json`, or from Swift: see
+/// Connectors inherit no settings from their parents. They come from `connectors.json`, or from Swift: see
 /// ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
-    /// Unique among its siblings.
+    /// The connector's name, unique among its siblings.
     public let name: String
-    /// The names from the root, such as `analytics/segment`.
+    /// The names from the root down, such as `analytics/segment`.
     public let path: String
-    /// Whether the connector above fails without this one, as written; nil leaves it to the policy above.
+    /// Whether the parent fails without this connector, as written; nil for the default of the parent's policy.
     public package(set) var isRequired: Bool?
-    /// Whether the connector takes part at all; a disabled composite disables everything below it.
+    /// Whether the connector is part of the tree at all; a disabled composite disables its descendants.
     public package(set) var isEnabled: Bool
-    /// The paths of the connectors, disabled ones included, that finish opening, or fail to, before this one starts.
+    /// The paths of the connectors, including disabled ones, that must finish opening or fail before this one starts to open.
     public package(set) var after: [String]
-    /// The longest that one attempt to open may take; nil leaves it to the host.
+    /// The timeout of one attempt to open; nil for the host's default.
     public package(set) var timeout: Duration?
-    /// The timeout of an attempt to open where the file gives none.
+    /// The default timeout of one attempt to open.
     package static let defaultTimeout: Duration = .seconds(10)
-    /// How many attempts opening has before the gate fails; nil for one.
+    /// How often to try to open before the gate fails; nil for once.
     public package(set) var retry: RetryPolicy?
-    /// How a failed gate is tried again until it is closed; nil for never.
+    /// How a failed gate is retried until it is closed; nil for never.
     public package(set) var heal: HealPolicy?
-    /// How often an open gate is proved; nil for never.
+    /// How often an open gate is probed; nil for never.
     public package(set) var probeInterval: Duration?
-    /// The only hosts that the plugin may reach, in place of its manifest's; nil leaves it to the manifest.
+    /// The only hosts that the plugin may reach, instead of those in its manifest; nil for the manifest's.
     public package(set) var allowedHosts: [HostRule]?
-    /// How the outbox delivers the connector's events; nil if their calls reach the vendor directly: see ``deliveryMode``.
+    /// How the outbox delivers the connector's events; nil if calls reach the vendor directly: see ``deliveryMode``.
     public package(set) var delivery: DeliveryPolicy?
-    /// Whether the plugin's requests carry the trace that they belong to, in headers that the application's tracer
-    /// writes.
+    /// Whether the plugin's requests carry their trace context, in headers that the application's tracer writes.
     public package(set) var propagatesTrace = false
-    /// What takes the vendor's place in a simulation; nil leaves it to the simulators that come with the host.
+    /// What replaces the vendor in a simulation; nil for the host's own simulators.
     package internal(set) var simulator: SimulatorReference?
-    /// Leaf or composite.
+    /// Whether the connector is a leaf or a composite, with its settings.
     package var kind: Kind
-    /// The position in the file.
+    /// The location in the file.
     package let location: JSONPath
 
-    /// How often a gate is proved if its connector does not say.
+    /// The default interval at which an open gate is probed.
     public static let defaultProbeInterval: Duration = .seconds(60)
 
-    /// The kind of a connector.
+    /// A leaf or a composite.
     package enum Kind: Sendable {
         case leaf(Leaf)
         case composite(policy: CompositePolicy, children: [Connector])
@@ -57,7 +56,7 @@ public struct Connector: Sendable {
     package struct Leaf: Sendable {
         /// The plugin to use.
         package let plugin: PluginSpecification
-        /// The configuration as written, before variables and secrets are filled in.
+        /// The configuration as written, before variables and secrets are resolved.
         package let config: JSONObject
     }
 }
@@ -68,13 +67,13 @@ extension Connector {
         if case .composite(_, let children) = kind { children } else { [] }
     }
 
-    /// Whether the outbox stores the connector's events, or calls reach the vendor directly. The children of a composite of the
-    /// policy `all` say so each for themselves.
+    /// Whether the outbox stores the connector's events, or calls reach the vendor directly. Below a composite with the policy
+    /// `all`, each child's own mode applies.
     public var deliveryMode: DeliveryMode { delivery.mode }
 
-    /// Whether the connector above fails without this one.
+    /// Whether the parent fails without this connector.
     ///
-    /// - Parameter policy: The policy of the composite above; nil at the top.
+    /// - Parameter policy: The parent's policy; nil at the root.
     package func isRequired(under policy: CompositePolicy?) -> Bool { isRequired ?? policy?.requiresChildren ?? true }
 
     /// The policy of a composite; nil for a leaf.
@@ -82,7 +81,7 @@ extension Connector {
         if case .composite(let policy, _) = kind { policy } else { nil }
     }
 
-    /// Adds this leaf, or the leaves below, without those that `enabled` switches off.
+    /// Appends this leaf, or the leaves below, except disabled ones.
     func addEnabledLeaves(to leaves: inout [(connector: Connector, leaf: Leaf)]) {
         guard isEnabled else { return }
         switch kind {
@@ -99,6 +98,6 @@ extension Connector {
 }
 
 extension [Connector] {
-    /// Each connector, then everything below it, in the order of the file.
+    /// The connectors and their descendants in preorder.
     package var selvesAndDescendants: [Connector] { reduce(into: []) { $1.addSelfAndDescendants(to: &$0) } }
 }

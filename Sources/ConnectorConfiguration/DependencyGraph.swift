@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which connector waits for which, through `after`, composites and sequences.
+/// The order in which connectors open, given by `after`, composites and sequences.
 ///
-/// A composite has opened when its children have, and its children start when it starts. So a connector that waits for
-/// a composite waits for all of it, and a composite that waits holds up everything below it.
+/// A composite is open once its children are, and its children start when it does. So a connector that waits for a composite
+/// waits for all its children, and a composite that waits delays all its children.
 package struct DependencyGraph {
     /// An entry of `after`: one connector waits until another has opened.
     package struct Wait: Sendable, Hashable {
@@ -20,21 +20,21 @@ package struct DependencyGraph {
         }
     }
 
-    /// A circle.
+    /// Connectors that wait for each other.
     package struct Cycle: Sendable, Hashable {
-        /// The entries of `after` that form the circle.
+        /// The entries of `after` that form the cycle.
         package let waits: [Wait]
-        /// The connectors in the order of waiting; the first is also the last.
+        /// The connectors along the cycle; the first and the last are the same.
         package let path: [String]
     }
 
-    /// How many edges were followed and compared so far.
+    /// The number of edges followed and compared so far.
     package private(set) var steps = 0
 
-    /// The edges from each moment. Connector n has two: 2n is its start, 2n + 1 its opening.
-    private var edges: [[(moment: Int, wait: Wait?)]]
+    /// The edges from each node. Connector n has two nodes: 2n is when it starts to open, 2n + 1 when it is open.
+    private var edges: [[(node: Int, wait: Wait?)]]
 
-    /// Creates the graph of connectors whose `after` holds paths.
+    /// Creates the graph of connectors; each `after` must contain resolved paths.
     package init(_ connectors: [Connector]) {
         var numbers: [String: Int] = [:]
         let all = connectors.selvesAndDescendants
@@ -61,43 +61,43 @@ package struct DependencyGraph {
         }
     }
 
-    /// The most circles worth reporting.
+    /// The maximum number of cycles to report.
     private static let cycleLimit = 100
 
-    /// Circles in the order of the file; without them, opening could proceed.
+    /// Finds cycles, in file order.
     ///
-    /// The search is bounded by the number of edges: it may miss some of many circles, but always finds one if there is one.
+    /// The search is bounded by the number of edges: it may miss some of many cycles, but always finds one if any exists.
     package mutating func cycles() -> [Cycle] {
         enum State { case unseen, active, done }
         var states = Array(repeating: State.unseen, count: edges.count)
         var found: [Cycle] = []
         let limit = 4 * (edges.count + edges.reduce(0) { $0 + $1.count }) + 10_000
         for root in edges.indices where states[root] == .unseen && found.count < Self.cycleLimit {
-            // The path from the root to here. A loop replaces recursion because a chain may be as long as the file. `next` counts
-            // the edges followed so far.
-            var way: [(moment: Int, next: Int)] = [(root, 0)]
+            // The path from the root to the current node, on an explicit stack because it may be as long as the file. `next` is
+            // the index of the next edge to follow.
+            var stack: [(node: Int, next: Int)] = [(root, 0)]
             states[root] = .active
-            while let last = way.last {
-                guard last.next < edges[last.moment].count else {
-                    states[last.moment] = .done
-                    way.removeLast()
+            while let last = stack.last {
+                guard last.next < edges[last.node].count else {
+                    states[last.node] = .done
+                    stack.removeLast()
                     continue
                 }
-                way[way.count - 1].next += 1
+                stack[stack.count - 1].next += 1
                 steps += 1
-                let target = edges[last.moment][last.next].moment
+                let target = edges[last.node][last.next].node
                 switch states[target] {
                 case .done: break
                 case .unseen:
                     states[target] = .active
-                    way.append((target, 0))
+                    stack.append((target, 0))
                 case .active:
-                    let start = way.lastIndex { $0.moment == target } ?? 0
-                    let waits = way[start...].compactMap { edges[$0.moment][$0.next - 1].wait }
-                    steps += way.count - start + found.count * waits.count
+                    let start = stack.lastIndex { $0.node == target } ?? 0
+                    let waits = stack[start...].compactMap { edges[$0.node][$0.next - 1].wait }
+                    steps += stack.count - start + found.count * waits.count
                     if let cycle = cycle(waits) {
-                        let circle = Set(waits)
-                        if !found.contains(where: { circle.isSuperset(of: $0.waits) }) { found.append(cycle) }
+                        let members = Set(waits)
+                        if !found.contains(where: { members.isSuperset(of: $0.waits) }) { found.append(cycle) }
                     }
                     if steps > limit || found.count >= Self.cycleLimit { return found }
                 }

@@ -3,18 +3,18 @@
 
 import ConnectorBase
 
-/// Resolves the names in `after` to the siblings or paths they refer to.
+/// Resolves the names in `after` to connector paths.
 struct DependencyReader {
-    /// Collects faults.
+    /// Collects errors.
     var json: JSONReader
 
-    /// Replaces every name in `after` with a path, and reports unknown names and circles.
+    /// Replaces every name in `after` with a path, and reports unknown names and cycles.
     mutating func resolve(_ connectors: inout [Connector]) {
         let all = connectors.selvesAndDescendants
         guard all.contains(where: { !$0.after.isEmpty }) else { return }
         let paths = Paths(all.map(\.path))
-        var places: [DependencyGraph.Wait: JSONPath] = [:]
-        resolve(&connectors, among: paths, places: &places)
+        var locations: [DependencyGraph.Wait: JSONPath] = [:]
+        resolve(&connectors, among: paths, locations: &locations)
         var graph = DependencyGraph(connectors)
         for cycle in graph.cycles() {
             guard let first = cycle.waits.first, json.hasRoom() else { continue }
@@ -23,13 +23,13 @@ struct DependencyReader {
                 .dependencyCycle,
                 "connectors wait for each other: \(Self.shown(cycle.path).joined(separator: " → "))",
                 fix: "remove one of these from \"after\"",
-                at: places[first] ?? JSONPath()
+                at: locations[first] ?? JSONPath()
             )
         }
         json.connector = nil
     }
 
-    /// The paths of all connectors, to look one up and to suggest one.
+    /// The paths of all connectors, for look-up and for suggestions.
     private struct Paths {
         let sorted: [String]
         let all: Set<String>
@@ -40,7 +40,7 @@ struct DependencyReader {
         }
     }
 
-    /// A circle's path, shortened in its middle if it is long.
+    /// A cycle's path, abbreviated in the middle if it is long.
     private static func shown(_ path: [String]) -> [String] {
         path.count <= 12 ? path : path.prefix(8) + ["(\(path.count - 10) more)"] + path.suffix(2)
     }
@@ -48,7 +48,7 @@ struct DependencyReader {
     private mutating func resolve(
         _ siblings: inout [Connector],
         among paths: Paths,
-        places: inout [DependencyGraph.Wait: JSONPath]
+        locations: inout [DependencyGraph.Wait: JSONPath]
     ) {
         let names = Set(siblings.map(\.name))
         var sortedNames: [String]?
@@ -59,7 +59,7 @@ struct DependencyReader {
             var known: Set<String> = []
             json.connector = connector.path
             for (number, name) in connector.after.enumerated() {
-                let place = connector.location.appending("after").appending(number)
+                let location = connector.location.appending("after").appending(number)
                 let sibling = parent.isEmpty ? name : "\(parent)/\(name)"
                 let target = names.contains(name) ? sibling : name
                 guard paths.all.contains(target) else {
@@ -72,22 +72,22 @@ struct DependencyReader {
                         .unknownConnector,
                         "\"after\" names \"\(name.excerpt)\", which does not exist",
                         fix: suggestion(for: name, among: others),
-                        at: place
+                        at: location
                     )
                     continue
                 }
                 if let objection = objection(to: target, of: connector) {
                     guard json.hasRoom() else { continue }
-                    json.report(.dependencyCycle, objection, at: place)
+                    json.report(.dependencyCycle, objection, at: location)
                     continue
                 }
                 guard known.insert(target).inserted else { continue }
                 resolved.append(target)
-                places[DependencyGraph.Wait(waiting: connector.path, target: target)] = place
+                locations[DependencyGraph.Wait(waiting: connector.path, target: target)] = location
             }
             siblings[index].after = resolved
             if case .composite(let policy, var children) = connector.kind {
-                resolve(&children, among: paths, places: &places)
+                resolve(&children, among: paths, locations: &locations)
                 siblings[index].kind = .composite(policy: policy, children: children)
             }
         }

@@ -1,19 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a failed gate waits before each new attempt. Attempts go on until the gate is closed.
+/// How long a failed gate waits between attempts to reopen. Attempts continue until the gate is closed.
 ///
-/// Each wait is random, up to half of the outage so far, with that bound kept between `initial` and `max`. After an
+/// Each wait is random, with an upper bound of half the outage so far, clamped to the range from `initial` to `max`. After an
 /// error that is not retryable, the bound is `max`. The wait is never shorter than the vendor's `Retry-After`.
 ///
-/// ``RetryPolicy`` counts the attempts of opening itself; healing begins when those have failed.
+/// ``RetryPolicy`` limits the first attempts to open; healing begins once they have all failed.
 public struct HealPolicy: Sendable, Hashable {
-    /// The least bound of a wait; the bound of the first wait after a short outage.
+    /// The minimum upper bound of a wait, which applies to the first one.
     public var initial: Duration
-    /// The greatest bound of a wait.
+    /// The maximum upper bound of a wait.
     public var max: Duration
 
-    /// One second to one minute, by default.
+    /// Creates a policy; by default, the bound is between one second and one minute.
     public init(initial: Duration = .seconds(1), max: Duration = .seconds(60)) {
         self.initial = initial
         self.max = max

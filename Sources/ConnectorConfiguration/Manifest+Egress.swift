@@ -5,9 +5,9 @@ import ConnectorManifest
 internal import ConnectorServices
 
 extension Manifest {
-    /// The hosts that the manifest names, with the hosts of configuration fields in place of `{field}`.
+    /// The hosts in the manifest; `{field}` stands for the host in that configuration field.
     ///
-    /// A field without a value adds no host. Neither does a malformed entry, so that it allows nothing.
+    /// A field without a value, or a malformed entry, allows no host.
     func egressRules(for config: [String: JSONValue]) -> [HostRule] {
         var rules: [HostRule] = []
         var known: Set<HostRule> = []

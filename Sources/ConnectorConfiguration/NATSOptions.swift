@@ -1,24 +1,24 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The NATS servers of an outbox, as the member `outbox` of `connectors.json` describes them.
+/// The NATS servers of an outbox, as configured by `outbox` in `connectors.json`.
 package struct NATSOptions: Sendable, Hashable {
     /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`.
     package var url: String
     /// The name of the stream.
     package var stream = "OUTBOX"
-    /// How many servers keep each event: 1, 3 or 5.
+    /// The number of replicas of each event: 1, 3 or 5.
     package var replicas = 1
-    /// The path of a file with the user's credentials.
+    /// The path of a NATS credentials file.
     package var credentials: String?
-    /// A secret shown to the server.
+    /// The authentication token.
     package var token: String?
-    /// The name that goes with ``password``.
+    /// The user name for ``password``.
     package var user: String?
-    /// A secret shown to the server.
+    /// The user's password.
     package var password: String?
-    /// The path of a file with the certificates of the authorities that may vouch for the server; nil for the system's.
+    /// The path of a file with the trusted CA certificates; nil for the system's.
     package var authorities: String?
-    /// Whether the connection is encrypted even if the URL does not say so.
+    /// Whether to use TLS even if the URL does not request it.
     package var isEncrypted = false
 }

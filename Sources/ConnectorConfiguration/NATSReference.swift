@@ -4,21 +4,21 @@
 package import ConnectorBase
 package import ConnectorServices
 
-/// The NATS servers of an outbox as a configuration names them, with secrets that are not read yet.
+/// The NATS servers of an outbox as configured, with unresolved secrets.
 package struct NATSReference: Sendable {
-    /// What is known without the secrets.
+    /// The options other than secrets.
     var options: NATSOptions
-    /// Where the token is.
+    /// The source of the token.
     var token: SecretReference?
-    /// Where the password of the user is.
+    /// The source of the password.
     var password: SecretReference?
     /// The variables that `env:NAME` reads.
     var environment: Configuration.Environment
 
-    /// The options with their secrets, which each call reads again.
+    /// Resolves the options; each call rereads the secrets.
     ///
-    /// - Parameter redactor: Takes the secrets out of the servers' texts from now on.
-    /// - Throws: `missing-variable` or `secret-unavailable`, also for a file of credentials that other users can read.
+    /// - Parameter redactor: Redacts the secrets from the servers' messages from now on.
+    /// - Throws: `missing-variable`; `secret-unavailable`, also for a credentials file that other users can access.
     package func resolved(hidingIn redactor: Redactor = Redactor()) throws(ConnectorError) -> NATSOptions {
         var options = self.options
         var secrets: [Secret] = []
@@ -31,14 +31,14 @@ package struct NATSReference: Sendable {
             secrets.append(password)
         }
         if let path = options.credentials { secrets += try Self.secrets(inCredentials: path) }
-        // Hidden before the connection is made, because its errors may quote them.
+        // Redact before connecting, because connection errors may quote the secrets.
         redactor.add(secrets)
         return options
     }
 
-    /// The JWT and the seed in a file of credentials as nsc writes it, and the file as a whole.
+    /// The JWT and the seed in a credentials file, as nsc writes it.
     private static func secrets(inCredentials path: String) throws(ConnectorError) -> [Secret] {
-        let text = try SecretReference.read(path, "the credentials' file").reveal()
+        let text = try SecretReference.read(path, "the credentials file").reveal()
         let lines = text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }
         return lines.filter { $0.utf8.count >= 16 && !$0.hasPrefix("-") && !$0.hasPrefix("*") }.map { Secret($0) }
     }

@@ -5,12 +5,12 @@ package import ConnectorManifest
 
 /// The plugin that a leaf names.
 package struct PluginSpecification: Sendable, Hashable, CustomStringConvertible {
-    /// An id, or a path.
+    /// The plugin's id or path.
     package let name: String
-    /// The only version to accept; nil for the highest.
+    /// The required version; nil for the highest.
     package let version: SemanticVersion?
 
-    /// Creates a specification from an id, or from a path that is already relative to the process rather than the file.
+    /// Creates a specification from an id or an already resolved path.
     package init(_ name: String, version: SemanticVersion? = nil) {
         self.name = name
         self.version = version
@@ -19,6 +19,6 @@ package struct PluginSpecification: Sendable, Hashable, CustomStringConvertible 
     /// Whether the name is the path of a file.
     package var isPath: Bool { name.utf8.contains(UInt8(ascii: "/")) }
 
-    /// As in `segment 1.2.0`.
+    /// The name and the version, such as `segment 1.2.0`.
     package var description: String { name + (version.map { " \($0)" } ?? "") }
 }

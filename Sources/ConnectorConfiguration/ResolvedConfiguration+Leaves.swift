@@ -5,17 +5,17 @@ internal import ConnectorManifest
 internal import ConnectorServices
 
 extension ResolvedConfiguration {
-    /// The configuration of each enabled leaf, in the order of the tree.
+    /// The configuration of each enabled leaf, in tree order.
     ///
-    /// It searches the files' texts for positions, which takes time in proportion to their size: keep the result.
+    /// It searches the files' texts for positions, in time proportional to their size: keep the result.
     package func configuredLeaves() -> [ConfiguredLeaf] {
         var reader = JSONReader(configuration.texts)
         return configuration.enabledLeaves.map { connector, leaf in
             let plan = try? leaves[connector.path]?.get()
-            let place = connector.location.appending("config")
+            let location = connector.location.appending("config")
             var fields = leaf.config.members.map { member in
                 var field = field(member, plan)
-                field.position = reader.position(of: place.appending(member.name))
+                field.position = reader.position(of: location.appending(member.name))
                 return field
             }
             for declared in plan?.manifest.configuration ?? [] where leaf.config[declared.name] == nil {
@@ -41,7 +41,7 @@ extension ResolvedConfiguration {
         }
     }
 
-    /// A field of the file.
+    /// Describes a field of the file.
     private func field(_ member: JSONObject.Member, _ plan: LeafPlan?) -> ConfiguredField {
         var references = References(environment: environment)
         references.collect(member.value)
@@ -59,12 +59,12 @@ extension ResolvedConfiguration {
         return ConfiguredField(name: member.name, value: value, source: isMoved ? .simulator : references.source)
     }
 
-    /// A value as text: bounded, without the configuration's secrets, and without the users of URLs, which may be keys.
+    /// A value as text: truncated, with secrets redacted, and without the user part of URLs, which may be a key.
     private func shown(_ value: JSONValue) -> String {
         redactor.redact(Self.withoutUsers(value.string ?? value.serialized()), limit: 1000)
     }
 
-    /// The text with `•••` in place of what stands before `@` in each URL.
+    /// The text with `•••` instead of the user part of each URL.
     private static func withoutUsers(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -80,12 +80,12 @@ extension ResolvedConfiguration {
     }
 }
 
-/// What a value in the file refers to.
+/// The variables and secrets that a value in the file refers to.
 private struct References {
     let environment: Configuration.Environment
     /// The text of `{"secret": …}`, as written.
     private(set) var secret: String?
-    /// The variable that is the whole text.
+    /// The variable that makes up the whole text.
     private(set) var onlyVariable: String?
     private var set: [String] = []
     private var unset: [String] = []
@@ -94,7 +94,7 @@ private struct References {
         self.environment = environment
     }
 
-    /// Where the value came from.
+    /// The source of the value.
     var source: ConfiguredField.Source {
         if let secret {
             return switch SecretReference(secret, base: BaseDirectory(".")) {
@@ -106,7 +106,7 @@ private struct References {
         return unset.isEmpty ? .file : .fallback(for: unset)
     }
 
-    /// Looks for variables and secrets in a value and everything in it.
+    /// Collects the variables and secrets in a value, recursively.
     mutating func collect(_ value: JSONValue) {
         switch value {
         case .null, .bool, .integer, .number: break

@@ -5,30 +5,30 @@ package import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// What a leaf opens against instead of its vendor.
+/// What a leaf connects to in a simulation, instead of its vendor.
 package enum SimulationTarget: Sendable {
-    /// A server on this machine, which takes the vendor's place.
+    /// A server on this machine that replaces the vendor.
     case server(URLParts)
-    /// No host at all: the plugin needs none.
+    /// No host: the plugin makes no requests.
     case local
-    /// Nothing; the gate fails with this error and is not opened.
+    /// Nothing: the gate fails with this error instead of opening.
     case none(ConnectorError)
 }
 
 extension ResolvedConfiguration {
-    /// The same connectors without access to real vendors, as `status --simulate` opens them.
+    /// The same connectors without access to real vendors, for `status --simulate`.
     ///
-    /// Every URL among the values gets a new scheme and authority, and keeps its user and path:
-    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect to that server
-    /// only, whatever the file allows, and follows no redirect elsewhere. Open gates are proved every two seconds.
+    /// Every URL in the configuration gets a new scheme and authority, and keeps its user and path:
+    /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect only to that server,
+    /// regardless of `allow`, and follows no redirect elsewhere. Open gates are probed every two seconds.
     ///
-    /// - Parameter target: What takes the place of the vendor of a leaf, by its path.
+    /// - Parameter target: Chooses what replaces a leaf's vendor, by the leaf's path.
     package func pointing(
         _ target: @escaping @Sendable (_ path: String, LeafPlan) -> SimulationTarget
     ) -> ResolvedConfiguration {
         var result = self
         for (path, leaf) in leaves { result.leaves[path] = leaf.flatMap { $0.pointing(target(path, $0), path) } }
-        // Proofs cost no vendor anything here, and injected faults become visible.
+        // Here, probes are free, and frequent ones show injected faults soon.
         result.longestProbeInterval = .seconds(2)
         result.renew = { [renew] path in renew(path).flatMap { try? $0.pointing(target(path, $0), path).get() } }
         return result
@@ -36,15 +36,15 @@ extension ResolvedConfiguration {
 }
 
 extension LeafPlan {
-    /// Whether, as far as the host knows, the plugin makes no requests: it has no hosts, no URLs and no secrets, and is no
-    /// foreign library that opens something.
+    /// Whether the plugin apparently makes no requests: it has no hosts, URLs or secrets, does not require `http/1`, and is not
+    /// a foreign library with a life cycle.
     package var makesNoRequests: Bool {
         egress.isEmpty && secrets.isEmpty && manifest.lifecycle == nil
             && !manifest.requiredServices.contains("http/1")
             && !manifest.configuration.contains { $0.type == .url }
     }
 
-    /// The leaf with its URLs moved to the server that replaces its vendor.
+    /// The plan with its URLs pointing to the server that replaces the vendor.
     fileprivate func pointing(_ target: SimulationTarget, _ path: String) -> Result<LeafPlan, ConnectorError> {
         var plan = self
         switch target {
@@ -63,7 +63,7 @@ extension LeafPlan {
                     plan.movedFields.insert(field.name)
                 }
             }
-            guard !plan.movedFields.isEmpty else { return .failure(unmovable(path)) }
+            guard !plan.movedFields.isEmpty else { return .failure(noURLError(path)) }
             plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
         }
         return .success(plan)
@@ -71,21 +71,21 @@ extension LeafPlan {
 }
 
 extension LeafPlan {
-    /// The error of a leaf without an address that could lead to a simulator.
-    private func unmovable(_ path: String) -> ConnectorError {
+    /// The error for a leaf without a URL that could point to a simulator.
+    private func noURLError(_ path: String) -> ConnectorError {
         let fields = manifest.configuration.filter { $0.type == .url }.map(\.name)
         return ConnectorError(
             .notSimulated,
-            "not opened: the plugin \(manifest.id) has no URL in its configuration that could lead to a simulator",
+            "not opened: the plugin \(manifest.id) has no URL in its configuration that could point to a simulator",
             fix: fields.first.map { "set \"\($0.excerpt)\" in \"config\"" }
-                ?? "let the plugin take its endpoint from a configuration field of type url",
+                ?? "make the plugin read its endpoint from a configuration field of type url",
             connector: path
         )
     }
 }
 
 extension URLParts {
-    /// The same user and path below another URL.
+    /// The URL with its user and path kept, below another URL.
     fileprivate func moved(to base: URLParts) -> URLParts {
         var moved = base
         moved.user = user

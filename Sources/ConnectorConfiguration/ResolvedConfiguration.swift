@@ -4,52 +4,52 @@
 package import ConnectorManifest
 package import ConnectorServices
 
-/// A configuration whose every value is known and checked against the plugins, ready to be opened.
+/// A configuration whose values are resolved and validated against the plugins, ready to open.
 public struct ResolvedConfiguration: Sendable {
     /// The configuration as read.
     public let configuration: Configuration
-    /// What to open for each enabled leaf, by path, or why its plugin cannot be used.
+    /// The plan to open each enabled leaf, by path, or why its plugin cannot be used.
     package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
-    /// Takes every secret of the configuration out of texts.
+    /// Redacts every secret of the configuration from texts.
     package let redactor: Redactor
-    /// The variables that the values were read from.
+    /// The variables that the values were resolved with.
     let environment: Configuration.Environment
-    /// Resolves a leaf again with its current secrets; nil if that fails.
+    /// Resolves a leaf again with its current secrets; nil on failure.
     package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
-    /// The longest time between two proofs of an open gate, whatever the file says; nil for what it says.
+    /// The maximum probe interval, overriding longer ones in the file; nil for no maximum.
     package internal(set) var longestProbeInterval: Duration?
 }
 
-/// Everything needed to open one leaf.
+/// Everything required to open one leaf.
 package struct LeafPlan: Sendable {
     /// The plugin that the leaf names.
     package let specification: PluginSpecification
     /// The manifest of that plugin.
     package let manifest: Manifest
-    /// Every field with a value, defaults included, in the manifest's order; secret ones hold `{{secret:FIELD}}`.
+    /// Every field with a value, including defaults, in the manifest's order; the value of a secret field is `{{secret:FIELD}}`.
     package internal(set) var config: JSONObject
     /// The values of the secret fields.
     package internal(set) var secrets: [String: Secret]
     /// The hosts that the plugin may reach.
     package internal(set) var egress: [HostRule]
-    /// What takes the vendor's place in a simulation, as the file says.
+    /// What replaces the vendor in a simulation, as configured.
     package let simulator: SimulatorReference?
-    /// The fields whose URLs lead to a simulator instead of the server that the file names.
+    /// The fields whose URLs point to a simulator instead of the server named in the file.
     var movedFields: Set<String> = []
 
-    /// The text that stands for a secret field's value in a plugin's configuration and requests.
+    /// The placeholder for a secret field's value in a plugin's configuration and requests.
     package static func placeholder(for field: String) -> String { "{{secret:\(field)}}" }
 }
 
 extension Configuration {
-    /// Reads a file and checks it against the plugins, all in one pass.
+    /// Reads a file and validates it against the plugins, in one pass.
     ///
     /// - Parameters:
     ///   - file: The path of the file.
     ///   - environment: The variables that `${NAME}` and `env:NAME` read.
-    ///   - manifests: Finds the manifest of a plugin for the configuration as read. An `unknown-plugin` error is a
-    ///     fault of the file; any other error stays with the gate, which fails with it.
-    /// - Throws: Every fault of the file.
+    ///   - manifests: Finds a plugin's manifest, for the configuration as read. An `unknown-plugin` error is an error in the file;
+    ///     any other error only fails the gate.
+    /// - Throws: Every error in the file.
     package static func load(
         file: String,
         environment: Environment = .process,
@@ -71,9 +71,9 @@ extension Configuration {
         return resolved
     }
 
-    /// Fills in variables and secrets, and checks every enabled leaf against its plugin.
+    /// Resolves variables and secrets, and validates every enabled leaf against its plugin.
     ///
-    /// - Throws: Every fault of the configuration.
+    /// - Throws: Every error in the configuration.
     package func resolved(
         environment: Environment = .process,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
@@ -91,7 +91,7 @@ extension Configuration {
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
         var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
-            // Beyond the limit of faults, no further plugin is searched for: each search takes some 0.1 ms.
+            // Search for no more plugins once the error limit is reached: each search takes some 0.1 ms.
             guard manifests[leaf.plugin] != nil || resolver.json.hasRoom() else { continue }
             let found = manifests[leaf.plugin] ?? manifest(leaf.plugin)
             manifests[leaf.plugin] = found
@@ -110,7 +110,7 @@ extension Configuration {
         return (resolved, resolver.json.problems, resolver.json.omitted)
     }
 
-    /// Resolves a leaf again; nil if that fails.
+    /// Resolves a leaf again; nil on failure.
     private func renewed(_ path: String, _ manifest: Manifest, _ environment: Environment) -> LeafPlan? {
         guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
         var resolver = ConfigurationResolver(self, environment: environment)

@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many attempts opening a gate has before the gate fails, and the waits between them.
+/// How often to try to open a gate before it fails, and the waits between the attempts.
 public struct RetryPolicy: Sendable, Hashable {
-    /// All attempts, including the first.
+    /// The number of attempts, including the first.
     public var attempts: Int
-    /// The longest wait before the second attempt; it doubles each time.
+    /// The upper bound of the wait before the second attempt; it doubles with each further attempt.
     public var initial: Duration
-    /// The longest wait of all.
+    /// The maximum of that upper bound.
     public var max: Duration
 
-    /// Three attempts within seconds, by default.
+    /// Creates a policy; by default, three attempts within seconds.
     public init(attempts: Int = 3, initial: Duration = .milliseconds(200), max: Duration = .seconds(5)) {
         self.attempts = attempts
         self.initial = initial

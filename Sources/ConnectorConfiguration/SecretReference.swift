@@ -4,17 +4,17 @@
 package import ConnectorBase
 package import ConnectorServices
 
-/// The source of a secret: `env:NAME` or `file:PATH`, whose path is resolved already.
+/// The source of a secret: `env:NAME` or `file:PATH`, with a resolved path.
 enum SecretReference: Sendable, Hashable {
     case environment(String)
     case file(String)
 
-    /// The largest file of a secret, in bytes.
+    /// The maximum size of a file with a secret, in bytes.
     static let sizeLimit = 64 << 10
 
-    /// Reads the text of `{"secret": …}`; nil for any other text.
+    /// Parses the text of `{"secret": …}`; nil if it is malformed.
     ///
-    /// - Parameter base: Where a relative path starts.
+    /// - Parameter base: The directory that a relative path is resolved against.
     init?(_ text: String, base: BaseDirectory) {
         if text.hasPrefix("env:"), text.dropFirst(4).isCIdentifier {
             self = .environment(String(text.dropFirst(4)))
@@ -27,32 +27,32 @@ enum SecretReference: Sendable, Hashable {
 
     /// Reads the secret.
     ///
-    /// - Throws: `missing-variable`, or `secret-unavailable` for an empty value, and for a file that is absent,
-    ///   unreadable, too large, not text, or accessible to anyone but its owner.
+    /// - Throws: `missing-variable`; `secret-unavailable` for an empty value, or for a file that is absent, unreadable, too
+    ///   large, not text, or accessible to users other than its owner.
     func secret(environment: Configuration.Environment) throws(ConnectorError) -> Secret {
         switch self {
         case .environment(let name):
             guard let value = environment[name] else {
                 throw ConnectorError(
                     .missingVariable,
-                    "the environment variable \(name.excerpt), which holds a secret, is not set",
+                    "the environment variable \(name.excerpt), which contains a secret, is not set",
                     fix: "set it, or write {\"secret\": \"file:PATH\"}"
                 )
             }
             guard !value.isEmpty else {
                 throw ConnectorError(
                     .secretUnavailable,
-                    "the environment variable \(name.excerpt), which holds a secret, is empty"
+                    "the environment variable \(name.excerpt), which contains a secret, is empty"
                 )
             }
             return Secret(value)
-        case .file(let path): return try Self.read(path, "the secret's file")
+        case .file(let path): return try Self.read(path, "the secret file")
         }
     }
 
-    /// Reads a file that holds nothing but secrets.
+    /// Reads a file that contains only secrets.
     ///
-    /// - Parameter name: What the file is, for errors.
+    /// - Parameter name: What to call the file in errors.
     static func read(_ path: String, _ name: String) throws(ConnectorError) -> Secret {
         let file: SmallFile
         do throws(ConnectorError) {
@@ -62,7 +62,7 @@ enum SecretReference: Sendable, Hashable {
                 .secretUnavailable,
                 error.code == .notFound
                     ? "\(name) \(path.excerpt) does not exist" : "\(name): \(error.message)",
-                fix: error.code == .notFound ? "write the secret into that file, and chmod 600 it" : error.fix,
+                fix: error.code == .notFound ? "write the secret to that file, and chmod 600 it" : error.fix,
                 cause: error.cause
             )
         }
@@ -81,22 +81,22 @@ enum SecretReference: Sendable, Hashable {
             throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is empty")
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is not text in UTF-8")
+            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is not UTF-8 text")
         }
         return Secret(text)
     }
 }
 
 extension Secret {
-    /// Reads a secret by its reference, `env:NAME` or `file:PATH`, as a command line gives it.
+    /// Reads a secret by the reference in a command line, `env:NAME` or `file:PATH`.
     ///
-    /// - Throws: `invalid-value` for another text; `missing-variable` or `secret-unavailable`.
+    /// - Throws: `invalid-value` for any other text; `missing-variable` or `secret-unavailable`.
     package init(reference: String, environment: Configuration.Environment) throws(ConnectorError) {
         guard let reference = SecretReference(reference, base: BaseDirectory(".")) else {
             throw ConnectorError(
                 .invalidValue,
-                "a secret is named by env:NAME or file:PATH, so that it stands in no command line",
-                fix: "write it into a file, chmod 600 it, and give file:PATH"
+                "a secret must be given as env:NAME or file:PATH, so that no command line contains it",
+                fix: "write it to a file, chmod 600 the file, and pass file:PATH"
             )
         }
         self = try reference.secret(environment: environment)

@@ -4,20 +4,19 @@
 package import ConnectorBase
 internal import ConnectorServices
 
-/// What takes the place of a connector's vendor while the gates are simulated: the value of `simulate`.
+/// What replaces a connector's vendor in a simulation: the value of `simulate`.
 package enum SimulatorReference: Sendable, Hashable {
     /// A server on this machine.
     case server(URLParts)
-    /// A file of recorded answers, by its path.
+    /// The path of a file of recorded answers.
     case answers(file: String)
-    /// Nothing: the plugin makes no requests, and opens unchanged.
+    /// Nothing: the plugin makes no requests, and opens as usual.
     case local
 
-    /// The largest file of answers, in bytes.
+    /// The maximum size of a file of answers, in bytes.
     package static let sizeLimit = 4 << 20
 
-    /// Reads the value of `simulate`; nil for a server that is not on this machine, and for a text that is none of the
-    /// three.
+    /// Parses the value of `simulate`; nil if it is malformed or names a server on another machine.
     init?(_ text: String, base: BaseDirectory) {
         if text == "local" {
             self = .local
@@ -35,7 +34,7 @@ package enum SimulatorReference: Sendable, Hashable {
         NetworkAddress(host)?.isLoopback ?? (host == "localhost")
     }
 
-    /// The text of a file of answers.
+    /// Reads a file of answers.
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package static func text(of file: String) throws(ConnectorError) -> [UInt8] {

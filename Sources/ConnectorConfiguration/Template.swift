@@ -11,17 +11,17 @@ struct Template: Sendable, Hashable {
         case variable(name: String, fallback: String?)
     }
 
-    /// The parts in order.
+    /// The parts, in order.
     private(set) var parts: [Part] = []
 
-    /// The fault of a malformed text.
-    struct Malformed: Error {
+    /// The error of a malformed text.
+    struct ParseError: Error {
         var message: String
     }
 
     /// Splits a text into parts.
-    init(parsing text: String) throws(Malformed) {
-        // Byte by byte: in UTF-8, `$`, `{` and `}` are part of no other character.
+    init(parsing text: String) throws(ParseError) {
+        // Scanning bytes is safe: in UTF-8, `$`, `{` and `}` are never part of another character.
         let bytes = Array(text.utf8)
         var literal = ""
         var start = 0
@@ -40,7 +40,7 @@ struct Template: Sendable, Hashable {
             }
             literal += String(decoding: bytes[start..<index], as: UTF8.self)
             guard let close = bytes[(index + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
-                throw Malformed(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
+                throw ParseError(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
             }
             let reference = try Self.reference(Substring(String(decoding: bytes[(index + 2)..<close], as: UTF8.self)))
             if !literal.isEmpty { parts.append(.text(literal)) }
@@ -53,29 +53,29 @@ struct Template: Sendable, Hashable {
         if !literal.isEmpty || parts.isEmpty { parts.append(.text(literal)) }
     }
 
-    private static func reference(_ text: Substring) throws(Malformed) -> Part {
+    private static func reference(_ text: Substring) throws(ParseError) -> Part {
         let bytes = text.utf8
         let name = text[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex)]
         let rest = bytes[name.endIndex...]
         guard name.isCIdentifier, rest.isEmpty || rest.starts(with: ":-".utf8) else {
-            throw Malformed(message: "\"${\(text.excerpt)}\" names no variable; write ${NAME} or ${NAME:-default}")
+            throw ParseError(message: "\"${\(text.excerpt)}\" is not a variable; write ${NAME} or ${NAME:-default}")
         }
         return .variable(name: String(name), fallback: rest.isEmpty ? nil : String(Substring(rest.dropFirst(2))))
     }
 
-    /// Whether the text is a single variable, whose value may then be a number or a Boolean.
+    /// Whether the text is a single variable, whose value may be a number or a Boolean.
     var isOneVariable: Bool {
         if parts.count == 1, case .variable = parts[0] { true } else { false }
     }
 
-    /// The text with its variables filled in.
+    /// Expands the variables.
     ///
-    /// As in a shell, the default replaces an unset variable and an empty one.
+    /// As in a shell, the default replaces an unset or empty variable.
     ///
     /// - Parameters:
     ///   - environment: The values.
-    ///   - limit: The most bytes of the text.
-    /// - Returns: The text, nil if it is too long, and the variables that have neither a value nor a default.
+    ///   - limit: The maximum size of the text, in bytes.
+    /// - Returns: The text, or nil if it is too long; the variables that have neither a value nor a default.
     func filled(
         from environment: Configuration.Environment,
         limit: Int = Configuration.sizeLimit

@@ -3,34 +3,34 @@
 
 import ConnectorBase
 
-/// Fills in the variables of a configuration's texts, up to a limit for all of them together.
+/// Expands the variables in a configuration's texts, up to a limit on their total size.
 ///
-/// A reference has four bytes, and its value may have thousands: without a limit a small file could fill the memory.
+/// A reference takes four bytes, and its value may take thousands: without a limit, a small file could exhaust memory.
 struct VariableExpansion {
-    /// The variables.
+    /// The values of the variables.
     let environment: Configuration.Environment
-    /// The bytes that are left of the limit.
-    private var room = Configuration.sizeLimit
+    /// The number of bytes left up to the limit.
+    private var remainingBytes = Configuration.sizeLimit
 
-    /// Creates an expansion that has used none of its limit.
+    /// Creates an expansion with the full limit.
     init(_ environment: Configuration.Environment) {
         self.environment = environment
     }
 
-    /// A text with its variables filled in; nil, with an error, if one is missing, the text is malformed, or the limit is
-    /// reached.
+    /// Expands the variables in a text; nil, with an error reported, if one is not set, the text is malformed, or the limit is
+    /// exceeded.
     ///
-    /// - Returns: The text, and whether it was a single variable and nothing else.
+    /// - Returns: The expanded text, and whether the text was a single variable.
     mutating func filled(
         _ text: String,
         at path: JSONPath,
         reporting json: inout JSONReader
     ) -> (text: String, isOneVariable: Bool)? {
         guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, false) }
-        guard room > 0 || json.hasRoom() else { return nil }
-        do throws(Template.Malformed) {
+        guard remainingBytes > 0 || json.hasRoom() else { return nil }
+        do throws(Template.ParseError) {
             let template = try Template(parsing: text)
-            let (filled, missing) = template.filled(from: environment, limit: room)
+            let (filled, missing) = template.filled(from: environment, limit: remainingBytes)
             for name in missing where json.hasRoom() {
                 json.report(
                     .missingVariable,
@@ -41,16 +41,16 @@ struct VariableExpansion {
             }
             guard missing.isEmpty else { return nil }
             guard let filled else {
-                room = 0
+                remainingBytes = 0
                 json.report(
                     .tooLarge,
-                    "with their variables filled in, the texts have more than \(Configuration.sizeLimit >> 10) KiB",
-                    fix: "shorten the variables, or refer to them less often",
+                    "with variables expanded, the texts exceed \(Configuration.sizeLimit >> 10) KiB",
+                    fix: "shorten the variables, or use them less often",
                     at: path
                 )
                 return nil
             }
-            room -= filled.utf8.count
+            remainingBytes -= filled.utf8.count
             return (filled, template.isOneVariable)
         } catch {
             json.report(.invalidValue, error.message, at: path)

@@ -4,24 +4,24 @@
 package import ConnectorBase
 package import ConnectorPlatform
 
-/// The operation table, threads and clock that all calls of a host share.
+/// The operation table, threads and clock shared by all calls of a host.
 package struct CallEnvironment: Sendable {
     /// The pending asynchronous calls.
     package let operations: OperationTable
     /// The threads for plugin code that might block.
     package let workers: WorkerThreads
-    /// The threads on which gates open, probe and close: one, and more while a plugin holds it.
+    /// The threads on which gates open, probe and close: one, or more while a plugin blocks one.
     ///
-    /// Several threads load images more slowly than one: they contend for the dynamic linker's lock, and every page
-    /// that one maps interrupts the processors of the others.
+    /// Several threads load images more slowly than one: they contend for the dynamic linker's lock, and each page that one maps
+    /// interrupts the processors of the others.
     package let gateThreads: WorkerThreads
-    /// The threads on which plugins are told of calls that were given up. No operation runs here, so operations that
-    /// block every other thread cannot keep away the word that may free them.
+    /// The threads that notify plugins of given-up calls. No operation runs here, so operations that block all other threads
+    /// cannot delay the cancellation that may unblock them.
     package let cancelThreads: WorkerThreads
-    /// The source of the time.
+    /// The clock for deadlines.
     package let clock: any HostClock
 
-    /// Combines the parts.
+    /// Creates an environment.
     package init(
         operations: OperationTable,
         workers: WorkerThreads,
@@ -38,14 +38,14 @@ package struct CallEnvironment: Sendable {
 }
 
 extension CallEnvironment {
-    /// Runs a phase of an instance's life on a thread that it may hold, until it completes or its deadline passes.
+    /// Runs a phase of an instance's life cycle on a gate thread, which it may block, and awaits its completion or its deadline.
     ///
     /// - Parameters:
-    ///   - overdue: What did not happen in time, asked at the deadline with the id of the operation.
+    ///   - overdue: Describes what is late; called at the deadline with the operation's id.
     ///   - owner: The instance that may complete the operation.
-    ///   - deadline: On the clock's monotonic time.
-    ///   - onDeadline: Runs on the clock's thread after the operation was given up at its deadline; must not block.
-    ///   - start: Runs on a worker thread with the id of the operation.
+    ///   - deadline: The deadline in monotonic time.
+    ///   - onDeadline: Runs on the clock's thread once the operation was given up at its deadline; must not block.
+    ///   - start: Starts the phase; runs on a gate thread with the operation's id.
     package func run(
         overdue: @escaping @Sendable (UInt64) -> Overdue,
         owner: UInt64,
@@ -62,14 +62,14 @@ extension CallEnvironment {
         return outcome
     }
 
-    /// The error of work whose deadline could not be kept. Trying it again needs timers, too.
+    /// The error if no thread can enforce the deadline. It is not retryable, because a retry needs timers, too.
     private static let noThread = ConnectorError(
         .failed,
         "the system cannot create a thread for timers",
-        fix: "let the process have more threads: ulimit -u, or the limit of its container"
+        fix: "raise the process's thread limit: ulimit -u, or the container's limit"
     )
 
-    /// Schedules the call to be given up at its deadline, unless it is complete by then.
+    /// Schedules a call to be given up at its deadline unless it has completed.
     package func giveUpAtDeadline(
         _ overdue: @escaping @Sendable (UInt64) -> Overdue,
         _ operation: UInt64,
@@ -86,19 +86,19 @@ extension CallEnvironment {
         }
     }
 
-    /// The deadline of work that starts now.
+    /// The deadline, in monotonic time, of a call that starts now.
     package func deadline(after duration: Duration) -> UInt64 { deadline(after: duration.nanoseconds) }
 
-    /// The deadline of work that starts now.
+    /// The deadline, in monotonic time, of a call that starts now.
     package func deadline(after nanoseconds: UInt64) -> UInt64 { clock.deadline(after: nanoseconds) }
 }
 
 extension OperationTable {
-    /// The calls of every host in this process; a late plugin thread finds the table even when its host is gone.
+    /// The calls of all hosts in this process; a late plugin thread finds the table even after its host is gone.
     package static let shared = OperationTable()
 
-    /// The error for a call that finds the table full.
+    /// The error of a call when the table is full.
     package static var isFull: ConnectorError {
-        ConnectorError(.unavailable, "\(capacity) calls are pending, and the host takes no more", isRetryable: true)
+        ConnectorError(.unavailable, "\(capacity) calls are pending, the maximum", isRetryable: true)
     }
 }

@@ -4,11 +4,11 @@
 package import CConnector
 
 extension connector_call {
-    /// Describes an asynchronous call to the plugin.
+    /// Creates the description of an asynchronous call for the plugin.
     ///
     /// - Parameters:
-    ///   - operation: The id that the plugin completes.
-    ///   - deadline: On the clock's monotonic time, in nanoseconds.
+    ///   - operation: The id that the plugin must complete.
+    ///   - deadline: The deadline in monotonic time, in nanoseconds.
     package init(operation: UInt64, deadline: UInt64) {
         self.init(
             struct_size: UInt32(MemoryLayout<connector_call>.size),

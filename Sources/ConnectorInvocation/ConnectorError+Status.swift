@@ -7,36 +7,36 @@ package import ConnectorBase
 extension ConnectorError.Code {
     /// The code of a status; `failed` for an unknown status.
     ///
-    /// A call that its caller gives up fails with `cancelled` before the plugin can answer. A plugin that answers
-    /// `CONNECTOR_CANCELLED` therefore gave up by itself: `aborted`.
+    /// A call that its caller cancels fails with `cancelled` before the plugin can respond. So a plugin that returns
+    /// `CONNECTOR_CANCELLED` gave up on its own: `aborted`.
     package init(status: Int32) {
         let code = Self(abiStatus: status) ?? .failed
         self = code == .cancelled ? .aborted : code
     }
 
-    /// The status of a code, for the plugin's side of the line.
+    /// The ABI status of the code.
     package var status: Int32 {
         (self == .aborted ? Self.cancelled : self).abiStatus ?? Int32(CONNECTOR_FAILED)
     }
 }
 
 extension ConnectorError {
-    /// The longest retry delay that a plugin can ask for: a day.
+    /// The maximum retry delay that a plugin can request: one day.
     private static let longestRetryAfter: UInt64 = 86_400_000_000_000
 
-    /// Converts the failure that a plugin reported.
+    /// Converts a failure reported by a plugin.
     ///
     /// - Parameters:
-    ///   - status: The status that the function returned or the completion carried.
-    ///   - error: The object that explains the failure, if any. Malformed UTF-8 in its texts is repaired.
-    ///   - what: The attempted work, for a plugin that explains nothing.
+    ///   - status: The status of the function or of the completion.
+    ///   - error: The plugin's error object, if any. Malformed UTF-8 in its texts is repaired.
+    ///   - what: What was attempted, for a failure without a message.
     package init(status: Int32, error: connector_error?, attempting what: String) {
         let message = error.map { Self.text($0.message) } ?? ""
         let domain = error.map { Self.text($0.domain) } ?? ""
         let detail = error?.detail ?? 0
         self.init(
             Code(status: status),
-            message.isEmpty ? "\(what) failed without an explanation (status \(status))" : message,
+            message.isEmpty ? "\(what) failed without an error message (status \(status))" : message,
             cause: domain.isEmpty && detail == 0 ? nil : "\(domain)\(detail == 0 ? "" : " \(detail)")",
             isRetryable: (error?.retryable ?? 0) != 0,
             retryAfter: error.flatMap {
@@ -46,17 +46,17 @@ extension ConnectorError {
         )
     }
 
-    /// Converts the failure that a plugin reported in an object of its own.
+    /// Converts a failure that a plugin reported in its own error object.
     package init(status: Int32, reading error: UnsafePointer<connector_error>?, attempting what: String) {
         self.init(status: status, error: unsafe error.map { unsafe connector_error(covered: $0) }, attempting: what)
     }
 
-    /// The text in a fixed array, up to its first NUL; `…` at its end if the plugin probably cut it, so that a secret
-    /// cut there is known for one.
+    /// The text in a fixed array, up to its first NUL. It ends with `…` if the plugin probably truncated it, so that a truncated
+    /// secret is still recognised.
     private static func text<Storage>(_ storage: Storage) -> String {
         unsafe withUnsafeBytes(of: storage) { bytes in
             let text = unsafe bytes.prefix { $0 != 0 }
-            // A character of up to four bytes and the NUL did not fit.
+            // No room left for another character of up to four bytes and the NUL.
             let isFull = unsafe text.count > bytes.count - 5
             return unsafe String(decoding: text, as: UTF8.self) + (isFull ? "…" : "")
         }
@@ -64,7 +64,7 @@ extension ConnectorError {
 }
 
 extension connector_error {
-    /// Copies the bytes of an object that its `struct_size` covers; the others are 0, and never read.
+    /// Copies the part of an object that its `struct_size` covers, reads nothing beyond it, and zeroes the rest.
     package init(covered pointer: UnsafePointer<connector_error>) {
         self.init()
         let bytes = unsafe UnsafeRawPointer(pointer)

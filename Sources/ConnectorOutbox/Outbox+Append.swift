@@ -78,7 +78,7 @@ extension Outbox {
         let now = environment.clock.wallTime()
         state.withLock { state in
             for path in paths where !admission.targets.contains(path) {
-                state.statistics.note(.turnedAway(count: count), of: path, turn: admission.step.turn)
+                state.statistics.note(.turnedAway(count: count), of: path, revision: admission.step.revision)
             }
             for (path, dropped) in admission.dropped {
                 let change = StatisticsTracker.Change.settled(
@@ -89,7 +89,7 @@ extension Outbox {
                     oldest: dropped.oldest,
                     at: now
                 )
-                state.statistics.note(change, of: path, turn: admission.step.turn)
+                state.statistics.note(change, of: path, revision: admission.step.revision)
             }
         }
         environment.onChange()
@@ -118,7 +118,7 @@ extension Outbox {
             var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
             state.fault = nil
             for path in taking {
-                state.statistics.note(change, of: path, turn: step.turn)
+                state.statistics.note(change, of: path, revision: step.revision)
                 state.release(reserved, of: path)
                 if let delivery = state.deliveries[path] {
                     deliveries.append(delivery)
@@ -158,8 +158,8 @@ extension Outbox {
         let taking = paths.filter { !refused.contains($0) }
         do throws(ConnectorError) {
             for path in refused {
-                let turn = try await engine.countDropped(events.count, of: path)
-                state.withLock { $0.statistics.note(.turnedAway(count: events.count), of: path, turn: turn) }
+                let revision = try await engine.countDropped(events.count, of: path)
+                state.withLock { $0.statistics.note(.turnedAway(count: events.count), of: path, revision: revision) }
                 environment.onChange()
             }
             for path in taking {

@@ -146,7 +146,7 @@ extension Outbox {
         )
         let now = environment.clock.now()
         let waiting = state.withLock { state -> QueueWaiters.Woken in
-            state.statistics.note(change, of: batch.target, turn: step.turn)
+            state.statistics.note(change, of: batch.target, revision: step.revision)
             state.rates[batch.target, default: DeliveryRate(start: now)].count(delivered, at: now)
             return outcomes.contains { $0 != .waiting } ? state.waiters.take() : .none
         }

@@ -6,16 +6,16 @@ internal import ConnectorPlatform
 
 /// The statistics of all queues: the engine's last reading, and the changes since.
 ///
-/// The engine numbers what it does (``OutboxReading/turn``), and its answers may come in another order. A change that the
-/// last reading holds is not counted again; one that it does not hold is, also if it was heard of first.
+/// The engine numbers its steps and readings (``OutboxReading/revision``), and its responses may arrive out of order. A change that
+/// the last reading includes is not counted again; any other is counted, even if it arrived before the reading.
 struct StatisticsTracker {
     private var statistics: [String: QueueStatistics] = [:]
-    /// The turn of the last reading.
-    private var turn: UInt64 = 0
+    /// The revision of the last reading.
+    private var revision: UInt64 = 0
     /// How many readings are under way.
     private var readings = 0
     /// What was changed since the first of them began.
-    private var recent: [(turn: UInt64, target: String, change: Change)] = []
+    private var recent: [(revision: UInt64, target: String, change: Change)] = []
 
     /// What one step did to the outbox of a connector.
     enum Change {
@@ -34,9 +34,9 @@ struct StatisticsTracker {
     var targets: [String] { Array(statistics.keys) }
 
     /// Records a change.
-    mutating func note(_ change: Change, of target: String, turn: UInt64) {
-        if readings > 0 { recent.append((turn, target, change)) }
-        if turn > self.turn { apply(change, to: target) }
+    mutating func note(_ change: Change, of target: String, revision: UInt64) {
+        if readings > 0 { recent.append((revision, target, change)) }
+        if revision > self.revision { apply(change, to: target) }
     }
 
     /// Marks the start of a reading. ``end(_:)`` must follow.
@@ -47,9 +47,9 @@ struct StatisticsTracker {
     /// Applies a reading, unless a later one came first; nil if it failed.
     mutating func end(_ reading: OutboxReading?) {
         readings -= 1
-        if let reading, reading.turn > turn {
-            (statistics, turn) = (reading.statistics, reading.turn)
-            for (turn, target, change) in recent where turn > self.turn { apply(change, to: target) }
+        if let reading, reading.revision > revision {
+            (statistics, revision) = (reading.statistics, reading.revision)
+            for (revision, target, change) in recent where revision > self.revision { apply(change, to: target) }
         }
         if readings == 0 { recent = [] }
     }

@@ -105,7 +105,7 @@ extension NATSEngine {
             state.counts[batch.target] = count
         }
         trimIfDue(settled.count)
-        return OutboxStep(turn: nextTurn(), isApplied: batch.entries.map { _ in true })
+        return OutboxStep(revision: nextRevision(), isApplied: batch.entries.map { _ in true })
     }
 
     /// The message that stores an event as a dead letter; its id deduplicates repetitions.
@@ -165,7 +165,7 @@ extension NATSEngine {
 
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
         self.count(dropped: count, target)
-        return nextTurn()
+        return nextRevision()
     }
 
     /// Counts events that this host dropped.

@@ -38,7 +38,7 @@ package final class NATSEngine: OutboxEngine {
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
         /// The number of the last step or reading.
-        var turn: UInt64 = 0
+        var revision: UInt64 = 0
         /// The number of events settled since the stream was last trimmed.
         var untrimmed = 0
         /// Trims the stream; nil between trims.
@@ -144,10 +144,10 @@ package final class NATSEngine: OutboxEngine {
     // MARK: Appending
 
     /// The next number of a step or reading: drawn after a change is confirmed, and before a reading is requested.
-    func nextTurn() -> UInt64 {
+    func nextRevision() -> UInt64 {
         state.withLock { state in
-            state.turn += 1
-            return state.turn
+            state.revision += 1
+            return state.revision
         }
     }
 
@@ -162,13 +162,13 @@ package final class NATSEngine: OutboxEngine {
                 )
             }
         )
-        return OutboxStep(turn: nextTurn(), isApplied: isNew)
+        return OutboxStep(revision: nextRevision(), isApplied: isNew)
     }
 
     // MARK: Reading statistics
 
     package func read() async throws(ConnectorError) -> OutboxReading {
-        let turn = nextTurn()
+        let revision = nextRevision()
         let consumers = try await schema.consumers()
         let info = try await schema.info(layout.stream)
         let dead = try await schema.info(layout.deadStream, ["subjects_filter": .string(layout.deadSubjects)])
@@ -191,7 +191,7 @@ package final class NATSEngine: OutboxEngine {
             queue.lastDelivered = counts[path]?.lastDelivered
             statistics[path] = queue
         }
-        return OutboxReading(turn: turn, statistics: statistics)
+        return OutboxReading(revision: revision, statistics: statistics)
     }
 
     package func version() async throws(ConnectorError) -> Int64 {

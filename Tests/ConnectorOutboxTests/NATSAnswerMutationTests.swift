@@ -98,7 +98,7 @@ import Testing
         for number in 1...3 {
             _ = await result { () throws(ConnectorError) in
                 let step = try await engine.append([.numbered(number), .numbered(10 + number)], to: ["a", "b"])
-                statistics.note(.appended(count: 2, bytes: 40, oldest: now), of: "a", turn: step.turn)
+                statistics.note(.appended(count: 2, bytes: 40, oldest: now), of: "a", revision: step.revision)
             }
             for target in ["a", "b"] {
                 _ = await result { () throws(ConnectorError) in
@@ -121,11 +121,11 @@ import Testing
             let reading = try await engine.read()
             statistics.end(reading)
             for target in statistics.targets {
-                statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: target, turn: .max)
+                statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: target, revision: .max)
                 statistics.note(
                     .settled(delivered: 1, dead: 1, dropped: 1, bytes: 9, oldest: nil, at: now),
                     of: target,
-                    turn: .max
+                    revision: .max
                 )
                 _ = statistics[target]?.oldest.map { "\($0)" }
             }

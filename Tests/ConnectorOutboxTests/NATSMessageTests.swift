@@ -40,8 +40,8 @@ import Testing
         var most = QueueStatistics()
         (most.queued, most.bytes, most.dead, most.delivered, most.dropped) = (.max, .max, .max, .max, .max)
         statistics.begin()
-        statistics.end(OutboxReading(turn: 1, statistics: ["a": most]))
-        statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: "a", turn: 2)
+        statistics.end(OutboxReading(revision: 1, statistics: ["a": most]))
+        statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: "a", revision: 2)
         #expect(statistics["a"]?.queued == .max && statistics["a"]?.bytes == .max)
         let change = StatisticsTracker.Change.settled(
             delivered: 1,
@@ -51,7 +51,7 @@ import Testing
             oldest: nil,
             at: OutboxEvent.start
         )
-        statistics.note(change, of: "a", turn: 3)
+        statistics.note(change, of: "a", revision: 3)
         #expect(statistics["a"]?.dead == .max && statistics["a"]?.queued == .max - 3)
     }
 

@@ -11,10 +11,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct StatisticsTrackerTests {
     private static let appended = StatisticsTracker.Change.appended(count: 1, bytes: 10, oldest: OutboxEvent.start)
 
-    private func reading(_ turn: UInt64, queued: Int) -> OutboxReading {
+    private func reading(_ revision: UInt64, queued: Int) -> OutboxReading {
         var queue = QueueStatistics()
         (queue.queued, queue.bytes) = (queued, 10 * queued)
-        return OutboxReading(turn: turn, statistics: ["a": queue])
+        return OutboxReading(revision: revision, statistics: ["a": queue])
     }
 
     /// The reading is the second of three steps; the answers come in every order.
@@ -22,11 +22,11 @@ import Testing
     func `every event is counted once`(order: [UInt64]) {
         var statistics = StatisticsTracker()
         statistics.begin()
-        for turn in order {
-            if turn == 2 {
+        for revision in order {
+            if revision == 2 {
                 statistics.end(reading(2, queued: 1))
             } else {
-                statistics.note(Self.appended, of: "a", turn: turn)
+                statistics.note(Self.appended, of: "a", revision: revision)
             }
         }
         #expect(statistics["a"]?.queued == 2)
@@ -37,9 +37,9 @@ import Testing
         var statistics = StatisticsTracker()
         statistics.begin()
         statistics.begin()
-        statistics.note(Self.appended, of: "a", turn: 2)
+        statistics.note(Self.appended, of: "a", revision: 2)
         statistics.end(reading(3, queued: 1))
-        statistics.note(Self.appended, of: "a", turn: 4)
+        statistics.note(Self.appended, of: "a", revision: 4)
         statistics.end(reading(1, queued: 0))
         #expect(statistics["a"]?.queued == 2)
     }
@@ -47,7 +47,7 @@ import Testing
     @Test func `a reading that failed changes nothing`() {
         var statistics = StatisticsTracker()
         statistics.begin()
-        statistics.note(Self.appended, of: "a", turn: 1)
+        statistics.note(Self.appended, of: "a", revision: 1)
         statistics.end(nil)
         #expect(statistics["a"]?.queued == 1)
         #expect(statistics["b"] == nil)

@@ -6,18 +6,18 @@ package import ConnectorPlatform
 internal import DequeModule
 internal import Synchronization
 
-/// The threads on which the host enters the plugin of one instance: for calls by name, or to cancel calls.
+/// The threads on which the host enters one plugin instance, for calls by name or to cancel calls.
 ///
-/// No caller waits for such a thread longer than until its deadline. A function that is still inside the plugin then has
-/// its thread *lost*, until it returns. An instance holds at most so many threads at once: further calls wait for one, and
-/// once all are lost they fail at once. So a plugin that blocks keeps 32 threads of the process, and no more.
+/// No caller waits past its deadline. If the function is still inside the plugin then, its thread is *lost* until the function
+/// returns. The number of threads per instance is limited: further calls wait for a free thread, and fail immediately once all
+/// are lost. So a plugin that blocks occupies at most 32 threads of the process.
 package final class CallThreads: Sendable {
-    /// The most threads that calls of one instance hold at once.
+    /// The maximum number of threads per instance.
     package static let limit = 32
 
     private struct State {
         var held = 0
-        /// The functions that run, one for each thread that is inside the plugin.
+        /// The running functions, one per thread inside the plugin.
         var inside: [PluginFunction] = []
         var waiting = Deque<WorkerThreads.Job>()
     }
@@ -26,18 +26,18 @@ package final class CallThreads: Sendable {
     private let workers: WorkerThreads
     private let limit: Int
 
-    /// Borrows threads from a pool.
+    /// Creates a limited share of a thread pool.
     ///
-    /// - Parameter limit: The most threads at once.
+    /// - Parameter limit: The maximum number of threads at once.
     package init(_ workers: WorkerThreads, limit: Int = CallThreads.limit) {
         self.workers = workers
         self.limit = limit
     }
 
-    /// The functions that run, one for each thread that is inside the plugin; overdue on a lost thread.
+    /// The running functions, one per thread inside the plugin; those on lost threads are overdue.
     package var functionsInside: [PluginFunction] { state.withLock(\.inside) }
 
-    /// The error of a call that no thread can make; nil as long as one can.
+    /// The error of a call if all threads are lost; nil otherwise.
     package var exhaustion: ConnectorError? {
         guard functionsInside.count(where: \.isOverdue) >= limit else { return nil }
         return ConnectorError(
@@ -48,7 +48,7 @@ package final class CallThreads: Sendable {
         )
     }
 
-    /// Runs a job on one of the threads, in order of arrival.
+    /// Runs a job on one of the threads, first come, first served.
     package func run(_ job: @escaping WorkerThreads.Job) {
         let isFree = state.withLock { state in
             guard state.held < limit else {
@@ -61,7 +61,7 @@ package final class CallThreads: Sendable {
         if isFree { workers.run { self.work(job) } }
     }
 
-    /// Runs a job and those that wait for its thread.
+    /// Runs a job, then the jobs waiting for its thread.
     private func work(_ first: @escaping WorkerThreads.Job) {
         var next: WorkerThreads.Job? = first
         while let job = next {
@@ -74,22 +74,22 @@ package final class CallThreads: Sendable {
         }
     }
 
-    /// Records that a function begins to run; ``left(_:)`` follows when it returns.
+    /// Records that a function is about to run. ``left(_:)`` must follow when it returns.
     package func entered(_ function: PluginFunction) {
         state.withLock { $0.inside.append(function) }
     }
 
-    /// Counts the thread of a function that runs as lost until it returns.
+    /// Marks the thread of a running function as lost until the function returns.
     package func lost(_ function: PluginFunction) {
         state.withLock { state in
-            if let place = state.inside.firstIndex(of: function) { state.inside[place].isOverdue = true }
+            if let index = state.inside.firstIndex(of: function) { state.inside[index].isOverdue = true }
         }
     }
 
     /// Records that a function has returned.
     package func left(_ function: PluginFunction) {
         state.withLock { state in
-            if let place = state.inside.firstIndex(of: function) { state.inside.remove(at: place) }
+            if let index = state.inside.firstIndex(of: function) { state.inside.remove(at: index) }
         }
     }
 }

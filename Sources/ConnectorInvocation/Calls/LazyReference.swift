@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// An object made on first use, and only read from then on.
+/// An object created on first use and immutable from then on.
 ///
-/// `AtomicLazyReference` does the same but is not inlined: each of its loads looks up generic metadata and retains the
-/// object, which takes as long as a call.
+/// `AtomicLazyReference` does the same but is not inlined: each load looks up generic metadata and retains the object, which
+/// takes as long as a call.
 package final class LazyReference<Object: AnyObject & Sendable>: Sendable {
-    /// The address of the retained object; 0 until it is made.
+    /// The address of the retained object; 0 until it is created.
     private let address = Atomic<UInt>(0)
 
-    /// Creates it without the object.
+    /// Creates an empty reference.
     package init() {}
 
     deinit {
@@ -19,7 +19,7 @@ package final class LazyReference<Object: AnyObject & Sendable>: Sendable {
         unsafe Unmanaged<Object>.fromOpaque(pointer).release()
     }
 
-    /// Reads the object, making it if necessary. If two threads make it at once, one object is used.
+    /// Lends the object to the body, creating it if necessary. If two threads create it concurrently, both use the same object.
     @inline(__always)
     package func with<Result>(_ make: () -> Object, _ body: (Object) -> Result) -> Result {
         let known = address.load(ordering: .acquiring)

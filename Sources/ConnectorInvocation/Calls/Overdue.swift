@@ -4,53 +4,53 @@
 package import ConnectorBase
 internal import ConnectorPlatform
 
-/// What did not happen before a deadline.
+/// What did not happen by a deadline.
 package struct Overdue: Sendable {
-    /// The subject and the verb: `open did not complete`.
+    /// The subject and the verb, such as `open did not complete`.
     private let what: String
-    /// What the host knows of the reason.
+    /// The cause, as far as the host knows it.
     private var cause: String?
-    /// The remedy, if it is not the usual one.
+    /// The fix, if it differs from the default.
     private var fix: String?
 
     /// The plugin has not completed an operation.
     ///
-    /// - Parameter isWaiting: Whether the plugin has anything under way that may complete it. A plugin that has nothing
-    ///   has forgotten the operation, however slow its server is.
+    /// - Parameter isWaiting: Whether the plugin has anything pending that may complete it. Otherwise it has forgotten the
+    ///   operation, however slow its server is.
     package static func completion(of name: String, isWaiting: Bool) -> Overdue {
         guard !isWaiting else { return Overdue(what: "\(name) did not complete") }
         return Overdue(
             what: "\(name) did not complete",
-            cause: "the plugin never completed it, and has no request, timer or callback of the host under way for it",
+            cause: "the plugin never completed it, and has no request, timer or callback pending for it",
             fix: "fix the plugin: it must complete every operation that it accepts"
         )
     }
 
-    /// A function of the plugin has not returned, and holds its thread.
+    /// A function of the plugin has not returned and still occupies its thread.
     ///
     /// - Parameter plugin: The plugin's id and version.
     package static func returning(from function: PluginFunction, of plugin: String) -> Overdue {
         Overdue(
             what: "\(function.name) did not return",
-            fix: "fix the plugin \(plugin): \(function) still holds a thread of the host, and no function of a plugin "
-                + "may block"
+            fix:
+                "fix the plugin \(plugin): \(function) still holds a thread of the host, and plugin functions must not block"
         )
     }
 
-    /// A function that is not in the manifest has not returned, and holds its thread.
+    /// A function that is not in the manifest has not returned and still occupies its thread.
     package static func returning(from function: String) -> Overdue {
         Overdue(
             what: "\(function) did not return",
-            fix: "fix the plugin: it holds a thread of the host, and no function of a plugin may block"
+            fix: "fix the plugin: it holds a thread of the host, and plugin functions must not block"
         )
     }
 
     /// The subject and the verb, for the log.
     package var description: String { what }
 
-    /// The error of the caller that waited.
+    /// The error for the caller that waited.
     ///
-    /// - Parameter wait: In nanoseconds.
+    /// - Parameter wait: How long it waited, in nanoseconds.
     package func error(after wait: UInt64) -> ConnectorError {
         let span = Duration.nanoseconds(Int64(clamping: wait)).brief
         return ConnectorError(.timedOut, "\(what) within \(span)", fix: fix, cause: cause, isRetryable: true)

@@ -5,22 +5,22 @@ package import ConnectorBase
 package import ConnectorLoading
 internal import ConnectorManifest
 
-/// The operations of a loaded plugin, resolved by the first call of any of them.
+/// The operations of a loaded plugin, resolved by the first call to any of them.
 ///
-/// Thread-safe without a lock: once they are resolved, a call takes one atomic load and counts no reference.
+/// Thread-safe without a lock: once resolved, a look-up takes one atomic load and no reference counting.
 package struct PluginOperations: Sendable {
     /// The plugin that exports the operations.
     package let plugin: Plugin
     private let operations = LazyReference<ResolvedOperations>()
 
-    /// Creates it without resolving anything.
+    /// Creates the value without resolving any operation.
     package init(of plugin: Plugin) {
         self.plugin = plugin
     }
 
-    /// The function of an operation, whose signature the caller knows.
+    /// The function of an operation whose signature the caller knows.
     ///
-    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
+    /// - Parameter name: The operation's name, or `capability/operation` if two capabilities share the name.
     package func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
         let found = unsafe operations.with({ ResolvedOperations(of: plugin) }) { unsafe $0.function(of: name) }
         guard let found = unsafe found else { throw plugin.manifest.unknownOperation(name) }
@@ -29,7 +29,7 @@ package struct PluginOperations: Sendable {
 
     /// An operation, resolved and ready to call.
     ///
-    /// - Parameter name: Its name, or `capability/operation` where two capabilities share one.
+    /// - Parameter name: The operation's name, or `capability/operation` if two capabilities share the name.
     package func operation(named name: String) throws(ConnectorError) -> ResolvedOperation {
         let found = operations.with({ ResolvedOperations(of: plugin) }) { $0[name] }
         guard let found else { throw plugin.manifest.unknownOperation(name) }

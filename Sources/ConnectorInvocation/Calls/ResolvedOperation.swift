@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// An operation of a loaded plugin, resolved and ready to call.
 ///
-/// `@unchecked Sendable`: the function's address is constant and valid as long as the process.
+/// `@unchecked Sendable`: the function's address is constant and valid for the life of the process.
 @safe
 package final class ResolvedOperation: @unchecked Sendable {
     /// The operation as the manifest describes it.
@@ -16,23 +16,23 @@ package final class ResolvedOperation: @unchecked Sendable {
     package let function: UnsafeMutableRawPointer
     /// The layout of its arguments for libffi.
     package let layout: CallLayout
-    /// Whether the function is called through its own C type instead of libffi.
+    /// Whether ``TextOperation`` calls the function through its own C type, without libffi.
     package let takesTexts: Bool
-    /// Whether the answer is there when the function returns, and the function does not block.
+    /// Whether the function returns its results directly and does not block.
     package var answersAtOnce: Bool { foreign == nil && !isAsync }
     /// The signature to call it with, as the fix of an error.
     package var usage: String { "call it as \(operation.name)\(operation.signature)" }
 
-    /// Whether the function runs on its caller's thread: the manifest calls it prompt, and it has been so far.
+    /// Whether the function runs on its caller's thread: its manifest declares it prompt, and it has been so far.
     package var isPrompt: Bool { isDeclaredPrompt && !isSlow.load(ordering: .relaxed) }
 
     private let isAsync: Bool
     private let isDeclaredPrompt: Bool
     private let isSlow = Atomic<Bool>(false)
-    /// The convention by which a foreign function reports success; nil for a plugin's function.
+    /// How a foreign function reports errors; nil for a plugin's function.
     package let foreign: ForeignConvention?
 
-    /// Resolves the function's symbol and prepares its call.
+    /// Resolves the function's symbol and prepares calls to it.
     package init(_ operation: Operation, of plugin: Plugin) throws(ConnectorError) {
         guard let function = unsafe plugin.symbol(named: operation.symbol) else {
             throw ConnectorError(
@@ -54,8 +54,8 @@ package final class ResolvedOperation: @unchecked Sendable {
         )
     }
 
-    /// Runs the function on threads of the host from now on.
+    /// Makes the function run on threads of the host from now on.
     ///
-    /// - Returns: Whether it was prompt until now.
+    /// - Returns: Whether it was considered prompt until now.
     package func becomesSlow() -> Bool { !isSlow.exchange(true, ordering: .relaxed) }
 }

@@ -5,11 +5,11 @@ package import ConnectorBase
 package import ConnectorLoading
 internal import ConnectorManifest
 
-/// The operations of a plugin by name; made once and then only read, so that look-ups take no lock.
+/// The operations of a plugin, by name. Immutable, so look-ups take no lock.
 package final class ResolvedOperations: Sendable {
     private struct Entry: Sendable {
         let name: String
-        /// The name with its capability in front: `capability/operation`.
+        /// The name prefixed with its capability: `capability/operation`.
         let qualifiedName: String
         let operation: Result<ResolvedOperation, ConnectorError>
     }
@@ -44,7 +44,7 @@ package final class ResolvedOperations: Sendable {
         }
     }
 
-    /// The operation of a name, or why it cannot be called; nil for an unknown name.
+    /// An operation by name, or why it cannot be called; nil for an unknown name.
     package subscript(name: String) -> Result<ResolvedOperation, ConnectorError>? {
         guard let index = index(of: name) else { return nil }
         return entries[index].operation

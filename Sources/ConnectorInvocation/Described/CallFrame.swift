@@ -5,33 +5,33 @@ internal import CConnector
 internal import CFFI
 package import ConnectorManifest
 
-/// The memory of one described call: slots for C arguments, storage for values passed by address, copies of texts.
+/// The memory of a described call: slots for C arguments, storage for values passed by address, and copies of texts.
 ///
-/// It serves any number of calls, one after the other. Setting a scalar is one store; the call itself is libffi's. Use
-/// it on one thread at a time. The callee's pointers stay valid until they are set again or the frame is gone.
+/// A frame can be reused for any number of consecutive calls. Setting a scalar is one store; libffi makes the call. Use the frame
+/// on one thread at a time. The pointers passed to the callee are valid until they are set again or the frame is destroyed.
 @safe
 package struct CallFrame: ~Copyable {
-    /// The values that the caller passes in.
-    private let inputs: UnsafeBufferPointer<CallLayout.Place>
-    /// The values that the callee writes.
-    private let answers: UnsafeBufferPointer<CallLayout.Place>
+    /// The input values, written by the caller.
+    private let inputs: UnsafeBufferPointer<CallLayout.Location>
+    /// The output values, written by the callee.
+    private let answers: UnsafeBufferPointer<CallLayout.Location>
     /// Whether any answer is not a number.
     private let answersBytes: Bool
     /// libffi's description of the function.
     private let cif: UnsafeMutablePointer<ffi_cif>
-    /// libffi's array of addresses, then the slots, then the storage, in the caller's memory.
+    /// The caller's memory: libffi's array of addresses, then the slots, then the storage.
     private let block: UnsafeMutableRawPointer
-    /// The start of the slots, from which places count.
+    /// The first slot, which all offsets are relative to.
     package let slots: UnsafeMutableRawPointer
-    /// The copies of texts and buffers to free, with their arguments.
+    /// The copied texts and lent buffers to free, with their argument indices.
     private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
 
     /// The size of the buffer lent for each `out` text, in bytes.
     package static let bufferSize = 64 << 10
 
-    /// Lays out a frame in the caller's memory and clears it.
+    /// Creates a cleared frame in the caller's memory.
     ///
-    /// The frame copies what a call needs of the layout, so a call counts no reference.
+    /// The frame copies what calls need from the layout, so that calls do no reference counting.
     ///
     /// - Parameters:
     ///   - layout: A layout that outlives the frame.
@@ -41,7 +41,7 @@ package struct CallFrame: ~Copyable {
         unsafe answers = layout.answers
         answersBytes = layout.answersBytes
         unsafe cif = layout.cif
-        // Only empty memory has no address, and a frame is never empty.
+        // Only an empty buffer has no address, and a frame is never empty.
         unsafe block = memory.baseAddress.unsafelyUnwrapped
         unsafe slots = block + 8 * layout.argumentCount
         unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: layout.frameSize)
@@ -57,7 +57,7 @@ package struct CallFrame: ~Copyable {
         resetAnswers()
     }
 
-    /// Lends a frame to the body, on the stack unless it is unusually large.
+    /// Lends the body a frame, on the stack unless it is unusually large.
     package static func with<Result, Failure: Error>(
         _ layout: CallLayout,
         _ body: (inout CallFrame) throws(Failure) -> Result
@@ -80,7 +80,7 @@ package struct CallFrame: ~Copyable {
 
     // MARK: Arguments
 
-    /// Stores a value as a C argument. Its size must match the signature.
+    /// Stores a value as a C argument. The value's size must match the signature.
     package func set<Value: BitwiseCopyable>(_ value: Value, at argument: Int) {
         unsafe slots.storeBytes(of: value, toByteOffset: 8 * argument, as: Value.self)
     }
@@ -90,13 +90,13 @@ package struct CallFrame: ~Copyable {
         unsafe slots.storeBytes(of: pointer, toByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
     }
 
-    /// Stores an input, with a copy of any bytes.
-    package mutating func set(_ value: CallValue, for place: CallLayout.Place) {
-        guard let argument = place.argument else { return }
-        if case .bytes(let bytes) = value { return setBytes(bytes, of: place.type, at: argument) }
+    /// Stores an input; bytes are copied.
+    package mutating func set(_ value: CallValue, for location: CallLayout.Location) {
+        guard let argument = location.argument else { return }
+        if case .bytes(let bytes) = value { return setBytes(bytes, of: location.type, at: argument) }
         if case .none = value { return unsafe setPointer(nil, at: argument) }
-        unsafe Self.store(value, as: place.type, to: slots + place.offset)
-        if let storage = place.storage { unsafe setPointer(slots + storage, at: argument) }
+        unsafe Self.store(value, as: location.type, to: slots + location.offset)
+        if let storage = location.storage { unsafe setPointer(slots + storage, at: argument) }
     }
 
     /// Stores every input, in the order of the signature.
@@ -119,7 +119,7 @@ package struct CallFrame: ~Copyable {
         }
     }
 
-    /// Keeps the memory that an argument points to, and frees its previous memory.
+    /// Retains the memory that an argument points to, and frees the argument's previous memory.
     private mutating func keep(_ memory: UnsafeMutableRawPointer, at argument: Int) {
         guard let index = unsafe copies.firstIndex(where: { unsafe $0.argument == argument }) else {
             return unsafe copies.append((argument, memory))
@@ -168,7 +168,9 @@ package struct CallFrame: ~Copyable {
 
     // MARK: The call
 
-    /// Calls a function of the layout's signature; the return value is widened to 64 bits.
+    /// Calls a function that has the layout's signature.
+    ///
+    /// - Returns: The return value, widened to 64 bits.
     package func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
         var returned: UInt64 = 0
         let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
@@ -183,41 +185,43 @@ package struct CallFrame: ~Copyable {
 
     // MARK: Answers
 
-    /// Takes the callee's answers in the order of the signature: out parameters, then results.
+    /// Takes the callee's outputs in the order of the signature: out parameters, then results.
     ///
-    /// Copies and releases memory that the callee owns, exactly once for each successful call.
+    /// Memory that the callee owns is copied and released, exactly once per successful call.
     ///
-    /// - Parameter returned: The return value of a foreign function: the number of bytes that it wrote into its buffer.
-    /// - Throws: `misbehaved` if lengths and addresses contradict each other, `tooLarge` past the limits.
+    /// - Parameter returned: The return value of a foreign function: the number of bytes that it wrote to its buffer.
+    /// - Throws: `misbehaved` if a length and an address contradict each other, `tooLarge` beyond the limits.
     package func takeAnswers(returned: CallValue = .none) throws(ConnectorError) -> [CallOutput] {
         defer { resetAnswers() }
         var outputs: [CallOutput] = []
         for index in unsafe answers.indices where unsafe answers[index].argument != nil {
-            let place = unsafe answers[index]
-            outputs.append((place.name, place.type, try answer(place, returned: returned)))
+            let location = unsafe answers[index]
+            outputs.append((location.name, location.type, try answer(location, returned: returned)))
         }
         return outputs
     }
 
-    /// Reads one answer. Memory that the callee owns is copied, and must still be released.
+    /// Reads one output. Memory that the callee owns is copied, but not released.
     ///
-    /// - Throws: `misbehaved` if length and address contradict each other, `tooLarge` past the limits.
-    package func answer(_ place: CallLayout.Place, returned: CallValue = .none) throws(ConnectorError) -> CallValue {
-        switch place.role {
-        case .owned: return .bytes(try owned(place))
-        case .buffer: return .bytes(try buffer(place, returned))
-        case .scalar: return unsafe Self.load(place.type, from: slots + place.offset)
+    /// - Throws: `misbehaved` if the length and the address contradict each other, `tooLarge` beyond the limits.
+    package func answer(_ location: CallLayout.Location, returned: CallValue = .none) throws(ConnectorError)
+        -> CallValue
+    {
+        switch location.role {
+        case .owned: return .bytes(try owned(location))
+        case .buffer: return .bytes(try buffer(location, returned))
+        case .scalar: return unsafe Self.load(location.type, from: slots + location.offset)
         }
     }
 
-    private func buffer(_ place: CallLayout.Place, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
-        guard let argument = place.argument else { return [] }
+    private func buffer(_ location: CallLayout.Location, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
+        guard let argument = location.argument else { return [] }
         let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
         guard let start = unsafe start else { return [] }
         let length: UInt64
-        if let offset = place.storage {
+        if let offset = location.storage {
             length = unsafe slots.load(fromByteOffset: offset, as: UInt64.self)
-        } else if place.type == .cstring {
+        } else if location.type == .cstring {
             length = unsafe UInt64(
                 UnsafeRawBufferPointer(start: start, count: Self.bufferSize).prefix { $0 != 0 }.count
             )
@@ -227,14 +231,14 @@ package struct CallFrame: ~Copyable {
         guard length <= UInt64(Self.bufferSize) else {
             throw ConnectorError(
                 .tooLarge,
-                "\(place.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
+                "\(location.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
             )
         }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
     }
 
-    private func owned(_ place: CallLayout.Place) throws(ConnectorError) -> [UInt8] {
-        guard let offset = place.storage else { return [] }
+    private func owned(_ location: CallLayout.Location) throws(ConnectorError) -> [UInt8] {
+        guard let offset = location.storage else { return [] }
         let result = unsafe slots.load(fromByteOffset: offset, as: connector_bytes_owned.self)
         let length = unsafe result.length
         guard length > 0 else { return [] }
@@ -250,7 +254,7 @@ package struct CallFrame: ~Copyable {
         return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
     }
 
-    /// Releases the callee's memory and clears the answers, so that an unwritten one reads as empty.
+    /// Releases the callee's memory and clears the outputs, so that one the callee does not write reads as empty.
     package func resetAnswers() {
         guard answersBytes else { return }
         for index in unsafe answers.indices where unsafe answers[index].role != .scalar {
@@ -267,7 +271,7 @@ package struct CallFrame: ~Copyable {
         }
     }
 
-    /// Reads a scalar that the callee stored or returned in a register.
+    /// Reads a scalar that the callee stored or returned.
     package static func load(_ type: ValueType, from address: UnsafeRawPointer) -> CallValue {
         switch type {
         case .i8: unsafe .signed(Int64(address.load(as: Int8.self)))
@@ -287,7 +291,7 @@ package struct CallFrame: ~Copyable {
 }
 
 extension CallValue {
-    /// The value as a number of bytes; a negative value counts as none.
+    /// The value as a number of bytes; 0 if it is negative.
     fileprivate var count: UInt64 {
         switch self {
         case .signed(let value): UInt64(max(0, value))

@@ -5,31 +5,31 @@ internal import CConnector
 package import CFFI
 package import ConnectorManifest
 
-/// The memory layout of a signature for libffi: worked out once for an operation, then only read.
+/// The memory layout of a signature for libffi, computed once per operation.
 ///
-/// Every C argument has a slot of eight bytes. The storage of results and optional scalars, which are passed by
-/// address, follows the slots. A ``CallFrame`` is memory of this layout.
+/// Every C argument has a slot of eight bytes. The slots are followed by storage for values passed by address: results and
+/// optional scalars. A ``CallFrame`` is memory with this layout.
 ///
-/// `@unchecked Sendable`: the memory behind the pointers is written in `init`, then only read, also by `ffi_call`,
-/// which takes the prepared interface and the types as constants (libffi, "The Basics"). It is freed with the object.
+/// `@unchecked Sendable`: the memory behind the pointers is written in `init` and then only read, also by `ffi_call`, which treats
+/// the prepared interface and the types as constants (libffi, "The Basics"). It is freed with the object.
 @safe
 @usableFromInline
 package final class CallLayout: @unchecked Sendable {
-    /// A parameter or result with its location. Offsets count from the first slot, in bytes.
+    /// The location of a parameter or result. Offsets are in bytes from the first slot.
     @usableFromInline
-    package struct Place: Sendable {
-        /// Its name in the signature; empty for a single result.
+    package struct Location: Sendable {
+        /// The name in the signature; empty for a single result.
         package let name: String
         package let type: ValueType
         package let isOptional: Bool
         package let role: Role
-        /// Its first C argument; nil for the function's return value.
+        /// The index of the first C argument; nil for the function's return value.
         package let argument: Int?
-        /// The offset of its storage, for a value passed by address.
+        /// The offset of the storage, for a value passed by address.
         package fileprivate(set) var storage: Int?
-        /// The number that one load or store at ``offset`` reaches.
+        /// The type that one load or store at ``offset`` accesses.
         @usableFromInline package fileprivate(set) var number = Number.other
-        /// The offset of its value.
+        /// The offset of the value.
         @usableFromInline package fileprivate(set) var offset = 0
     }
 
@@ -43,30 +43,30 @@ package final class CallLayout: @unchecked Sendable {
         case owned
     }
 
-    /// The type of a value, as far as a single load or store goes.
+    /// The type of a value that a single load or store can access.
     @usableFromInline
     package enum Number: UInt8, BitwiseCopyable, Sendable {
         case i64
         case f64
-        /// Any value that takes more than a load or a store.
+        /// Any value that needs more than one load or store.
         case other
     }
 
-    /// The parameters and answers of the operation.
+    /// The operation's parameters and results.
     package let signature: Signature
-    /// The values that the caller passes in. Valid as long as the layout, like all its memory.
-    package let inputs: UnsafeBufferPointer<Place>
-    /// The values that the callee writes: scalars, then buffers lent by the caller, then results.
-    package let answers: UnsafeBufferPointer<Place>
+    /// The inputs, written by the caller. Like all the layout's memory, valid as long as the layout.
+    package let inputs: UnsafeBufferPointer<Location>
+    /// The outputs, written by the callee: scalars, then buffers lent by the caller, then results.
+    package let answers: UnsafeBufferPointer<Location>
     /// Whether any answer is not a number.
     package let answersBytes: Bool
-    /// The parameters that need a value, as one bit each.
+    /// The required parameters, one bit each.
     package let required: UInt64
-    /// The C argument that carries the instance; nil for a foreign library's function.
+    /// The index of the C argument for the instance; nil for a foreign library's function.
     package let instanceArgument: Int?
-    /// The C argument that carries the call; nil if the function answers at once.
+    /// The index of the C argument for the call; nil for a synchronous function.
     package let callArgument: Int?
-    /// The C argument that carries the error; nil for a foreign library's function.
+    /// The index of the C argument for the error; nil for a foreign library's function.
     package let errorArgument: Int?
     /// The number of C arguments.
     package let argumentCount: Int
@@ -77,38 +77,39 @@ package final class CallLayout: @unchecked Sendable {
 
     private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
 
-    /// Works out the layout and prepares libffi for it.
+    /// Computes the layout and prepares it for libffi.
     ///
     /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
     package init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
-        var walk = Walk(isForeign: isForeign)
-        instanceArgument = unsafe isForeign ? nil : walk.argument(cffi_type_pointer())
-        callArgument = unsafe isForeign || !signature.isAsync ? nil : walk.argument(cffi_type_pointer())
-        var inputs: [Place] = []
-        var outputs: [Place] = []
-        var buffers: [Place] = []
+        var builder = Builder(isForeign: isForeign)
+        instanceArgument = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
+        callArgument = unsafe isForeign || !signature.isAsync ? nil : builder.argument(cffi_type_pointer())
+        var inputs: [Location] = []
+        var outputs: [Location] = []
+        var buffers: [Location] = []
         for parameter in signature.parameters {
-            let place = walk.place(parameter)
-            switch (parameter.direction, place.role) {
-            case (.in, _): inputs.append(place)
-            case (.out, .scalar): outputs.append(place)
-            case (.out, _): buffers.append(place)
+            let location = builder.location(parameter)
+            switch (parameter.direction, location.role) {
+            case (.in, _): inputs.append(location)
+            case (.out, .scalar): outputs.append(location)
+            case (.out, _): buffers.append(location)
             }
         }
-        let results = signature.isAsync ? [] : signature.results.map { walk.place($0, isReturnValue: returnsValue) }
-        errorArgument = unsafe isForeign ? nil : walk.argument(cffi_type_pointer())
+        let results =
+            signature.isAsync ? [] : signature.results.map { builder.location($0, isReturnValue: returnsValue) }
+        errorArgument = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
         let answers = outputs + buffers + results
-        let argumentCount = unsafe walk.types.count
+        let argumentCount = unsafe builder.types.count
         self.signature = signature
         self.argumentCount = argumentCount
         unsafe self.inputs = .copying(inputs.map { $0.located(after: argumentCount, isAnswer: false) })
         unsafe self.answers = .copying(answers.map { $0.located(after: argumentCount, isAnswer: true) })
         answersBytes = answers.contains { $0.role != .scalar }
         required = inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) }
-        frameSize = max(8, 16 * argumentCount + walk.storageSize)
+        frameSize = max(8, 16 * argumentCount + builder.storageSize)
         unsafe cif = .allocate(capacity: 1)
         unsafe types = .allocate(capacity: max(1, argumentCount))
-        for index in 0..<argumentCount { unsafe (types + index).initialize(to: walk.types[index]) }
+        for index in 0..<argumentCount { unsafe (types + index).initialize(to: builder.types[index]) }
         let returnType: UnsafeMutablePointer<ffi_type>
         if returnsValue, let result = signature.results.first {
             unsafe returnType = result.type.ffiType
@@ -131,10 +132,10 @@ package final class CallLayout: @unchecked Sendable {
         unsafe types.deallocate()
     }
 
-    /// Counts arguments and storage during the walk through a signature.
+    /// Assigns arguments and storage while iterating over a signature.
     @safe
-    private struct Walk {
-        /// Whether the return value is a buffer's length, or the buffer ends in NUL.
+    private struct Builder {
+        /// Whether a buffer's length is the return value or marked by a NUL, instead of an argument of its own.
         let isForeign: Bool
         var types: [UnsafeMutablePointer<ffi_type>?] = unsafe []
         var storageSize = 0
@@ -153,7 +154,7 @@ package final class CallLayout: @unchecked Sendable {
             return storageSize - size
         }
 
-        mutating func place(_ parameter: Signature.Parameter) -> Place {
+        mutating func location(_ parameter: Signature.Parameter) -> Location {
             let argument: Int
             var storage: Int?
             switch (parameter.type, parameter.direction) {
@@ -177,7 +178,7 @@ package final class CallLayout: @unchecked Sendable {
                 _ = unsafe self.argument(cffi_type_pointer())
                 storage = self.storage(8)
             }
-            return Place(
+            return Location(
                 name: parameter.name,
                 type: parameter.type,
                 isOptional: parameter.isOptional,
@@ -187,9 +188,9 @@ package final class CallLayout: @unchecked Sendable {
             )
         }
 
-        mutating func place(_ result: Signature.Result, isReturnValue: Bool) -> Place {
+        mutating func location(_ result: Signature.Result, isReturnValue: Bool) -> Location {
             let size = unsafe result.type.isScalar ? 8 : MemoryLayout<connector_bytes_owned>.size
-            return Place(
+            return Location(
                 name: result.name ?? "",
                 type: result.type,
                 isOptional: false,
@@ -201,15 +202,15 @@ package final class CallLayout: @unchecked Sendable {
     }
 }
 
-extension CallLayout.Place {
-    /// The place with its offsets counted from the first slot; the storage begins after the slots.
+extension CallLayout.Location {
+    /// The location with offsets relative to the first slot; the storage begins after the slots.
     fileprivate func located(after argumentCount: Int, isAnswer: Bool) -> Self {
-        var place = self
-        place.storage = storage.map { 8 * argumentCount + $0 }
-        place.offset = place.storage ?? 8 * (argument ?? 0)
-        // The callee writes answers to storage. The caller's numbers lie in their slots, unless they are optional.
-        if isAnswer == (storage != nil) { place.number = CallLayout.Number(type) }
-        return place
+        var location = self
+        location.storage = storage.map { 8 * argumentCount + $0 }
+        location.offset = location.storage ?? 8 * (argument ?? 0)
+        // The callee writes outputs to storage. The caller's numbers are in their slots, unless they are optional.
+        if isAnswer == (storage != nil) { location.number = CallLayout.Number(type) }
+        return location
     }
 }
 
@@ -224,7 +225,7 @@ extension CallLayout.Number {
 }
 
 extension UnsafeBufferPointer {
-    /// Copies the elements into new memory, which the caller deinitializes and deallocates.
+    /// Copies elements to new memory, which the caller must deinitialize and deallocate.
     fileprivate static func copying(_ elements: [Element]) -> UnsafeBufferPointer {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
         _ = unsafe memory.initialize(fromContentsOf: elements)
@@ -232,8 +233,8 @@ extension UnsafeBufferPointer {
     }
 }
 
-extension UnsafeBufferPointer<CallLayout.Place> {
-    /// The offset of a number; nil if there is no such place or it holds another kind.
+extension UnsafeBufferPointer<CallLayout.Location> {
+    /// The offset of the value at an index; nil if the index is out of range or the value has another type.
     @inlinable
     @inline(__always)
     package func offset(of number: CallLayout.Number, at index: Int) -> Int? {

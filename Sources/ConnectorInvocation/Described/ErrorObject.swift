@@ -6,10 +6,10 @@ public import ConnectorBase
 
 /// The `connector_error` of one call, on the stack.
 ///
-/// Only its first bytes are cleared before the call: clearing its whole kilobyte would take longer than a call.
+/// Only its fields' first bytes are cleared before the call: clearing the whole kilobyte would take longer than a call.
 @usableFromInline
 package enum ErrorObject {
-    /// Lends an empty error object to the body.
+    /// Lends the body an empty error object.
     @inlinable
     @inline(__always)
     package static func with(_ body: (UnsafeMutablePointer<connector_error>) -> Void) {
@@ -27,7 +27,7 @@ package enum ErrorObject {
         }
     }
 
-    /// Reads the failure that a function reported.
+    /// Reads a failure reported by a function.
     @usableFromInline
     @inline(never)
     package static func read(
@@ -38,7 +38,7 @@ package enum ErrorObject {
         Failure(unsafe ConnectorError(status: status, error: error.pointee, attempting: name))
     }
 
-    /// An error behind a reference, so that successful calls move no more than a null pointer around.
+    /// An error behind a reference, so that successful calls only pass around a null pointer.
     @usableFromInline
     package final class Failure {
         @usableFromInline package let error: ConnectorError

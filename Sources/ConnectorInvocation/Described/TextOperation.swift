@@ -4,13 +4,12 @@
 package import CConnector
 package import ConnectorManifest
 
-/// Asynchronous functions whose parameters are all texts, called through their own C type.
+/// Calls asynchronous functions whose parameters are all texts through their own C type.
 ///
-/// All operations of the project's own capabilities have this form, so typed clients never go through libffi. The
-/// manifest's signature was compared with the capability's when the manifest was read, and the function pointer is cast
-/// to the type of that signature.
+/// All operations of the standard capabilities have this form, so typed clients never use libffi. Reading the manifest
+/// compares its signature with the capability's, and the function pointer is cast to the C type of that signature.
 package enum TextOperation {
-    /// One text: its first byte, or null for none, and its length.
+    /// The first byte of a text, or null for no text; the length is a separate argument.
     package typealias Text = UnsafePointer<UInt8>?
     private typealias Instance = UnsafeMutableRawPointer?
     private typealias Call = UnsafePointer<connector_call>
@@ -27,15 +26,15 @@ package enum TextOperation {
     /// The maximum number of text parameters.
     package static let limit = 4
 
-    /// Whether a signature is of this form.
+    /// Whether a signature has this form.
     package static func fits(_ signature: Signature) -> Bool {
         signature.isAsync && signature.parameters.count <= limit
             && signature.parameters.allSatisfy { [.string, .json, .bytes].contains($0.type) }
     }
 
-    /// Calls a function whose signature ``fits(_:)``.
+    /// Calls a function whose signature passed ``fits(_:)``.
     ///
-    /// - Parameter texts: One per parameter, lent for the duration of the call.
+    /// - Parameter texts: One text per parameter, valid for the plugin until the function returns.
     package static func call(
         _ function: UnsafeMutableRawPointer,
         instance: UnsafeMutableRawPointer?,
@@ -74,7 +73,7 @@ package enum TextOperation {
         }
     }
 
-    /// Lends the bytes of a text. An empty text has an address, because null stands for no text.
+    /// Lends the body the bytes of a text. An empty text has an address, because null means no text.
     private static func lend(_ texts: [CallValue], _ index: Int, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard index < texts.count, case .bytes(let bytes) = texts[index] else { return body(nil, 0) }
         guard !bytes.isEmpty else {

@@ -3,13 +3,13 @@
 
 package import ConnectorBase
 
-/// The right to be inside a gate: its instance outlives the admission; on a `serial` gate it holds the serial gate.
+/// The right to be inside a gate. The instance outlives the admission, which on a `serial` gate also occupies the serial gate.
 ///
-/// It is given up exactly once, with the value. It retains nothing: a seat of the ``RundownGuard`` keeps the instance as long
-/// as a caller is counted in, which costs one atomic addition instead of a reference count at every step.
+/// The admission ends exactly once, when the value is destroyed. It retains nothing: a seat of the ``RundownGuard`` keeps the
+/// instance alive while a caller is counted in, at the cost of one atomic addition instead of reference counting at every step.
 ///
-/// `@unchecked Sendable`: the instance and the guard are Sendable, and any thread may give the admission up. The caller
-/// that asks a guard for an admission keeps the guard for as long.
+/// `@unchecked Sendable`: the instance and the guard are Sendable, and any thread may end the admission. The caller that requests
+/// an admission keeps the guard alive for as long.
 @usableFromInline
 @safe
 package struct Admission: ~Copyable, @unchecked Sendable {
@@ -17,7 +17,7 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     private let seat: Int
     private let occupant: UnsafePointer<RundownGuard.Occupant>
 
-    /// Creates the admission of a caller that the guard has just counted in.
+    /// Creates an admission for a caller that the guard has just counted in.
     package init(_ rundown: Unmanaged<RundownGuard>, seat: Int, _ occupant: UnsafePointer<RundownGuard.Occupant>) {
         unsafe unownedGuard = rundown
         self.seat = seat
@@ -29,19 +29,19 @@ package struct Admission: ~Copyable, @unchecked Sendable {
         unsafe unownedGuard._withUnsafeGuaranteedRef { $0.leave(seat) }
     }
 
-    /// The rundown guard, for those who keep the admission for longer than their caller.
+    /// The rundown guard, for code whose admission outlives its caller.
     package var rundown: RundownGuard { unsafe unownedGuard.takeUnretainedValue() }
 
-    /// The channel to the instance; valid as long as the caller keeps it, even beyond the admission.
+    /// The channel to the instance. The caller may retain it beyond the admission.
     package var channel: any Channel { unsafe occupant.pointee.channel }
 
-    /// An operation that runs on its caller's thread and answers there; nil for any other.
+    /// An operation that runs to completion on its caller's thread; nil for any other.
     package func promptOperation(named name: String) -> ResolvedOperation? {
         guard let reference = unsafe occupant.pointee.instance else { return nil }
         return unsafe reference._withUnsafeGuaranteedRef { $0.promptOperation(named: name) }
     }
 
-    /// Lends the instance to the body without counting a reference.
+    /// Lends the body the instance, without reference counting.
     ///
     /// - Throws: `unsupported` if the instance is not in this process.
     package func lend(_ body: (PluginInstance) throws(ConnectorError) -> Void) throws(ConnectorError) {
@@ -70,8 +70,8 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     private static var isElsewhere: ConnectorError {
         ConnectorError(
             .unsupported,
-            "the plugin runs in a process of its own, where its functions have no address",
-            fix: "call the operation by its name"
+            "the plugin runs in a separate process, so its functions cannot be called directly",
+            fix: "call the operation by name"
         )
     }
 }

@@ -4,18 +4,18 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// One call by name on its way through the plugin: it carries the admission to the thread that makes the call.
+/// A call by name in progress; it carries the admission to the thread that makes the call.
 ///
-/// The function's thread leaves when the function has returned, and the caller of an asynchronous operation when it has
-/// its outcome. The admission ends when both have left.
+/// The function's thread leaves when the function has returned, and the caller of an asynchronous operation leaves when it has
+/// the outcome. The admission ends when both have left.
 package final class CallInFlight: Sendable {
     /// The operation's function.
     package let function: PluginFunction
 
     private struct State: ~Copyable {
         var admission: Admission?
-        /// Those who have not left: the function's thread, and perhaps the caller.
-        var parties: Int
+        /// The number that have not left yet: the function's thread, and the caller of an asynchronous operation.
+        var participants: Int
         /// Whether the function is running.
         var isInside = false
         var isLost = false
@@ -26,17 +26,17 @@ package final class CallInFlight: Sendable {
 
     private let state: Mutex<State>
     private let threads: CallThreads
-    /// The function may outlive the host, and every other reference to the rundown guard.
+    /// A strong reference, because the function may outlive the host and every other reference to the guard.
     private let rundown: RundownGuard
 
-    /// Takes the admission of a call.
+    /// Creates the state of a call, and takes over its admission.
     ///
-    /// - Parameter lasts: Whether the call goes on when the function has returned.
+    /// - Parameter lasts: Whether the call continues after the function has returned.
     package init(_ function: PluginFunction, _ threads: CallThreads, lasts: Bool, _ admission: consuming Admission) {
         self.function = function
         self.threads = threads
         rundown = admission.rundown
-        state = Mutex(State(admission: admission, parties: lasts ? 2 : 1))
+        state = Mutex(State(admission: admission, participants: lasts ? 2 : 1))
     }
 
     /// The outputs of a synchronous function.
@@ -48,18 +48,18 @@ package final class CallInFlight: Sendable {
     /// Whether the function is running.
     package var isInside: Bool { state.withLock { $0.isInside } }
 
-    /// Records that the function is about to run, if the call is still wanted.
+    /// Records that the function is about to run, if the call is still pending.
     ///
     /// - Returns: Whether it is.
-    package func enter(if isWanted: () -> Bool) -> Bool {
+    package func enter(if isPending: () -> Bool) -> Bool {
         state.withLock { state in
-            state.isInside = isWanted()
+            state.isInside = isPending()
             if state.isInside { threads.entered(function) }
             return state.isInside
         }
     }
 
-    /// Records that the function has returned, or never runs.
+    /// Records that the function has returned, or will never run.
     package func functionLeaves() {
         let stop = state.withLock { state in
             if state.isInside {
@@ -78,15 +78,15 @@ package final class CallInFlight: Sendable {
     /// Records that the caller of an asynchronous operation has its outcome.
     package func leave() {
         let admission: Admission? = state.withLock { state in
-            state.parties -= 1
-            return state.parties == 0 ? state.admission.take() : nil
+            state.participants -= 1
+            return state.participants == 0 ? state.admission.take() : nil
         }
-        // End the admission outside the lock, where the next caller may enter, and before the rundown guard.
+        // End the admission outside the lock, because the next caller may enter then, and before releasing the guard.
         _ = consume admission
         extendLifetime(rundown)
     }
 
-    /// Stops the timer of the deadline as soon as the function has returned, which may be now.
+    /// Runs `stop`, which cancels the deadline's timer, once the function has returned; immediately if it already has.
     package func stopWatching(_ stop: @escaping @Sendable () -> Void) {
         let isInside = state.withLock { state in
             if state.isInside { state.stop = stop }
@@ -95,9 +95,9 @@ package final class CallInFlight: Sendable {
         if !isInside { stop() }
     }
 
-    /// Counts the function's thread as lost if the function is still running at the deadline, once the call was given up.
+    /// Marks the function's thread as lost if the function is still running at the deadline, after the call was given up.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether the thread is newly lost.
     package func isLostAtDeadline() -> Bool {
         state.withLock { state in
             guard state.isInside, !state.isLost else { return false }

@@ -3,42 +3,42 @@
 
 package import ConnectorBase
 
-/// The way calls reach a plugin's instance: in this process through function addresses, elsewhere through a transport.
+/// How calls reach a plugin instance: through function pointers in this process, through a transport elsewhere.
 ///
-/// A gate knows its instance only through its channel. ``instance`` is the one exception: where it is not nil, typed
-/// and prepared calls jump straight to the plugin at the price of a function pointer.
+/// A gate accesses its instance only through the channel. ``instance`` is the one exception: if it is not nil, typed and prepared
+/// calls go directly to the plugin, at the cost of a function pointer.
 package protocol Channel: AnyObject, Sendable {
     /// The instance, if it is in this process.
     var instance: PluginInstance? { get }
 
-    /// Whether the instance is a foreign library, which knows nothing of connectors.
+    /// Whether the instance is a foreign library, not written as a plugin.
     var isForeign: Bool { get }
 
-    /// Whether the plugin can prove again that the outside world is there.
+    /// Whether the plugin can probe its connection to the outside world.
     var canProbe: Bool { get }
 
     /// Whether the instance must be closed before it is destroyed.
     var canClose: Bool { get }
 
-    /// The plugin's functions that run on threads of the host.
+    /// The plugin functions that are running on threads of the host.
     var functionsInside: [PluginFunction] { get }
 
-    /// Starts a phase of the instance's life, which completes an operation.
+    /// Starts a phase of the instance's life cycle, which completes an operation.
     ///
     /// - Parameters:
     ///   - phase: The phase to start.
     ///   - operation: The operation that the phase completes, with evidence or an error.
-    ///   - deadline: On the clock's monotonic time.
+    ///   - deadline: The deadline in monotonic time.
     func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64)
 
     /// Calls an operation and awaits its answer.
     ///
     /// - Parameters:
-    ///   - name: The operation; `capability/operation` where two capabilities share one.
-    ///   - arguments: Checked against the signature before any plugin code runs.
-    ///   - options: The observer of progress.
-    ///   - deadline: On the clock's monotonic time. Whatever the plugin does, the call returns by then.
-    ///   - admission: Held until nothing of the call is inside the plugin.
+    ///   - name: The operation's name, or `capability/operation` if two capabilities share the name.
+    ///   - arguments: The arguments, checked against the signature before any plugin code runs.
+    ///   - options: The options, of which only the progress observer applies.
+    ///   - deadline: The deadline in monotonic time. The call returns by then, whatever the plugin does.
+    ///   - admission: The caller's admission, held until no part of the call is inside the plugin.
     func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -47,30 +47,30 @@ package protocol Channel: AnyObject, Sendable {
         _ admission: consuming Admission
     ) async throws(ConnectorError) -> CallResult
 
-    /// Tells the plugin that the host gave up an operation, on a thread that no operation can hold.
+    /// Notifies the plugin that the host gave up an operation, on a thread that no operation can block.
     ///
-    /// Returns at once.
+    /// Returns immediately.
     ///
-    /// - Parameter next: Runs on that thread once the plugin has returned.
+    /// - Parameter next: Runs on that thread after the plugin has returned.
     func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void)
 
-    /// Destroys the instance once nothing of the host is inside the plugin and no callback into it is under way.
+    /// Destroys the instance once no phase of the host is inside the plugin and no callback into it is running.
     ///
-    /// Returns at once. A plugin function that never returns keeps the instance forever.
+    /// Returns immediately. A plugin function that never returns keeps the instance alive forever.
     ///
-    /// - Returns: The event of its destruction.
+    /// - Returns: The event that the instance is destroyed.
     @discardableResult
     func dispose() -> OneShot<Void>
 }
 
 extension Channel {
-    /// Tells the plugin that the host gave up an operation; see ``cancel(_:then:)``.
+    /// Notifies the plugin that the host gave up an operation; see ``cancel(_:then:)``.
     package func cancel(_ operation: UInt64) {
         cancel(operation) {}
     }
 }
 
-/// A phase of an instance's life that completes asynchronously.
+/// A phase of an instance's life cycle that completes asynchronously.
 package enum InstancePhase: String, Sendable {
     case open
     case probe

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts a C function to a table field that declares the same function with other nullability.
+/// Converts a C function to the type of a table field that declares the same function with different nullability.
 ///
-/// The thunks of the host's tables take optional pointers where a header says non-null: a plugin may pass null all the same, and
-/// gets a status. A null pointer and a pointer have one representation in C, so both types describe one function.
+/// The functions in the host's tables accept null where a header says non-null: a plugin may pass null anyway, and gets a status.
+/// Nullability does not change a pointer's representation in C, so both types describe the same function.
 package func fitting<Function, Field>(_ function: Function) -> Field {
     unsafe unsafeBitCast(function, to: Field.self)
 }

@@ -5,52 +5,52 @@ package import CConnector
 internal import ConnectorBase
 internal import Synchronization
 
-/// The `connector_host` of one instance, which the plugin calls back.
+/// The `connector_host` table of one instance, through which the plugin calls back.
 ///
-/// A plugin's thread may call the host long after its instance was destroyed, and must get an answer. So contexts are
-/// never freed but lent again, least recently returned first, and only while more than a thousand rest. A late call
-/// finds its own context for a thousand generations, and after that another's, where its operations are unknown. A
-/// returned context keeps only the sink for misbehaviour, which refers to its gate weakly.
+/// A plugin's thread may call the host long after its instance was destroyed, and must still get a response. So contexts are
+/// never freed. They are reused, least recently returned first, and only while more than a thousand are unused. A late call
+/// finds its own context for a thousand generations, and after that another instance's, where its operations are unknown. A
+/// returned context retains only the misbehaviour handler, which refers to its gate weakly.
 ///
-/// `@unchecked Sendable`: the table is written in `init` and then only read. Everything else is atomic, constant and
-/// `Sendable`, or behind the mutex.
+/// `@unchecked Sendable`: the table is written in `init` and then only read. Everything else is atomic, protected by a mutex, or
+/// constant and `Sendable`.
 @safe
 package final class HostContext: @unchecked Sendable {
-    /// The owner number of this instance's calls; each loan of the context gets a new one.
+    /// The owner id of this instance's calls, unique to each loan of the context.
     package var owner: UInt64 { number.load(ordering: .relaxed) }
     /// The table that the plugin receives.
     package let table: UnsafeMutablePointer<connector_host>
 
     private let number = Atomic<UInt64>(0)
     private let operations = OperationTable.shared
-    private let lent = Mutex<Lent?>(nil)
+    private let loan = Mutex<Loan?>(nil)
 
-    /// The services and the sink of the current loan.
-    private struct Lent {
+    /// The services and the misbehaviour handler of the current instance.
+    private struct Loan {
         /// Nil once the instance is being destroyed.
         var services: (any InstanceServices)?
         let onMisbehaviour: @Sendable (String) -> Void
     }
 
     private static let lastOwner = Atomic<UInt64>(0)
-    private static let givenBack = Mutex<[HostContext]>([])
-    /// The number of contexts that rest before one is lent again.
-    private static let restingCount = 1024
+    private static let returned = Mutex<[HostContext]>([])
+    /// The minimum number of unused contexts before one is reused.
+    private static let retainedCount = 1024
 
-    /// Lends a context for a new instance.
+    /// Lends a context to a new instance.
     ///
     /// - Parameters:
-    ///   - services: The services behind the table's `service`, until ``withdraw()``.
-    ///   - onMisbehaviour: Receives every breach of the ABI, on the plugin's thread. Must refer to its gate weakly.
-    /// - Returns: The context; call ``giveBack()`` when the instance is destroyed.
+    ///   - services: The services that the table's `service` looks up, until ``withdraw()``.
+    ///   - onMisbehaviour: Receives every violation of the ABI, on the plugin's thread. Must refer to its gate weakly.
+    /// - Returns: The context; call ``giveBack()`` after the instance is destroyed.
     package static func lend(
         to services: any InstanceServices,
         onMisbehaviour: @escaping @Sendable (String) -> Void
     ) -> HostContext {
-        let rested = givenBack.withLock { $0.count > restingCount ? $0.removeFirst() : nil }
-        let context = rested ?? HostContext()
+        let reused = returned.withLock { $0.count > retainedCount ? $0.removeFirst() : nil }
+        let context = reused ?? HostContext()
         context.number.store(lastOwner.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-        context.lent.withLock { $0 = Lent(services: services, onMisbehaviour: onMisbehaviour) }
+        context.loan.withLock { $0 = Loan(services: services, onMisbehaviour: onMisbehaviour) }
         return context
     }
 
@@ -98,21 +98,21 @@ package final class HostContext: @unchecked Sendable {
             return unsafe context._withUnsafeGuaranteedRef { unsafe $0.progress(operation, json, length) }
         }
 
-    /// Withdraws the services, before the instance is destroyed. Its `destroy` may still complete given-up calls.
+    /// Withdraws the services before the instance is destroyed. Its `destroy` may still complete given-up calls.
     package func withdraw() {
-        lent.withLock { $0?.services = nil }
+        loan.withLock { $0?.services = nil }
     }
 
-    /// Returns the context after the instance is destroyed; call it once per loan.
+    /// Returns the context after the instance is destroyed; call once per loan.
     package func giveBack() {
         withdraw()
         operations.forget(owner: owner)
-        Self.givenBack.withLock { $0.append(self) }
+        Self.returned.withLock { $0.append(self) }
     }
 
-    /// Reports a breach of the ABI.
+    /// Reports a violation of the ABI.
     package func misbehaved(_ what: String) {
-        lent.withLock(\.self)?.onMisbehaviour(what)
+        loan.withLock(\.self)?.onMisbehaviour(what)
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Unmanaged<HostContext>? {
@@ -121,18 +121,18 @@ package final class HostContext: @unchecked Sendable {
     }
 
     /// The maximum length of a service id, in bytes.
-    private static let longestServiceID: UInt64 = 64
-    /// The maximum size of a result and of progress: 64 MiB.
-    private static let longestResult: UInt64 = 64 << 20
+    private static let maximumServiceIDLength: UInt64 = 64
+    /// The maximum size of a result or of a progress value: 64 MiB.
+    private static let maximumResultSize: UInt64 = 64 << 20
 
     private func service(_ id: UnsafePointer<CChar>?, _ length: UInt64) -> UnsafeRawPointer? {
         guard let id = unsafe id else {
-            misbehaved("asked for a service whose name is null")
+            misbehaved("requested a service with a null name")
             return nil
         }
-        guard length <= Self.longestServiceID else { return nil }
+        guard length <= Self.maximumServiceIDLength else { return nil }
         let name = unsafe String(decoding: UnsafeRawBufferPointer(start: id, count: Int(length)), as: UTF8.self)
-        let services = lent.withLock(\.self)?.services
+        let services = loan.withLock(\.self)?.services
         return unsafe services?.table(named: name)
     }
 
@@ -146,7 +146,7 @@ package final class HostContext: @unchecked Sendable {
         let outcome = unsafe Self.outcome(status, result, length, error)
         let status = answer(operations.complete(operation, owner: owner, consume outcome), "completed", operation)
         guard status == Int32(CONNECTOR_OK), length > 0, unsafe result == nil else { return status }
-        misbehaved("completed operation \(operation) with a result of \(length) bytes that is null")
+        misbehaved("completed operation \(operation) with a null result of \(length) bytes")
         return Int32(CONNECTOR_MISUSE)
     }
 
@@ -162,11 +162,11 @@ package final class HostContext: @unchecked Sendable {
                 unsafe ConnectorError(status: status, reading: error, attempting: "the operation")
             )
         }
-        guard length <= longestResult else {
+        guard length <= maximumResultSize else {
             return .failure(
                 ConnectorError(
                     .tooLarge,
-                    "the plugin's result has \(length) bytes, more than \(longestResult >> 20) MiB"
+                    "the plugin's result has \(length) bytes, more than \(maximumResultSize >> 20) MiB"
                 )
             )
         }
@@ -177,9 +177,9 @@ package final class HostContext: @unchecked Sendable {
     }
 
     private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>?, _ length: UInt64) -> Int32 {
-        guard length <= Self.longestResult else { return Int32(CONNECTOR_TOO_LARGE) }
+        guard length <= Self.maximumResultSize else { return Int32(CONNECTOR_TOO_LARGE) }
         guard let json = unsafe json else {
-            misbehaved("reported progress that is null")
+            misbehaved("reported null progress")
             return Int32(CONNECTOR_MISUSE)
         }
         let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(length)))
@@ -190,17 +190,17 @@ package final class HostContext: @unchecked Sendable {
         return answer(operations.progress(operation, owner: owner, value), "reported progress of", operation)
     }
 
-    private func answer(_ answer: OperationTable.Answer, _ did: String, _ operation: UInt64) -> Int32 {
+    private func answer(_ answer: OperationTable.Answer, _ action: String, _ operation: UInt64) -> Int32 {
         switch answer {
         case .accepted: return Int32(CONNECTOR_OK)
         case .givenUp: return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .unknown:
-            let isDestroyed = lent.withLock { $0?.services == nil }
-            let why = isDestroyed ? " after it was destroyed" : ", which is not pending"
-            misbehaved("\(did) operation \(operation)\(why)")
+            let isDestroyed = loan.withLock { $0?.services == nil }
+            let reason = isDestroyed ? " after it was destroyed" : ", which is not pending"
+            misbehaved("\(action) operation \(operation)\(reason)")
             return Int32(CONNECTOR_UNKNOWN_OPERATION)
         case .foreign:
-            misbehaved("\(did) operation \(operation), which belongs to another gate")
+            misbehaved("\(action) operation \(operation), which belongs to another gate")
             return Int32(CONNECTOR_FOREIGN_OPERATION)
         }
     }

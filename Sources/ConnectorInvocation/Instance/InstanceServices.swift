@@ -3,19 +3,19 @@
 
 package import ConnectorBase
 
-/// The services that the host lends one instance of a plugin, as function tables by id.
+/// The services that the host lends a plugin instance, as function tables by id.
 package protocol InstanceServices: AnyObject, Sendable {
-    /// The function table of a service, always at the same address; null if the instance may not have it.
+    /// The function table of a service, always at the same address; null if the instance has no access to it.
     func table(named id: String) -> UnsafeRawPointer?
 
-    /// Whether a request, a timer or a callback is under way that may lead to the completion of an operation.
+    /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation.
     func isWaiting(for operation: UInt64) -> Bool
 
-    /// Stops the services: cancels their timers and requests, and accepts no more.
+    /// Stops the services: cancels their timers and requests, and refuses new ones.
     ///
-    /// - Returns: The event that the last callback into the plugin has returned; nil if none runs.
+    /// - Returns: The event that the last callback into the plugin has returned; nil if none is running.
     func stop() -> OneShot<Void>?
 
-    /// Frees the tables, once `destroy` of the instance has returned.
+    /// Frees the tables, after the instance's `destroy` has returned.
     func invalidate()
 }

@@ -11,11 +11,11 @@ extension PluginInstance: Channel {
     /// This instance.
     package var instance: PluginInstance? { self }
 
-    /// Calls an operation on one of the instance's threads, which its function may hold.
+    /// Calls an operation on one of the instance's threads, which its function may block.
     ///
-    /// The caller waits until the deadline at most. Nothing stops a function that is still running then: its thread is
-    /// lost until it returns, which is the plugin's misbehaviour, and the gate stays occupied. A call that is given up
-    /// before a thread was free is never made. A function that the manifest calls prompt runs on the caller's thread.
+    /// The caller waits until the deadline at most. Nothing can stop a function that is still running then: its thread is lost
+    /// until it returns, which is reported as misbehaviour, and the gate remains occupied. A call that is given up before a thread
+    /// is free is never made. A function that the manifest declares prompt runs on the caller's thread.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -30,61 +30,62 @@ extension PluginInstance: Channel {
         let isPrompt = operation.isPrompt
         if !isPrompt, let exhaustion = threads.exhaustion { throw exhaustion }
         let function = PluginFunction(operation.operation.name, symbol: operation.operation.symbol)
-        let visit = CallInFlight(function, threads, lasts: signature.isAsync, admission)
+        let inFlight = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
-            visit.functionLeaves()
+            inFlight.functionLeaves()
             throw OperationTable.isFull
         }
         let trace = TraceContext.current.during(id)
         if isPrompt {
             let start = environment.clock.now()
-            trace.run { make(operation, values, id: id, deadline: deadline, visit) }
+            trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
             judge(operation, took: environment.clock.now() - start)
         } else {
             threads.run { [self] in
-                trace.run { make(operation, values, id: id, deadline: deadline, visit) }
+                trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
             }
         }
-        defer { if signature.isAsync { visit.leave() } }
-        let text = try await awaitOutcome(of: id, visit, by: deadline).get()
-        guard signature.isAsync else { return CallResult(outputs: visit.outputs, handles: handles) }
+        defer { if signature.isAsync { inFlight.leave() } }
+        let text = try await awaitOutcome(of: id, inFlight, by: deadline).get()
+        guard signature.isAsync else { return CallResult(outputs: inFlight.outputs, handles: handles) }
         return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
     }
 
-    /// Makes a call that is still wanted, on one of the instance's threads.
+    /// Makes a call if it is still pending, on one of the instance's threads.
     private func make(
         _ operation: ResolvedOperation,
         _ values: [CallValue],
         id: UInt64,
         deadline: UInt64,
-        _ visit: CallInFlight
+        _ inFlight: CallInFlight
     ) {
-        guard visit.enter(if: { operations.isPending(id) }) else { return visit.functionLeaves() }
+        guard inFlight.enter(if: { operations.isPending(id) }) else { return inFlight.functionLeaves() }
         guard !operation.operation.signature.isAsync else {
             start(operation, values, id: id, deadline: deadline)
-            return visit.functionLeaves()
+            return inFlight.functionLeaves()
         }
         let outcome: OperationTable.Outcome
         do throws(ConnectorError) {
-            visit.outputs = try callForeign(operation, values)
+            inFlight.outputs = try callForeign(operation, values)
             outcome = .success([])
         } catch {
             outcome = .failure(error)
         }
-        visit.functionLeaves()
+        inFlight.functionLeaves()
         operations.complete(id, owner: context.owner, outcome)
     }
 
     /// Awaits the outcome of a call on one of the instance's threads.
-    private func awaitOutcome(of id: UInt64, _ visit: CallInFlight, by deadline: UInt64) async -> OperationTable.Outcome
+    private func awaitOutcome(of id: UInt64, _ inFlight: CallInFlight, by deadline: UInt64) async
+        -> OperationTable.Outcome
     {
         let early = operations.takeOutcome(of: id)
-        // A function that has completed its call may still hold its thread.
-        if let early, !visit.isInside { return early }
+        // A function that has completed its call may still block its thread.
+        if let early, !inFlight.isInside { return early }
         let clock = environment.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
-        let timer = clock.schedule(after: wait) { [self] in atDeadline(of: id, visit, after: wait) }
+        let timer = clock.schedule(after: wait) { [self] in atDeadline(of: id, inFlight, after: wait) }
         let outcome: OperationTable.Outcome
         if let early {
             outcome = early
@@ -92,32 +93,33 @@ extension PluginInstance: Channel {
             outcome = await withTaskCancellationHandler {
                 await operations.awaitOutcome(of: id)
             } onCancel: {
-                let error = ConnectorError(.cancelled, "\(visit.function.name) was cancelled")
+                let error = ConnectorError(.cancelled, "\(inFlight.function.name) was cancelled")
                 _ = giveUp(id, error)
             }
         }
-        // While the function runs, the timer still has to tell whether its thread is lost.
-        visit.stopWatching { clock.cancel(timer) }
+        // While the function is running, the timer is still needed to detect that its thread is lost.
+        inFlight.stopWatching { clock.cancel(timer) }
         return outcome
     }
 
     /// Gives a call up at its deadline, on the clock's thread.
-    private func atDeadline(of id: UInt64, _ visit: CallInFlight, after wait: UInt64) {
-        let overdue = visit.isInside ? lateReturn(from: visit.function) : lateCompletion(of: id, visit.function.name)
+    private func atDeadline(of id: UInt64, _ inFlight: CallInFlight, after wait: UInt64) {
+        let overdue =
+            inFlight.isInside ? lateReturn(from: inFlight.function) : lateCompletion(of: id, inFlight.function.name)
         _ = giveUp(id, overdue.error(after: wait))
-        guard visit.isLostAtDeadline() else { return }
-        // A log must not hold the clock's thread.
+        guard inFlight.isLostAtDeadline() else { return }
+        // Logging must not block the clock's thread.
         environment.cancelThreads.run { [self] in
-            context.misbehaved("\(visit.function.name) holds a thread of the host beyond the deadline of its call")
+            context.misbehaved("\(inFlight.function.name) holds a thread of the host past the deadline of its call")
         }
     }
 
-    /// A function that has not returned at its deadline.
+    /// Describes a function that has not returned by its deadline.
     private func lateReturn(from function: PluginFunction) -> Overdue {
         .returning(from: function, of: "\(plugin.manifest.id) \(plugin.manifest.version)")
     }
 
-    /// An operation that is not complete at its deadline.
+    /// Describes an operation that has not completed by its deadline.
     private func lateCompletion(of id: UInt64, _ name: String) -> Overdue {
         .completion(of: name, isWaiting: services.isWaiting(for: id))
     }
@@ -127,9 +129,9 @@ extension PluginInstance: Channel {
     /// Begins a call and starts the plugin's function.
     ///
     /// - Parameters:
-    ///   - progress: Receives its progress, on the plugin's thread.
+    ///   - progress: Receives the call's progress, on the plugin's thread.
     ///   - start: Calls the plugin's function with the id of the operation to complete.
-    /// - Returns: The operation, for one ``awaitOutcome(of:_:by:)``.
+    /// - Returns: The operation's id, for one ``awaitOutcome(of:_:by:)``.
     @inline(__always)
     package func start(
         _ progress: OperationTable.Observer?,
@@ -140,9 +142,9 @@ extension PluginInstance: Channel {
         return id
     }
 
-    /// Awaits the outcome of a started call: its completion, its deadline, or the cancellation of the caller's task.
+    /// Awaits the outcome of a started call: its completion, its deadline, or cancellation of the caller's task.
     ///
-    /// Callers on a hot path try ``OperationTable/takeOutcome(of:)`` first, and skip the async path.
+    /// On a hot path, try ``OperationTable/takeOutcome(of:)`` first to skip the async path.
     package func awaitOutcome(of id: UInt64, _ name: String, by deadline: UInt64) async -> OperationTable.Outcome {
         let operations = operations
         if let outcome = operations.takeOutcome(of: id) { return outcome }
@@ -162,14 +164,14 @@ extension PluginInstance: Channel {
         }
     }
 
-    // MARK: One call of the plugin
+    // MARK: Calling the plugin
 
-    /// Calls an operation that answers at once, on this thread.
+    /// Calls a synchronous operation on this thread.
     package func callNow(
         _ operation: ResolvedOperation,
         _ values: [CallValue]
     ) throws(ConnectorError) -> [CallOutput] {
-        // The mark covers the memory that the plugin lends, too: its `release` is the plugin's code.
+        // This includes taking the outputs, because the `release` of memory that the plugin lends is plugin code.
         unsafe try PluginCode.running(operation.function) { () throws(ConnectorError) in
             try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
                 frame.set(values)
@@ -185,7 +187,7 @@ extension PluginInstance: Channel {
         }
     }
 
-    /// Starts an asynchronous operation; completes it here if the plugin refuses.
+    /// Starts an asynchronous operation, and completes it with an error if the plugin refuses it.
     package func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
@@ -214,7 +216,7 @@ extension PluginInstance: Channel {
     package func refuse(_ id: UInt64, _ status: Int32, _ error: UnsafePointer<connector_error>, _ name: String) {
         let failure = unsafe ConnectorError(status: status, error: error.pointee, attempting: name)
         guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
-        context.misbehaved("refused \(name), which it had completed already")
+        context.misbehaved("refused \(name) after completing it")
     }
 
     private func run(

@@ -11,7 +11,7 @@ internal import ConnectorPlatform
 #endif
 
 extension PluginInstance {
-    /// Calls a synchronous function on this thread, which it may hold.
+    /// Calls a synchronous function on this thread, which it may block.
     package func callForeign(
         _ operation: ResolvedOperation,
         _ values: [CallValue]
@@ -35,7 +35,7 @@ extension PluginInstance {
         }
     }
 
-    /// Withdraws the handles that the function frees, so that of two concurrent calls only one succeeds.
+    /// Withdraws the handles that the function frees, so that only one of two concurrent calls succeeds.
     private func withdraw(
         _ values: [CallValue],
         of operation: ResolvedOperation,
@@ -44,13 +44,13 @@ extension PluginInstance {
         guard !convention.releases.isEmpty else { return }
         let inputs = unsafe operation.layout.inputs
         for (index, value) in zip(inputs.indices, values) {
-            let place = unsafe inputs[index]
-            guard convention.releases.contains(place.name) else { continue }
-            guard case .handle(let address) = value, bound[place.name] == nil else { continue }
+            let location = unsafe inputs[index]
+            guard convention.releases.contains(location.name) else { continue }
+            guard case .handle(let address) = value, bound[location.name] == nil else { continue }
             guard handles.withdraw(address) else {
                 throw ConnectorError(
                     .invalid,
-                    "\(operation.operation.name), \(place.name): the handle was released before"
+                    "\(operation.operation.name), \(location.name): the handle has already been released"
                 )
             }
         }
@@ -103,12 +103,12 @@ extension PluginInstance {
 }
 
 extension ForeignLifecycle {
-    /// The error for an application that calls an operation reserved for the host.
+    /// The error if an application calls an operation reserved for the host; nil for other operations.
     package func objection(to operation: Operation) -> ConnectorError? {
         guard operation.name == open || operation.name == close else { return nil }
         return ConnectorError(
             .invalid,
-            "\(operation.name) is called by the host when the gate \(operation.name == open ? "opens" : "closes")",
+            "only the host calls \(operation.name), when the gate \(operation.name == open ? "opens" : "closes")",
             fix: "call another operation of the library"
         )
     }

@@ -8,55 +8,55 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// One instance of a plugin in this process, with the life cycle of `connector/plugin.h`.
+/// A plugin instance in this process, with the life cycle defined in `connector/plugin.h`.
 ///
-/// The functions of that cycle run plugin code on the calling thread, which is one of ``WorkerThreads``, one function
-/// at a time. The owner disposes of the instance once the ``RundownGuard`` reports that no caller is inside.
+/// Life-cycle functions run plugin code on the calling thread, which is one of ``WorkerThreads``, one function at a time. The
+/// owner disposes of the instance once the ``RundownGuard`` reports that no caller is inside.
 ///
-/// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static by contract. The
-/// instance belongs to the plugin, which accepts it on any thread, by the thread classes of the ABI.
+/// `@unchecked Sendable`: the stored pointers are constant after `init`. The plugin's table is static by contract. The instance
+/// pointer belongs to the plugin, which accepts it on any thread, as specified by the ABI's thread classes.
 @safe
 package final class PluginInstance: @unchecked Sendable {
     /// The loaded plugin.
     package var plugin: Plugin { resolved.plugin }
     private let resolved: PluginOperations
-    /// The `connector_host` that the plugin calls back.
+    /// The `connector_host` table that the plugin calls back through.
     package let context: HostContext
     /// The services lent to the instance.
     package let services: any InstanceServices
-    /// The plugin's pointer, passed to every operation.
+    /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
 
-    /// Admits one call at a time; nil unless the plugin asks for that.
+    /// Admits one call at a time; nil unless the plugin is `serial`.
     package let serialGate: SerialGate?
-    /// The addresses that the plugin gave out.
+    /// The handles that the plugin has returned.
     package let handles = HandleTable()
 
     package let environment: CallEnvironment
     /// The threads on which calls by name enter the plugin.
     package let threads: CallThreads
-    /// The threads on which the plugin is told of calls that were given up.
+    /// The threads that notify the plugin of given-up calls.
     private let cancelThreads: CallThreads
     /// The table of pending calls.
     package var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>
-    private let life = Mutex(Life())
+    private let activity = Mutex(Activity())
     private let destroyed = OneShot<Void>()
 
-    /// The configuration that opens a foreign library, and the values that opening returned.
+    /// The configuration to open a foreign library with, and the values returned by opening it.
     private struct ForeignState {
         var configuration: JSONObject
         var bound: [String: CallValue] = [:]
     }
 
-    /// The host's phases that are inside the plugin, and whether more may enter.
-    private struct Life {
-        /// The functions that run.
+    /// The life-cycle functions inside the plugin, and whether more may enter.
+    private struct Activity {
+        /// The running functions.
         var inside: [String] = []
         var isEnding = false
     }
 
-    /// Runs the plugin's `create`; a foreign library has no such function and no instances.
+    /// Creates an instance by calling the plugin's `create`, which a foreign library does not have.
     package init(
         of plugin: Plugin,
         configuration: [UInt8],
@@ -97,8 +97,7 @@ package final class PluginInstance: @unchecked Sendable {
         unsafe self.pointer = pointer
     }
 
-    /// Starts a phase. The plugin completes its operation; the host does if the plugin refuses or has no function for
-    /// it.
+    /// Starts a phase. The plugin completes the operation; the host does if the plugin refuses or lacks the function.
     package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
         guard enter(phase.rawValue) else {
             let error = ConnectorError(.notOpen, "the gate is closing")
@@ -156,7 +155,7 @@ package final class PluginInstance: @unchecked Sendable {
         }
     }
 
-    /// The values that opening a foreign library returned; they fill the parameters of these names.
+    /// The values returned by opening a foreign library, bound to the parameters of the same names.
     package var bound: [String: CallValue] { plugin.table == nil ? foreign.withLock(\.bound) : [:] }
 
     /// An operation of the plugin, resolved and ready to call.
@@ -164,40 +163,40 @@ package final class PluginInstance: @unchecked Sendable {
         try resolved.operation(named: name)
     }
 
-    /// The function of an operation, whose signature the caller knows.
+    /// The function of an operation whose signature the caller knows.
     package func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
         unsafe try resolved.function(of: name)
     }
 
-    /// Whether the plugin is a foreign library, which knows nothing of connectors.
+    /// Whether the plugin is a foreign library, not written as a plugin.
     package var isForeign: Bool { plugin.table == nil }
 
-    /// Whether the plugin can prove again that the outside world is there.
+    /// Whether the plugin can probe its connection to the outside world.
     package var canProbe: Bool { unsafe plugin.table?.probe != nil }
 
     /// Whether the instance must be closed before it is destroyed.
     package var canClose: Bool { unsafe plugin.table?.close != nil || plugin.manifest.lifecycle?.close != nil }
 
-    /// Tells the plugin that the host gave up a call, on one of the few threads that the instance has for that.
+    /// Notifies the plugin that the host gave up a call, on one of the instance's few threads for that.
     ///
-    /// The instance is not destroyed before the plugin has been told.
+    /// The instance is not destroyed before the plugin has been notified.
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
         guard enter("cancel") else { return next() }
-        tellCancelled(operation, then: next)
+        notifyCancelled(operation, then: next)
     }
 
-    /// Gives a call up and tells the plugin; the instance is not destroyed between the two.
+    /// Gives up a call and notifies the plugin; the instance is not destroyed in between.
     ///
     /// - Returns: Whether the call was pending.
     package func giveUp(_ operation: UInt64, _ error: ConnectorError) -> Bool {
         let isAlive = enter("cancel")
         let isGivenUp = operations.giveUp(operation, owner: context.owner, error)
         guard isAlive else { return isGivenUp }
-        if isGivenUp { tellCancelled(operation) {} } else { leave("cancel") }
+        if isGivenUp { notifyCancelled(operation) {} } else { leave("cancel") }
         return isGivenUp
     }
 
-    private func tellCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+    private func notifyCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
         cancelThreads.run { [self] in
             if let cancel = unsafe plugin.table?.cancel {
                 unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
@@ -209,59 +208,59 @@ package final class PluginInstance: @unchecked Sendable {
         }
     }
 
-    /// The plugin's functions that run on threads of the host, apart from typed calls.
+    /// The plugin functions that are running on threads of the host, except typed calls.
     package var functionsInside: [PluginFunction] {
-        life.withLock(\.inside).map { PluginFunction($0) } + threads.functionsInside
+        activity.withLock(\.inside).map { PluginFunction($0) } + threads.functionsInside
     }
 
-    // MARK: The end
+    // MARK: Destroying
 
-    /// Runs the plugin's `destroy` once no phase of the host is inside the plugin and no callback into it is under way.
+    /// Calls the plugin's `destroy` once no phase of the host is inside the plugin and no callback into it is running.
     ///
-    /// Returns at once. A plugin function that never returns keeps the instance forever.
+    /// Returns immediately. A plugin function that never returns keeps the instance alive forever.
     ///
     /// - Returns: The event that `destroy` has returned.
     @discardableResult
     package func dispose() -> OneShot<Void> {
-        let isLast = life.withLock { life in
-            guard !life.isEnding else { return false }
-            life.isEnding = true
-            return life.inside.isEmpty
+        let isLast = activity.withLock { activity in
+            guard !activity.isEnding else { return false }
+            activity.isEnding = true
+            return activity.inside.isEmpty
         }
         if isLast { destroy() }
         return destroyed
     }
 
-    /// Counts a phase in; ``leave(_:)`` counts it out. False once the instance is about to be destroyed.
+    /// Counts a function in; ``leave(_:)`` counts it out. Returns false once the instance is about to be destroyed.
     private func enter(_ function: String) -> Bool {
-        life.withLock { life in
-            guard !life.isEnding else { return false }
-            life.inside.append(function)
+        activity.withLock { activity in
+            guard !activity.isEnding else { return false }
+            activity.inside.append(function)
             return true
         }
     }
 
     private func leave(_ function: String) {
-        let isLast = life.withLock { life in
-            if let place = life.inside.firstIndex(of: function) { life.inside.remove(at: place) }
-            return life.isEnding && life.inside.isEmpty
+        let isLast = activity.withLock { activity in
+            if let index = activity.inside.firstIndex(of: function) { activity.inside.remove(at: index) }
+            return activity.isEnding && activity.inside.isEmpty
         }
         if isLast { destroy() }
     }
 
-    /// Runs the plugin's `destroy` after its callbacks have returned.
+    /// Calls the plugin's `destroy` after its callbacks have returned.
     private func destroy() {
-        guard let quiet = services.stop() else { return environment.gateThreads.run { self.destroyNow() } }
+        guard let drained = services.stop() else { return environment.gateThreads.run { self.destroyNow() } }
         Task(executorPreference: environment.gateThreads) { [self] in
-            await quiet.wait()
+            await drained.wait()
             environment.gateThreads.run { self.destroyNow() }
         }
     }
 
-    /// Runs the plugin's `destroy`, on a worker thread.
+    /// Calls the plugin's `destroy`, on a worker thread.
     private func destroyNow() {
         context.withdraw()
-        life.withLock { $0.inside = ["destroy"] }
+        activity.withLock { $0.inside = ["destroy"] }
         if let table = plugin.table {
             unsafe PluginCode.running(unsafeBitCast(table.destroy, to: UnsafeRawPointer.self)) {
                 unsafe table.destroy(pointer)

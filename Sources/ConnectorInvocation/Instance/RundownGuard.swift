@@ -4,7 +4,7 @@
 package import ConnectorBase
 internal import Synchronization
 
-/// Leads the calls of a gate to its current instance, and tells when the last call has left an earlier one.
+/// Directs a gate's calls to its current instance, and detects when the last call has left an earlier one.
 ///
 /// Windows calls this rundown protection. Each instance has a *seat*, which counts the callers inside. ``entrance``
 /// names the seat for new callers:
@@ -13,36 +13,34 @@ internal import Synchronization
 /// 2. If the entrance is unchanged, the caller is inside. Otherwise it counts itself out and starts over.
 /// 3. To replace or close, the guard changes the entrance first, then marks the seat as *leaving* and reads its counter.
 ///
-/// All of these are sequentially consistent. Either the caller counted itself in before the guard read the counter, and
-/// the guard waits for it; or the caller's second look finds another entrance, and the caller touches nothing. The
-/// entrance carries a number that grows with every change, so a seat that was freed and taken again is never mistaken
-/// for its earlier use. A caller that starts over may count in and out of a seat in any state. At worst it reports an
-/// empty seat again.
+/// All these accesses are sequentially consistent. Either the caller counted itself in before the guard read the counter, and the
+/// guard waits for it; or the caller's second read finds another entrance, and the caller touches nothing. The entrance contains
+/// a number that increases with every change, so a seat that was freed and taken again is never mistaken for its earlier use. A
+/// caller that starts over may count in and out of a seat in any state. At worst, it reports an empty seat again.
 ///
-/// Entering and leaving cost one atomic addition each. A `Mutex` around a strong reference cost 20 ns more per call. The
-/// upper bits of a seat's counter count every typed call that ever entered, with the same addition: see ``Passage``.
+/// Entering and leaving take one atomic addition each. A `Mutex` around a strong reference took 20 ns more per call. With the
+/// same addition, the upper bits of a seat's counter count every typed call that ever entered: see ``Passage``.
 ///
-/// `@unchecked Sendable`: the two arrays live as long as the guard, and the counters are atomic. An occupant is written
-/// before the entrance leads to its seat, published by the entrance, and cleared once the seat is empty and the
-/// entrance leads elsewhere.
+/// `@unchecked Sendable`: the two arrays live as long as the guard, and the counters are atomic. An occupant is written before
+/// the entrance names its seat, published by the entrance, and cleared once the seat is empty and the entrance names another.
 @safe
 package final class RundownGuard: @unchecked Sendable {
-    /// The instance as callers inside use it; the reference is valid as long as the channel that it keeps.
+    /// The instance in a seat; the unmanaged reference is valid because the channel keeps the instance alive.
     @safe
     package struct Occupant {
-        /// The channel to the instance; keeps the instance alive.
+        /// The channel to the instance, which keeps the instance alive.
         package let channel: any Channel
         /// The instance, if it is in this process.
         package let instance: Unmanaged<PluginInstance>?
     }
 
-    /// The environment that all calls share.
+    /// The environment shared by all calls.
     package let environment: CallEnvironment
 
-    /// The most instances with callers inside: one, its successor, and those whose callers never return.
+    /// The maximum number of instances with callers inside: one, its successor, and those whose callers never return.
     package static let seatCount = 8
 
-    /// The seat for new callers plus one, or 0 while the guard is shut; the upper bits count changes.
+    /// The index of the seat for new callers plus one, or 0 while the guard is shut; the upper bits count changes.
     private let entrance = Atomic<UInt64>(0)
     private let counts: UnsafeMutablePointer<Atomic<UInt64>>
     private let occupants: UnsafeMutablePointer<Occupant?>
@@ -55,7 +53,7 @@ package final class RundownGuard: @unchecked Sendable {
         var empty: [OneShot<Void>?] = Array(repeating: nil, count: RundownGuard.seatCount)
         /// The number of changes to the entrance.
         var changes: UInt64 = 0
-        /// The seat that the entrance leads to.
+        /// The seat that the entrance names.
         var current: Int?
     }
 
@@ -63,12 +61,12 @@ package final class RundownGuard: @unchecked Sendable {
     private static let seatMask: UInt64 = 0xFF
     /// The bits of a counter that count the callers inside: far more than there can be threads and pending calls.
     private static let inside: UInt64 = 1 << 23 - 1
-    /// The bit of a counter that says that the guard waits for the callers to leave.
+    /// The bit of a counter that is set while the guard waits for the callers to leave.
     private static let leaving: UInt64 = 1 << 23
 
-    /// What a caller counts as. The upper 40 bits of a counter may wrap around.
+    /// The kind of a call, as the amount added to a counter. The upper 40 bits of a counter may wrap around.
     package enum Passage: UInt64 {
-        /// A call by name, which whoever called it counts.
+        /// A call by name, counted by its caller.
         case named = 1
         /// A typed or prepared call, or a lease for several.
         case typed = 0x100_0001
@@ -94,12 +92,12 @@ package final class RundownGuard: @unchecked Sendable {
 
     // MARK: Callers
 
-    /// Whether calls may pass.
+    /// Whether calls are admitted.
     package var isOpen: Bool { entrance.load(ordering: .acquiring) & Self.seatMask != 0 }
 
     /// Admits a call if it need not wait; takes no lock.
     ///
-    /// - Returns: Nil if no call may pass or another call is in the serial gate of the instance.
+    /// - Returns: Nil if the guard is shut or another call is inside the instance's serial gate.
     @inline(__always)
     package func admitNow(_ passage: Passage = .named) -> Admission? {
         guard let seat = enter(passage) else { return nil }
@@ -107,13 +105,13 @@ package final class RundownGuard: @unchecked Sendable {
         if let instance = unsafe occupant.pointee.instance,
             unsafe !instance._withUnsafeGuaranteedRef({ $0.serialGate?.enterNow() ?? true })
         {
-            turnBack(seat, passage)
+            undoEnter(seat, passage)
             return nil
         }
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
     }
 
-    /// Admits a call that has entered the serial gate of an instance.
+    /// Admits a call that has entered an instance's serial gate.
     ///
     /// - Returns: Nil if a successor has replaced the instance; the caller must then leave the serial gate.
     package func admit(insideSerialGateOf instance: PluginInstance, _ passage: Passage = .named) -> Admission? {
@@ -121,13 +119,13 @@ package final class RundownGuard: @unchecked Sendable {
         guard let occupant = unsafe occupant(of: seat),
             unsafe occupant.pointee.instance?.toOpaque() == Unmanaged.passUnretained(instance).toOpaque()
         else {
-            turnBack(seat, passage)
+            undoEnter(seat, passage)
             return nil
         }
         return unsafe Admission(.passUnretained(self), seat: seat, occupant)
     }
 
-    /// The current instance, if calls may pass and it is in this process.
+    /// The current instance; nil if the guard is shut or the instance is not in this process.
     package var instance: PluginInstance? {
         guard let seat = enter(.named) else { return nil }
         defer { leave(seat) }
@@ -138,12 +136,12 @@ package final class RundownGuard: @unchecked Sendable {
     @inline(__always)
     private func enter(_ passage: Passage) -> Int? {
         while true {
-            let way = entrance.load(ordering: .sequentiallyConsistent)
-            guard way & Self.seatMask != 0 else { return nil }
-            let seat = Int(way & Self.seatMask) - 1
+            let known = entrance.load(ordering: .sequentiallyConsistent)
+            guard known & Self.seatMask != 0 else { return nil }
+            let seat = Int(known & Self.seatMask) - 1
             unsafe counts[seat].wrappingAdd(passage.rawValue, ordering: .sequentiallyConsistent)
-            if entrance.load(ordering: .sequentiallyConsistent) == way { return seat }
-            turnBack(seat, passage)
+            if entrance.load(ordering: .sequentiallyConsistent) == known { return seat }
+            undoEnter(seat, passage)
         }
     }
 
@@ -158,27 +156,27 @@ package final class RundownGuard: @unchecked Sendable {
         subtract(1, at: seat)
     }
 
-    /// Counts a caller out that found nothing to do, as if it had never come.
-    private func turnBack(_ seat: Int, _ passage: Passage) {
+    /// Counts a caller out as if it had never entered.
+    private func undoEnter(_ seat: Int, _ passage: Passage) {
         subtract(passage.rawValue, at: seat)
     }
 
     @inline(__always)
     private func subtract(_ amount: UInt64, at seat: Int) {
         let after = unsafe counts[seat].wrappingSubtract(amount, ordering: .sequentiallyConsistent).newValue
-        if after & (Self.leaving | Self.inside) == Self.leaving { tellEmpty(seat) }
+        if after & (Self.leaving | Self.inside) == Self.leaving { notifyEmpty(seat) }
     }
 
     @inline(never)
-    private func tellEmpty(_ seat: Int) {
+    private func notifyEmpty(_ seat: Int) {
         state.withLock { $0.current == seat ? nil : $0.empty[seat] }?.send()
     }
 
     // MARK: The gate
 
-    /// Leads new calls to an instance.
+    /// Directs new calls to an instance.
     ///
-    /// - Returns: Its seat, for ``vacate(_:)``; nil if instances whose callers never return hold every seat.
+    /// - Returns: The instance's seat, for ``vacate(_:)``; nil if instances whose callers never return occupy all seats.
     package func lead(to channel: any Channel) -> Int? {
         state.withLock { state in
             guard let seat = state.empty.indices.first(where: { state.empty[$0] == nil }) else { return nil }
@@ -191,7 +189,7 @@ package final class RundownGuard: @unchecked Sendable {
         }
     }
 
-    /// Lets no further call pass. Calls that are inside stay.
+    /// Admits no more calls. Calls already inside are not affected.
     package func shut() {
         state.withLock { change(&$0, to: nil) }
     }
@@ -199,11 +197,11 @@ package final class RundownGuard: @unchecked Sendable {
     private func change(_ state: inout State, to seat: Int?) {
         state.changes += 1
         state.current = seat
-        let way = UInt64(seat.map { $0 + 1 } ?? 0)
-        entrance.store(state.changes << 8 | way, ordering: .sequentiallyConsistent)
+        let seatNumber = UInt64(seat.map { $0 + 1 } ?? 0)
+        entrance.store(state.changes << 8 | seatNumber, ordering: .sequentiallyConsistent)
     }
 
-    /// The event that the last caller has left a seat to which the entrance no longer leads.
+    /// The event that the last caller has left a seat that the entrance no longer names.
     package func emptied(_ seat: Int) -> OneShot<Void> {
         let empty = state.withLock { $0.empty[seat] } ?? OneShot()
         let before = unsafe counts[seat].bitwiseOr(Self.leaving, ordering: .sequentiallyConsistent).oldValue
@@ -216,7 +214,7 @@ package final class RundownGuard: @unchecked Sendable {
         Int(unsafe counts[seat].load(ordering: .relaxed) & Self.inside)
     }
 
-    /// Frees an empty seat, and with it the guard's reference to the instance.
+    /// Frees an empty seat and releases the guard's reference to its instance.
     package func vacate(_ seat: Int) {
         let occupant = state.withLock { state in
             state.empty[seat] = nil
@@ -228,9 +226,9 @@ package final class RundownGuard: @unchecked Sendable {
     }
 }
 
-/// What the guard has counted.
+/// Statistics.
 extension RundownGuard {
-    /// The calls that are inside the plugin, or wait in line for its serial gate.
+    /// The number of calls inside the plugin or waiting for its serial gate.
     package var activeCalls: Int {
         let inside = (0..<Self.seatCount).reduce(0) { sum, seat in
             unsafe sum + Int(counts[seat].load(ordering: .relaxed) & Self.inside)
@@ -238,17 +236,17 @@ extension RundownGuard {
         return inside + (instance?.serialGate?.waitingCount ?? 0)
     }
 
-    /// The typed and prepared calls that have entered. A lease counts once, however many calls its body makes.
+    /// The number of typed and prepared calls that have entered. A lease counts once, however many calls its body makes.
     package var typedCalls: UInt64 {
         (0..<Self.seatCount).reduce(0) { sum, seat in
             unsafe sum + counts[seat].load(ordering: .relaxed) >> 24
         }
     }
 
-    /// The errors that typed and prepared calls ended with, by code.
+    /// The number of typed and prepared calls that failed, by error code.
     package var typedFailures: [ConnectorError.Code: UInt64] { failures.withLock(\.self) }
 
-    /// Counts a typed or prepared call that failed.
+    /// Counts a failed typed or prepared call.
     package func failed(_ error: ConnectorError) {
         failures.withLock { $0[error.code, default: 0] += 1 }
     }

@@ -5,45 +5,44 @@ package import ConnectorBase
 package import ConnectorPlatform
 internal import Synchronization
 
-/// Admits one call at a time to a gate whose plugin says `"thread": "serial"`; the others wait in line.
+/// Admits one call at a time to a gate whose plugin declares `"thread": "serial"`; the others wait in line.
 ///
-/// Calls enter in the order of their tickets. A waiting call can be cancelled, and waits no longer than until its
-/// deadline; then nothing is left of it.
+/// Calls enter in the order of their tickets. A waiting call can be cancelled, and waits until its deadline at most.
 package final class SerialGate: Sendable {
     private typealias Waiter = CheckedContinuation<ConnectorError?, Never>
 
     /// The state of one ticket.
-    private enum Place {
-        /// Its call is about to wait.
+    private enum Ticket {
+        /// The call is about to wait.
         case arriving
-        /// Its call waits.
+        /// The call is waiting.
         case waiting(Waiter)
-        /// Its call may enter, and has not begun to wait.
+        /// The call may enter, and has not begun to wait.
         case admitted
-        /// Its call gave up before it began to wait.
+        /// The call was cancelled or timed out before it began to wait.
         case refused(ConnectorError)
     }
 
     private struct State {
         /// Whether a call is inside.
         var isTaken = false
-        /// The tickets of the calls that are neither inside nor gone.
-        var places: [UInt64: Place] = [:]
-        /// The ticket given out last.
+        /// The tickets of the calls that have neither entered nor left the line.
+        var tickets: [UInt64: Ticket] = [:]
+        /// The last ticket issued.
         var last: UInt64 = 0
-        /// The ticket served last. Those up to it are inside, gone, or about to learn that they may enter.
+        /// The last ticket served. Calls up to it are inside, have left, or are about to learn that they may enter.
         var served: UInt64 = 0
 
-        /// Admits the next call in line; frees the gate if there is none.
+        /// Admits the next call in line, or frees the gate if there is none.
         mutating func admitNext() -> Waiter? {
             while served < last {
                 served += 1
-                switch places[served] {
+                switch tickets[served] {
                 case .waiting(let waiter):
-                    places[served] = nil
+                    tickets[served] = nil
                     return waiter
                 case .arriving:
-                    places[served] = .admitted
+                    tickets[served] = .admitted
                     return nil
                 case .admitted, .refused, nil: continue
                 }
@@ -56,7 +55,7 @@ package final class SerialGate: Sendable {
     private let state = Mutex(State())
 
     /// The number of calls in line.
-    package var waitingCount: Int { state.withLock(\.places.count) }
+    package var waitingCount: Int { state.withLock(\.tickets.count) }
 
     /// Enters if no call is inside; ``leave()`` must follow.
     package func enterNow() -> Bool {
@@ -70,9 +69,9 @@ package final class SerialGate: Sendable {
     /// Waits in line and enters; ``leave()`` must follow.
     ///
     /// - Parameters:
-    ///   - name: The operation, for errors.
-    ///   - deadline: On the clock's monotonic time.
-    /// - Throws: `timed-out` or `cancelled`; the caller is then not inside.
+    ///   - name: The operation's name, for errors.
+    ///   - deadline: The deadline in monotonic time.
+    /// - Throws: `timed-out` or `cancelled`; the caller has then not entered.
     package func enter(_ name: String, by deadline: UInt64, _ clock: any HostClock) async throws(ConnectorError) {
         let ticket = state.withLock { state -> UInt64? in
             guard state.isTaken else {
@@ -80,7 +79,7 @@ package final class SerialGate: Sendable {
                 return nil
             }
             state.last += 1
-            state.places[state.last] = .arriving
+            state.tickets[state.last] = .arriving
             return state.last
         }
         guard let ticket else { return }
@@ -97,16 +96,16 @@ package final class SerialGate: Sendable {
     }
 
     private func wait(_ ticket: UInt64, _ waiter: Waiter) {
-        /// Nil until there is an answer.
+        /// The result of the wait; nil while the call must keep waiting.
         var answer: ConnectorError??
         state.withLock { state in
-            switch state.places[ticket] {
+            switch state.tickets[ticket] {
             case .refused(let error):
-                state.places[ticket] = nil
+                state.tickets[ticket] = nil
                 answer = .some(error)
-            case .arriving: state.places[ticket] = .waiting(waiter)
+            case .arriving: state.tickets[ticket] = .waiting(waiter)
             case .admitted, .waiting, nil:
-                state.places[ticket] = nil
+                state.tickets[ticket] = nil
                 answer = .some(nil)
             }
         }
@@ -115,12 +114,12 @@ package final class SerialGate: Sendable {
 
     private func refuse(_ ticket: UInt64, _ error: ConnectorError) {
         let waiter = state.withLock { state -> Waiter? in
-            switch state.places[ticket] {
+            switch state.tickets[ticket] {
             case .arriving:
-                state.places[ticket] = .refused(error)
+                state.tickets[ticket] = .refused(error)
                 return nil
             case .waiting(let waiter):
-                state.places[ticket] = nil
+                state.tickets[ticket] = nil
                 return waiter
             case .admitted, .refused, nil: return nil
             }

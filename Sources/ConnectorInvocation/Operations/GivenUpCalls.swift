@@ -3,21 +3,21 @@
 
 /// The calls of one instance that the host gave up.
 ///
-/// The ABI calls a completion of such a call harmless, whether it acknowledges the cancellation, comes late, or both. So
-/// the host blames the plugin for none. Memory is bounded: past a limit the host forgets further calls, and then no longer
-/// tells their completions from a second completion of a call that had its outcome.
+/// The ABI allows a plugin to complete such a call, to acknowledge the cancellation or because it is late, so the host does not
+/// report it as misbehaviour. Memory is bounded: beyond a limit, the host forgets further calls, and can then no longer
+/// distinguish their completions from second completions of other calls.
 package struct GivenUpCalls: Sendable {
-    /// The most calls remembered for one instance.
+    /// The maximum number of calls remembered per instance.
     package static let limit = 4096
 
     private var ids: Set<UInt64> = []
     private var hasForgotten = false
 
-    /// Remembers a call that the host gives up.
+    /// Remembers a given-up call.
     package mutating func insert(_ id: UInt64) {
         if ids.count < Self.limit { ids.insert(id) } else { hasForgotten = true }
     }
 
-    /// Whether the host gave up a call that was once begun.
+    /// Whether the host gave up a call, or may have.
     package func contains(_ id: UInt64) -> Bool { hasForgotten || ids.contains(id) }
 }

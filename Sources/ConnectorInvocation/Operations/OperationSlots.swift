@@ -3,12 +3,12 @@
 
 internal import Synchronization
 
-/// The slots of an ``OperationTable``, and which of them are free.
+/// The slots of an ``OperationTable``, with a free list.
 ///
-/// Address space is reserved for all slots at once, so none ever moves and a late plugin thread always finds the slot
-/// that an id names. Only slots that were ever taken use memory.
+/// Address space is reserved for all slots up front, so none ever moves, and a late plugin thread always finds the slot that an
+/// id refers to. Only slots that were ever taken use memory.
 ///
-/// `@unchecked Sendable`: the address is constant, and a slot is safe to share.
+/// `@unchecked Sendable`: the addresses are constant, and slots are safe to share.
 @safe
 package final class OperationSlots: @unchecked Sendable {
     /// The maximum number of slots.
@@ -18,13 +18,13 @@ package final class OperationSlots: @unchecked Sendable {
     private let contents: UnsafeMutablePointer<OperationSlot.Content>
     /// For each free slot, the next free one.
     private let links: UnsafeMutablePointer<Atomic<UInt32>>
-    /// The next free slot plus one, or 0; the upper bits count changes, so that a head that comes back differs.
+    /// The index of the first free slot plus one, or 0; the upper bits count changes, which avoids the ABA problem.
     private let head = Atomic<UInt64>(0)
     /// The number of slots ever taken.
     private let used = Atomic<Int>(0)
     private let growth = Mutex(())
 
-    /// Reserves the slots; none is taken.
+    /// Reserves address space for the slots.
     package init(capacity: Int) {
         self.capacity = capacity
         unsafe slots = .allocate(capacity: capacity)
@@ -42,7 +42,7 @@ package final class OperationSlots: @unchecked Sendable {
         unsafe links.deallocate()
     }
 
-    /// The slots that were ever taken.
+    /// The indices of all slots ever taken.
     package var indices: Range<Int> { 0..<used.load(ordering: .acquiring) }
 
     /// The slot at an index; nil if it was never taken.
@@ -63,7 +63,7 @@ package final class OperationSlots: @unchecked Sendable {
         return unsafe takeNew()
     }
 
-    /// Returns a taken slot to the free ones.
+    /// Returns a slot to the free list.
     package func giveBack(_ index: Int) {
         var known = head.load(ordering: .relaxed)
         while true {

@@ -4,32 +4,31 @@
 package import ConnectorBase
 internal import Synchronization
 
-/// The pending asynchronous calls of plugins, by their 64-bit ids.
+/// The pending asynchronous calls to plugins, by their 64-bit ids.
 ///
-/// Each call has one outcome: the plugin's completion, its deadline, or its caller giving up, whichever comes first. A
-/// plugin that completes a given-up call late is told so and not blamed. A plugin that completes a call twice, or one
-/// that never was, breaks the ABI. Ids are never reused: the lower 20 bits name a slot, and the upper 44 bits count its
-/// uses.
+/// Each call has one outcome: the plugin's completion, the deadline, or cancellation by the caller, whichever comes first. A
+/// plugin that completes a given-up call is told so, without being reported. A plugin that completes a call twice, or one that
+/// never existed, violates the ABI. Ids are never reused: the lower 20 bits name a slot, and the upper 44 bits count its uses.
 ///
-/// A call is begun before anyone waits for it. One that completes inside the plugin's function therefore costs no
-/// continuation, and no lock either: see ``OperationSlot``. Only giving up and progress, which few calls observe, take
-/// a lock. No code of a plugin or a caller runs under it.
+/// A call begins before its caller waits for it. So a call that completes inside the plugin's function needs no continuation,
+/// and no lock either: see ``OperationSlot``. Only giving up, and progress, which few calls observe, take a lock. No plugin or
+/// caller code runs while it is held.
 package final class OperationTable: Sendable {
-    /// The plugin's result, or the error that took its place.
+    /// The plugin's result, or an error.
     package typealias Outcome = Result<[UInt8], ConnectorError>
 
     /// Receives the progress of a call, on the plugin's thread.
     package typealias Observer = @Sendable (JSONValue) -> Void
 
-    /// The answer to a plugin that completes a call or reports progress.
+    /// The response to a plugin that completes a call or reports progress.
     package enum Answer: Sendable {
         /// The call was pending.
         case accepted
-        /// The call was completed before, or never begun.
+        /// The call was already completed, or never existed.
         case unknown
-        /// The call belongs to another instance, and stays pending.
+        /// The call belongs to another instance and remains pending.
         case foreign
-        /// The host has given the call up: too late, but no fault of the plugin.
+        /// The host has given up the call: too late, but not misbehaviour.
         case givenUp
     }
 
@@ -40,10 +39,10 @@ package final class OperationTable: Sendable {
     private let slots: OperationSlots
     /// The observers of progress, by call id.
     private let observers = Mutex<[UInt64: Observer]>([:])
-    /// The given-up calls by owner, until its instance is destroyed.
+    /// The given-up calls by owner, until the owner is destroyed.
     private let givenUp = Mutex<[UInt64: GivenUpCalls]>([:])
 
-    /// A table without calls.
+    /// Creates an empty table.
     ///
     /// - Parameter capacity: The maximum number of pending calls, at most ``capacity``.
     package init(capacity: Int = OperationTable.capacity) {
@@ -53,10 +52,9 @@ package final class OperationTable: Sendable {
     /// Begins a call.
     ///
     /// - Parameters:
-    ///   - owner: The only instance that may complete it.
-    ///   - progress: Receives its progress, on the plugin's thread.
-    /// - Returns: The id, valid until ``awaitOutcome(of:)`` or ``takeOutcome(of:)`` has answered once; nil if the table
-    ///   is full.
+    ///   - owner: The only instance that may complete the call.
+    ///   - progress: Receives the call's progress, on the plugin's thread.
+    /// - Returns: The id, valid until ``awaitOutcome(of:)`` or ``takeOutcome(of:)`` returns the outcome; nil if the table is full.
     package func begin(owner: UInt64, progress: Observer? = nil) -> UInt64? {
         guard let (index, slot) = unsafe slots.take() else { return nil }
         let use = unsafe slot.pointee.state.load(ordering: .relaxed).use + 1
@@ -70,20 +68,20 @@ package final class OperationTable: Sendable {
         return id
     }
 
-    /// Takes the outcome of a call, if it has one; the id is then invalid.
+    /// Takes the outcome of a call, if it has one. The id is invalid afterwards.
     package func takeOutcome(of id: UInt64) -> Outcome? {
         guard let slot = unsafe slot(of: id) else { return nil }
         return unsafe take(id, slot)
     }
 
-    /// Awaits the outcome of a call; the id is then invalid.
+    /// Awaits the outcome of a call. The id is invalid afterwards.
     package func awaitOutcome(of id: UInt64) async -> Outcome {
         await unsafe withUnsafeContinuation { (waiter: OperationSlot.Waiter) in
             if let outcome = unsafe wait(for: id, waiter) { unsafe waiter.resume(returning: outcome) }
         }
     }
 
-    /// Installs a waiter, or returns the outcome at once.
+    /// Installs a waiter, or returns the outcome if there is one.
     private func wait(for id: UInt64, _ waiter: OperationSlot.Waiter) -> Outcome? {
         guard let slot = unsafe slot(of: id) else { return Self.neverBegun(id) }
         var known = unsafe slot.pointee.state.load(ordering: .acquiring)
@@ -144,7 +142,7 @@ package final class OperationTable: Sendable {
         }
     }
 
-    /// Gives up a call whose caller is gone or whose deadline has passed; the plugin may learn of it late.
+    /// Gives up a call that was cancelled or whose deadline has passed. The plugin is notified separately.
     ///
     /// - Returns: Whether the call was pending.
     package func giveUp(_ id: UInt64, owner: UInt64, _ error: ConnectorError) -> Bool {
@@ -159,15 +157,15 @@ package final class OperationTable: Sendable {
         return true
     }
 
-    /// Forgets the given-up calls of a destroyed instance, which may complete none of them any more.
+    /// Forgets the given-up calls of a destroyed instance, which may no longer complete them.
     package func forget(owner: UInt64) {
         givenUp.withLock { $0[owner] = nil }
     }
 
     /// Gives up every pending call of an instance.
     ///
-    /// It visits every slot ever taken, at some nanoseconds each. That happens once per instance; keeping a list would
-    /// cost every call.
+    /// It visits every slot ever taken, at some nanoseconds each. This happens once per instance; maintaining a list would slow
+    /// down every call.
     ///
     /// - Returns: The ids of the calls.
     package func giveUpAll(owner: UInt64, _ error: ConnectorError) -> [UInt64] {
@@ -176,11 +174,11 @@ package final class OperationTable: Sendable {
 
     /// The result of ``claim(_:_:owner:)``.
     private enum Claim {
-        /// The call is claimed; the finder must deliver its outcome.
+        /// The call is claimed; the claimant must deliver its outcome.
         case pending(isAwaited: Bool)
         /// The call belongs to another instance.
         case foreign
-        /// The call has its outcome, or never was.
+        /// The call has an outcome, or never existed.
         case over
     }
 
@@ -206,7 +204,7 @@ package final class OperationTable: Sendable {
         return .over
     }
 
-    /// Hands the outcome to the waiter, or stores it for a later one.
+    /// Passes the outcome to the waiter, or stores it for a later one.
     private func deliver(
         _ id: UInt64,
         _ slot: UnsafeMutablePointer<OperationSlot>,
@@ -222,7 +220,7 @@ package final class OperationTable: Sendable {
                 desired: storing.at(.stored),
                 ordering: .acquiringAndReleasing
             ).exchanged
-            // Otherwise a waiter arrived meanwhile.
+            // Otherwise, a waiter has arrived in the meantime.
             if isStored { return }
         }
         let waiter = unsafe content.pointee.waiter.take()
@@ -242,7 +240,7 @@ package final class OperationTable: Sendable {
         }
     }
 
-    /// Whether a call has no outcome yet.
+    /// Whether a call is pending.
     package func isPending(_ id: UInt64) -> Bool {
         guard let slot = unsafe slot(of: id) else { return false }
         let state = unsafe slot.pointee.state.load(ordering: .acquiring)
@@ -266,7 +264,7 @@ package final class OperationTable: Sendable {
         unsafe slots.slot(at: Self.index(of: id))
     }
 
-    /// Whether the id was ever given out.
+    /// Whether the id was ever issued.
     private func wasGivenOut(_ id: UInt64, _ slot: UnsafeMutablePointer<OperationSlot>) -> Bool {
         1...max(1, unsafe slot.pointee.state.load(ordering: .acquiring).use) ~= Self.use(of: id)
     }
@@ -276,6 +274,6 @@ package final class OperationTable: Sendable {
     private static func use(of id: UInt64) -> UInt64 { id >> slotBits }
 
     private static func neverBegun(_ id: UInt64) -> Outcome {
-        .failure(ConnectorError(.failed, "the operation \(id) was never begun"))
+        .failure(ConnectorError(.failed, "the operation \(id) does not exist"))
     }
 }

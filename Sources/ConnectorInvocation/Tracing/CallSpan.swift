@@ -4,22 +4,21 @@
 package import ConnectorBase
 internal import Tracing
 
-/// The span of a call or of a delivery, for the tracer that the application bootstrapped.
+/// The span of a call or of a delivery, for the application's tracer.
 ///
-/// It names the connector and the operation, and nothing of the arguments or the answer. Requests that the plugin sends
-/// meanwhile are its children: see ``TraceContext``.
+/// It contains the connector and the operation, but not the arguments or the result. Requests that the plugin sends during the
+/// call are its children: see ``TraceContext``.
 package struct CallSpan: Sendable {
     private let span: any Span
 
     /// Whether the application has a tracer.
     package static var isWanted: Bool { !(InstrumentationSystem.tracer is NoOpTracer) }
 
-    /// Begins the span; nil if the application has no tracer.
+    /// Starts the span of a call; nil if the application has no tracer.
     ///
     /// - Parameters:
-    ///   - path: The connector.
-    ///   - operation: The operation, as the plugin's manifest names it; an unknown name would make the spans' names
-    ///     unbounded.
+    ///   - path: The connector's path.
+    ///   - operation: The operation's name in the plugin's manifest; arbitrary names would make the set of span names unbounded.
     ///   - isLeaf: Whether the call leaves the process, as far as the host can tell.
     package init?(of path: String, _ operation: @autoclosure () -> String, isLeaf: Bool = true) {
         let tracer = InstrumentationSystem.tracer
@@ -30,13 +29,13 @@ package struct CallSpan: Sendable {
         span.attributes["connector.operation"] = operation
     }
 
-    /// Begins the span of a delivery; nil if the application has no tracer.
+    /// Starts the span of a delivery; nil if the application has no tracer.
     ///
-    /// It is the root of a trace: the events come from many callers, of whom some lived in an earlier process.
+    /// It is the root of a trace: the events come from many callers, some of them in an earlier process.
     ///
     /// - Parameters:
-    ///   - path: The connector.
-    ///   - count: How many events are delivered.
+    ///   - path: The connector's path.
+    ///   - count: The number of events to deliver.
     package init?(deliveryTo path: String, count: Int) {
         let tracer = InstrumentationSystem.tracer
         if tracer is NoOpTracer { return nil }
@@ -45,9 +44,9 @@ package struct CallSpan: Sendable {
         span.attributes["messaging.batch.message_count"] = Int64(count)
     }
 
-    /// Runs the call inside the span, and ends the span.
+    /// Makes the call in the span's context, and ends the span.
     ///
-    /// - Parameter body: The call. Its error must hold no secrets.
+    /// - Parameter body: Makes the call. Its error must not contain secrets.
     package func run<Value>(
         _ body: () async throws(ConnectorError) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -65,7 +64,7 @@ package struct CallSpan: Sendable {
 
     /// Marks the span as failed.
     ///
-    /// - Parameter error: Without secrets.
+    /// - Parameter error: The error, which must not contain secrets.
     package func fail(_ error: ConnectorError) {
         span.recordError(error)
         span.attributes["error.type"] = error.code.rawValue

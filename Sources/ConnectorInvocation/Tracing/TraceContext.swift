@@ -3,12 +3,12 @@
 
 internal import Tracing
 
-/// The trace and the operation that a task belongs to, carried to the threads on which plugins run.
+/// The trace and the operation of a task, carried over to the threads on which plugins run.
 ///
-/// A plugin's function and its callbacks run on threads of the host, where a task's values are out of reach.
+/// A plugin's function and its callbacks run on threads of the host, where task-local values are not available.
 package struct TraceContext: Sendable {
     private let context: ServiceContext?
-    /// The operation in whose course the plugin runs; nil on a thread of the plugin's own.
+    /// The operation that the plugin is running for; nil on the plugin's own threads.
     private var operation: UInt64?
 
     @TaskLocal private static var currentOperation: UInt64?
@@ -23,22 +23,22 @@ package struct TraceContext: Sendable {
         self.init(context: nil, operation: operation)
     }
 
-    /// Takes the context of the current task, or of the callback that runs on this thread; empty without one.
+    /// The context of the current task, or of the callback running on this thread; empty if there is none.
     package static var current: TraceContext {
         TraceContext(context: ServiceContext.current, operation: currentOperation)
     }
 
-    /// The same trace, in the course of an operation.
+    /// The same trace, during an operation.
     package func during(_ operation: UInt64) -> TraceContext {
         TraceContext(context: context, operation: operation)
     }
 
-    /// Whether what runs in this context may complete an operation: it runs in its course, or on a thread of the plugin's own.
+    /// Whether code in this context may complete an operation: it runs during that operation, or on the plugin's own thread.
     package func mayComplete(_ operation: UInt64) -> Bool {
         self.operation == nil || self.operation == operation
     }
 
-    /// Runs something inside the context, on this thread.
+    /// Runs the body in the context, on this thread.
     package func run<Value>(_ body: () -> Value) -> Value {
         guard let operation else { return runInTrace(body) }
         return Self.$currentOperation.withValue(operation) { runInTrace(body) }

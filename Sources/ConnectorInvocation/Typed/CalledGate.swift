@@ -3,15 +3,15 @@
 
 package import ConnectorManifest
 
-/// A gate as its callers see it.
+/// A gate, as seen by its callers.
 package protocol CalledGate: AnyObject, Sendable {
-    /// Its place in the tree.
+    /// The connector's path.
     var path: String { get }
     /// The plugin's manifest; nil if no plugin was found.
     var manifest: Manifest? { get }
-    /// The rundown guard that calls pass through.
+    /// The rundown guard that admits calls.
     var rundown: RundownGuard { get }
-    /// The error of a call that may not pass.
+    /// The error of a call that is not admitted.
     var refusal: ConnectorError { get }
 
     /// Adds the gate's path to an error of a call and redacts secrets.
@@ -21,7 +21,7 @@ package protocol CalledGate: AnyObject, Sendable {
 extension CalledGate {
     /// Calls an operation.
     ///
-    /// Every mistake in the call is found before any plugin code runs.
+    /// The call is validated before any plugin code runs.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -40,7 +40,7 @@ extension CalledGate {
         }
     }
 
-    /// Lends a prepared call to the body, and keeps the gate open meanwhile.
+    /// Lends the body a prepared call, and keeps the gate open until the body returns.
     package func withPrepared<Result>(
         _ name: String,
         _ options: CallOptions,
@@ -60,12 +60,12 @@ extension CalledGate {
         }
     }
 
-    /// Admits a typed call that ``RundownGuard/admitNow(_:)`` refused, waiting up to the options' timeout.
+    /// Admits a typed call that ``RundownGuard/admitNow(_:)`` did not, waiting up to the options' timeout.
     package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
         try await admit(name, by: rundown.environment.deadline(after: options.timeoutNanoseconds), .typed)
     }
 
-    /// Admits a call that ``RundownGuard/admitNow(_:)`` refused; it may wait in line.
+    /// Admits a call that ``RundownGuard/admitNow(_:)`` did not; it may wait in line.
     ///
     /// Callers that need not wait skip this async path.
     ///
@@ -86,7 +86,7 @@ extension CalledGate {
                 continue
             }
             try await serialGate.enter(name, by: deadline, rundown.environment.clock)
-            // A successor may have replaced the instance meanwhile; then stand in the successor's line.
+            // If a successor has replaced the instance in the meantime, wait in the successor's line.
             if let admission = rundown.admit(insideSerialGateOf: instance, passage) { return admission }
             serialGate.leave()
         }

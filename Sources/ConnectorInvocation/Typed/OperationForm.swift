@@ -3,14 +3,14 @@
 
 package import ConnectorManifest
 
-/// The shape of a signature that a ready-made C type of ``OperationFunction`` requires.
+/// The form of signature that a predefined C type of ``OperationFunction`` requires.
 package enum OperationForm {
-    /// Several scalars of one type in, one of the same type out.
+    /// Synchronous; several scalars of one type in, one of the same type out.
     case scalars(ValueType, count: Int)
-    /// Several texts in, at most one text out, by completion.
+    /// Asynchronous; several texts in, at most one text out.
     case texts(count: Int)
 
-    /// The form of a ready-made C type; nil for any other type, which the host cannot check.
+    /// The form of a predefined C type; nil for any other type, which the host cannot check.
     package init?(_ function: Any.Type) {
         switch function {
         case _ where function == OperationFunction.Numbers1.self: self = .scalars(.f64, count: 1)
@@ -26,7 +26,7 @@ package enum OperationForm {
         }
     }
 
-    /// Whether functions of the signature have the form's C type.
+    /// Whether functions with the signature have the form's C type.
     package func fits(_ signature: Signature) -> Bool {
         switch self {
         case .scalars(let type, let count):
@@ -42,8 +42,8 @@ extension OperationForm: CustomStringConvertible {
     /// The form in words, for messages.
     package var description: String {
         switch self {
-        case .scalars(let type, let count): "\(count) \(type) in and one out, at once"
-        case .texts(let count): "\(count) texts in, by completion"
+        case .scalars(let type, let count): "\(count) \(type) in and one out, synchronous"
+        case .texts(let count): "\(count) texts in, asynchronous"
         }
     }
 }

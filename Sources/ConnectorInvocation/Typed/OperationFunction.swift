@@ -3,10 +3,10 @@
 
 public import CConnector
 
-/// The C function types of common operations, which `connector/operation.h` derives from their signatures.
+/// The C function types of common operations, derived from their signatures by the rules of `connector/operation.h`.
 ///
-/// A ``TypedOperation`` with one of them is called like a Swift function: the author of a client writes no unsafe code.
-/// ``GateClient/typed(_:_:as:)`` also compares its form with the signature.
+/// A ``TypedOperation`` with one of them is called like a Swift function, without unsafe code in the client.
+/// ``GateClient/typed(_:_:as:)`` checks that the type matches the signature.
 ///
 /// | form | signatures |
 /// |---|---|

@@ -5,7 +5,7 @@ public import CConnector
 public import ConnectorManifest
 internal import ConnectorPlatform
 
-/// An operation of a gate, checked against its client's signature: a ``TypedOperation`` without its C type.
+/// A gate's operation, checked against the client's signature: a ``TypedOperation`` without the C type.
 @usableFromInline
 package struct OperationHandle: Sendable {
     private let gate: any CalledGate
@@ -14,7 +14,7 @@ package struct OperationHandle: Sendable {
     @usableFromInline package let name: String
     /// The signature that the manifest and the client share.
     package let signature: Signature
-    /// Whether the application had a tracer when the handle was made: to ask at every call would take as long as the call.
+    /// Whether the application had a tracer when the handle was created: checking at every call would take as long as the call.
     private let isTraced: Bool
 
     /// Starts a call with the function, the instance, the call and the error object.
@@ -24,7 +24,7 @@ package struct OperationHandle: Sendable {
             UnsafeMutablePointer<connector_error>
         ) -> Int32
 
-    /// Compares the signature with the manifest's.
+    /// Looks up the operation and compares the signature with the manifest's.
     package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
             throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
@@ -32,8 +32,8 @@ package struct OperationHandle: Sendable {
         guard found.signature == signature, found.foreign == nil else {
             throw ConnectorError(
                 .signatureMismatch,
-                "\(name) is \(found.signature), but the client was written for \(signature)",
-                fix: "change the client, or use the version of the plugin that it was written for",
+                "\(name) has the signature \(found.signature), but the client was written for \(signature)",
+                fix: "change the client, or use the plugin version that it was written for",
                 connector: gate.path
             )
         }
@@ -47,14 +47,14 @@ package struct OperationHandle: Sendable {
     /// The gate's path.
     package var path: String { gate.path }
 
-    /// Counts the error of a call, adds the gate's path to it, and redacts secrets.
+    /// Counts a call's error, adds the gate's path to it, and redacts secrets.
     @usableFromInline
     package func described(_ error: ConnectorError) -> ConnectorError {
         rundown.failed(error)
         return gate.described(error)
     }
 
-    /// Admits the caller to the gate for as long as it keeps the target.
+    /// Admits the caller to the gate for as long as it holds the target.
     ///
     /// - Parameter options: The timeout of the wait for a turn.
     @usableFromInline
@@ -124,7 +124,7 @@ package struct OperationHandle: Sendable {
         }
     }
 
-    /// A function and its instance, callable while the caller is inside the gate.
+    /// A function and its instance, with the admission that makes them callable.
     @usableFromInline
     @safe
     package struct Target: ~Copyable {

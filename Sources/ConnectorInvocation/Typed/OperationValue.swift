@@ -3,30 +3,30 @@
 
 public import ConnectorBase
 
-/// A Swift value that operations accept: see ``GateClient/call(_:_:_:options:)``.
+/// A Swift value that can be an argument of an operation: see ``GateClient/call(_:_:_:options:)``.
 ///
-/// Every call checks the value against the parameter's type. An `Int` fits any integer type with room for it, and the
-/// floating-point types. A `Double` without a fraction also fits an integer type.
+/// Every call checks the value against the parameter's type. An `Int` fits any integer type that can represent it, and the
+/// floating-point types. A `Double` without a fractional part also fits an integer type.
 public protocol OperationValue: Sendable {
-    /// The value in JSON.
+    /// The value as JSON.
     var json: JSONValue { get }
 
-    /// Sets a parameter of a prepared call to the value. The default goes by way of ``json``.
+    /// Sets a parameter of a prepared call to the value. The default implementation uses ``json``.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Parameter index: The parameter's position among the `in` parameters.
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     func set(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError)
 }
 
 extension OperationValue {
-    /// Sets a parameter of a prepared call to the value in JSON.
+    /// Sets a parameter of a prepared call to the JSON value.
     public func set(in call: borrowing PreparedCall, at index: Int) throws(ConnectorError) {
         try call.set(json, at: index)
     }
 }
 
 extension JSONValue: OperationValue {
-    /// Itself.
+    /// The value itself.
     public var json: JSONValue { self }
 }
 
@@ -56,7 +56,7 @@ extension Double: OperationValue {
         try call.set(self, at: index)
     }
 
-    /// The number. Only finite numbers fit a parameter.
+    /// The number. Parameters accept only finite numbers.
     public var json: JSONValue { .number(self) }
 }
 

@@ -4,20 +4,19 @@
 internal import CConnector
 public import ConnectorManifest
 
-/// A described call whose arguments already have their places in memory: see ``GateClient/withPrepared(_:_:)``.
+/// A described call with preallocated memory for its arguments: see ``GateClient/withPrepared(_:_:)``.
 ///
-/// It makes any number of calls of one operation known only by its signature, each at the cost of libffi's own. Setting
-/// a number is one store, and a parameter keeps its value from call to call. The call is lent to a body, for use on one
-/// thread at a time.
+/// It calls one operation, known only by its signature, any number of times, each at the cost of a libffi call. Setting a number
+/// is one store, and parameters keep their values between calls. The call is lent to a body; use it on one thread at a time.
 @safe
 public struct PreparedCall: ~Copyable {
-    /// The mutable state, kept outside this value: the value is lent, and must not be replaced by another.
+    /// The mutable state, stored outside this value, which is only borrowed.
     @usableFromInline
     package struct State: ~Copyable {
         package var frame: CallFrame
-        /// The parameters that still need a value, as one bit each.
+        /// The required parameters without a value, one bit each.
         @usableFromInline package var missing: UInt64
-        /// Whether the answers come from a call that succeeded.
+        /// Whether the last call succeeded, so that there are answers.
         @usableFromInline package var isAnswered = false
 
         package init(_ frame: consuming CallFrame, missing: UInt64) {
@@ -27,37 +26,42 @@ public struct PreparedCall: ~Copyable {
         }
     }
 
-    /// The parameters and answers of the operation.
+    /// The operation's signature.
     public var signature: Signature { operation.operation.signature }
 
     @usableFromInline package let state: UnsafeMutablePointer<State>
-    /// The places of the parameters.
-    @usableFromInline package let inputs: UnsafeBufferPointer<CallLayout.Place>
-    /// The places of the answers.
-    @usableFromInline package let answers: UnsafeBufferPointer<CallLayout.Place>
-    /// The address from which the places count.
+    /// The locations of the parameters.
+    @usableFromInline package let inputs: UnsafeBufferPointer<CallLayout.Location>
+    /// The locations of the answers.
+    @usableFromInline package let answers: UnsafeBufferPointer<CallLayout.Location>
+    /// The address that the locations are relative to.
     @usableFromInline package let base: UnsafeMutableRawPointer
-    /// The function, and the object that receives its failure.
+    /// The function to call.
     private let function: UnsafeMutableRawPointer
+    /// The index of the C argument for the error object.
     private let errorArgument: Int?
-    /// Both objects outlive the lent call; counting a reference would take as long as the function.
+    /// Both objects outlive the lent call; reference counting would take as long as the function.
     private let keptOperation: Unmanaged<ResolvedOperation>
     private let keptInstance: Unmanaged<PluginInstance>
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
     private var instance: PluginInstance { unsafe keptInstance.takeUnretainedValue() }
 
-    /// Prepares a call of an operation and lends it to the body.
+    /// Prepares a call and lends it to the body.
     ///
-    /// - Throws: `unsupported` if the operation does not answer at once.
+    /// - Throws: `unsupported` if the operation is asynchronous or foreign.
     package static func lend(
         _ operation: ResolvedOperation,
         on instance: PluginInstance,
         to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) {
         guard operation.answersAtOnce else {
-            let reason = operation.foreign == nil ? "answers by completion" : "may block its thread"
-            throw ConnectorError(.unsupported, "\(operation.operation.name) \(reason)", fix: "call it by its name")
+            let reason = operation.foreign == nil ? "is asynchronous" : "may block its thread"
+            throw ConnectorError(
+                .unsupported,
+                "\(operation.operation.name) \(reason), so its calls cannot be prepared",
+                fix: "call it by name"
+            )
         }
         let layout = operation.layout
         let function = unsafe operation.function
@@ -108,7 +112,7 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Parameter index: The parameter's position among the `in` parameters.
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Int64, at index: Int) throws(ConnectorError) {
@@ -119,7 +123,7 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Parameter index: The parameter's position among the `in` parameters.
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Double, at index: Int) throws(ConnectorError) {
@@ -132,7 +136,7 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a parameter.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Parameter index: The parameter's position among the `in` parameters.
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     @inlinable
     public func set(_ value: Int, at index: Int) throws(ConnectorError) {
@@ -141,37 +145,37 @@ public struct PreparedCall: ~Copyable {
 
     /// Sets a `bytes`, `string` or `json` parameter to a copy of the bytes.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
-    /// - Throws: `invalid`, with the signature, if the parameter is a number or the bytes do not fit its type.
+    /// - Parameter index: The parameter's position among the `in` parameters.
+    /// - Throws: `invalid`, with the signature, if the parameter is a number or the bytes are invalid for its type.
     public func set(_ bytes: [UInt8], at index: Int) throws(ConnectorError) {
-        let place = try place(index)
+        let location = try location(index)
         do throws(ConnectorError) {
-            put(try CallValue(bytes, as: place.type), place, index)
+            put(try CallValue(bytes, as: location.type), location, index)
         } catch {
-            throw described(error, place)
+            throw described(error, location)
         }
     }
 
     /// Sets a parameter from a JSON value.
     ///
-    /// - Parameter index: The parameter's position among those that carry a value in.
+    /// - Parameter index: The parameter's position among the `in` parameters.
     /// - Throws: `invalid`, with the signature, if the value has another type or is outside the parameter's range.
     public func set(_ value: JSONValue, at index: Int) throws(ConnectorError) {
-        let place = try place(index)
+        let location = try location(index)
         do throws(ConnectorError) {
-            let isNone = value == .null && place.isOptional
-            put(isNone ? .none : try CallValue(value, as: place.type, handles: instance.handles), place, index)
+            let isNone = value == .null && location.isOptional
+            put(isNone ? .none : try CallValue(value, as: location.type, handles: instance.handles), location, index)
         } catch {
-            throw described(error, place)
+            throw described(error, location)
         }
     }
 
-    private func put(_ value: CallValue, _ place: CallLayout.Place, _ index: Int) {
-        unsafe state.pointee.frame.set(value, for: place)
+    private func put(_ value: CallValue, _ location: CallLayout.Location, _ index: Int) {
+        unsafe state.pointee.frame.set(value, for: location)
         unsafe state.pointee.missing &= ~(1 << UInt64(index))
     }
 
-    private func place(_ index: Int) throws(ConnectorError) -> CallLayout.Place {
+    private func location(_ index: Int) throws(ConnectorError) -> CallLayout.Location {
         if unsafe inputs.indices.contains(index) { return unsafe inputs[index] }
         throw ConnectorError(
             .invalid,
@@ -180,19 +184,19 @@ public struct PreparedCall: ~Copyable {
         )
     }
 
-    private func described(_ error: ConnectorError, _ place: CallLayout.Place) -> ConnectorError {
+    private func described(_ error: ConnectorError, _ location: CallLayout.Location) -> ConnectorError {
         ConnectorError(
             error.code,
-            "\(operation.operation.name), \(place.name): \(error.message)",
+            "\(operation.operation.name), \(location.name): \(error.message)",
             fix: error.fix ?? operation.usage
         )
     }
 
     // MARK: The call
 
-    /// Calls the operation with the current parameters.
+    /// Calls the operation with the current parameter values.
     ///
-    /// - Throws: `invalid` if a required parameter has no value; otherwise the plugin's error.
+    /// - Throws: `invalid` if a required parameter has no value; the plugin's error.
     public func callAsFunction() throws(ConnectorError) {
         guard unsafe state.pointee.missing == 0 else { throw missingValue }
         unsafe state.pointee.isAnswered = false
@@ -219,10 +223,10 @@ public struct PreparedCall: ~Copyable {
 
     // MARK: Answers
 
-    /// An integer answer of the last call, of a type up to `i64`.
+    /// An answer of the last call, as an integer.
     ///
     /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if the answer is not an integer that fits, or if no call has succeeded.
+    /// - Throws: `invalid` if the answer is not an integer that fits, or the last call did not succeed.
     @inlinable
     public func integer(at index: Int = 0) throws(ConnectorError) -> Int64 {
         guard unsafe state.pointee.isAnswered, let offset = unsafe answers.offset(of: .i64, at: index) else {
@@ -231,10 +235,10 @@ public struct PreparedCall: ~Copyable {
         return unsafe base.load(fromByteOffset: offset, as: Int64.self)
     }
 
-    /// A numeric answer of the last call.
+    /// An answer of the last call, as a number.
     ///
     /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if the answer is not a number, or if no call has succeeded.
+    /// - Throws: `invalid` if the answer is not a number, or the last call did not succeed.
     @inlinable
     public func number(at index: Int = 0) throws(ConnectorError) -> Double {
         guard unsafe state.pointee.isAnswered, let offset = unsafe answers.offset(of: .f64, at: index) else {
@@ -243,19 +247,19 @@ public struct PreparedCall: ~Copyable {
         return unsafe base.load(fromByteOffset: offset, as: Double.self)
     }
 
-    /// The bytes of a text or buffer answer of the last call.
+    /// A text or buffer answer of the last call, as bytes.
     ///
     /// - Parameter index: The answer's position: `out` numbers, then `out` buffers, then results.
-    /// - Throws: `invalid` if the answer is a number or no call has succeeded; `misbehaved` and `too-large` for the
-    ///   plugin's mistakes.
+    /// - Throws: `invalid` if the answer is a number, or the last call did not succeed; `misbehaved` or `too-large` if the
+    ///   plugin's answer is invalid.
     public func bytes(at index: Int = 0) throws(ConnectorError) -> [UInt8] {
         guard case .bytes(let bytes) = try answer(index) else { throw mismatch(index, "bytes") }
         return bytes
     }
 
-    /// All answers of the last call: null for none, the value of a single unnamed result, otherwise an object by name.
+    /// All answers of the last call: null if there are none, the value of a single unnamed result, otherwise an object by name.
     ///
-    /// - Throws: `misbehaved` if an answer contradicts the signature; `invalid` if no call has succeeded.
+    /// - Throws: `misbehaved` if an answer does not match the signature; `invalid` if the last call did not succeed.
     public func json() throws(ConnectorError) -> JSONValue {
         guard unsafe !answers.isEmpty else { return .null }
         if unsafe answers.count == 1, unsafe answers[0].name.isEmpty {
@@ -264,9 +268,9 @@ public struct PreparedCall: ~Copyable {
         }
         var object = JSONObject()
         for index in unsafe answers.indices {
-            let place = unsafe answers[index]
-            object[place.name.isEmpty ? "result" : place.name] = try answer(index).json(
-                as: place.type,
+            let location = unsafe answers[index]
+            object[location.name.isEmpty ? "result" : location.name] = try answer(index).json(
+                as: location.type,
                 handles: instance.handles
             )
         }
@@ -280,7 +284,7 @@ public struct PreparedCall: ~Copyable {
         case .unsigned(let value): if let value = Int64(exactly: value) { return value }
         default: break
         }
-        throw mismatch(index, "an integer of 64 bits")
+        throw mismatch(index, "a 64-bit integer")
     }
 
     @usableFromInline
@@ -295,7 +299,7 @@ public struct PreparedCall: ~Copyable {
 
     private func answer(_ index: Int) throws(ConnectorError) -> CallValue {
         guard unsafe state.pointee.isAnswered else {
-            throw ConnectorError(.invalid, "\(operation.operation.name) has not been called, or has failed")
+            throw ConnectorError(.invalid, "\(operation.operation.name) has not been called, or the last call failed")
         }
         guard unsafe answers.indices.contains(index) else { throw mismatch(index, "an answer") }
         return unsafe try state.pointee.frame.answer(answers[index])

@@ -5,7 +5,7 @@ package import CConnector
 public import ConnectorBase
 
 extension OperationLease where Function == OperationFunction.Integers1 {
-    /// Calls the function once; nothing is allocated, locked or counted.
+    /// Calls the function once, without allocation, locks or reference counting.
     ///
     /// - Throws: The plugin's error.
     @inlinable
@@ -18,7 +18,7 @@ extension OperationLease where Function == OperationFunction.Integers1 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers1 {
-    /// Calls the operation once; for many calls in a row, take a lease.
+    /// Calls the operation once; for many consecutive calls, take a lease.
     ///
     /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
     ///   interrupted.
@@ -32,7 +32,7 @@ extension TypedOperation where Function == OperationFunction.Integers1 {
 }
 
 extension OperationLease where Function == OperationFunction.Integers2 {
-    /// Calls the function once; nothing is allocated, locked or counted.
+    /// Calls the function once, without allocation, locks or reference counting.
     ///
     /// - Throws: The plugin's error.
     @inlinable
@@ -45,7 +45,7 @@ extension OperationLease where Function == OperationFunction.Integers2 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers2 {
-    /// Calls the operation once; for many calls in a row, take a lease.
+    /// Calls the operation once; for many consecutive calls, take a lease.
     ///
     /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
     ///   interrupted.
@@ -60,7 +60,7 @@ extension TypedOperation where Function == OperationFunction.Integers2 {
 }
 
 extension OperationLease where Function == OperationFunction.Integers3 {
-    /// Calls the function once; nothing is allocated, locked or counted.
+    /// Calls the function once, without allocation, locks or reference counting.
     ///
     /// - Throws: The plugin's error.
     @inlinable
@@ -73,7 +73,7 @@ extension OperationLease where Function == OperationFunction.Integers3 {
 }
 
 extension TypedOperation where Function == OperationFunction.Integers3 {
-    /// Calls the operation once; for many calls in a row, take a lease.
+    /// Calls the operation once; for many consecutive calls, take a lease.
     ///
     /// - Parameter options: The timeout of the wait for a turn on a `serial` gate. The function itself is not
     ///   interrupted.

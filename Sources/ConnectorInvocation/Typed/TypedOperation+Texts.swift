@@ -114,7 +114,7 @@ extension TypedOperation {
 }
 
 extension TextOperation {
-    /// Lends the bytes of a text for a call. An empty text has an address, because null stands for no text.
+    /// Lends the body the bytes of a text. An empty text has an address, because null means no text.
     fileprivate static func lend(_ text: String?, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard var text else { return body(nil, 0) }
         guard !text.isEmpty else {

@@ -6,15 +6,15 @@ public import ConnectorManifest
 
 /// An operation whose C type is known at compile time: the pointer is cast once and called directly.
 ///
-/// Build typed clients of your own capabilities from it: see <doc:OwnCapability>. If one of the ready-made types of
-/// ``OperationFunction`` fits, the operation is called like a function:
+/// Build typed clients for your own capabilities from it: see <doc:OwnCapability>. If one of the predefined types of
+/// ``OperationFunction`` fits, call the operation like a function:
 ///
 /// ```swift
 /// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
 /// let sum = try await add(2, 3)
 /// ```
 ///
-/// Any other signature needs a C type of the client's own. Derive it from the signature by the rules of
+/// For any other signature, define a C type in the client. Derive it from the signature by the rules of
 /// `connector/operation.h`: the host compares the signature with the manifest's, but cannot check the C type.
 ///
 /// ```swift
@@ -30,17 +30,18 @@ public import ConnectorManifest
 /// }
 /// ```
 ///
-/// A value that any thread may use.
+/// Thread-safe.
 public struct TypedOperation<Function>: Sendable {
-    /// Everything but the C type.
+    /// The operation without its C type.
     @usableFromInline package let handle: OperationHandle
 
-    /// Compares the signature with the manifest's and, for a ready-made C type, with its form.
+    /// Looks up the operation, and compares the signature with the manifest's and with a predefined C type.
     package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
         handle = try OperationHandle(gate, name, signature)
         let isFunction = MemoryLayout<Function>.size == MemoryLayout<Int>.size
         if isFunction, OperationForm(Function.self)?.fits(signature) ?? true { return }
-        let form = OperationForm(Function.self).map { "the C type of \($0)" } ?? "\(Function.self): it is no C function"
+        let form =
+            OperationForm(Function.self).map { "the C type of \($0)" } ?? "\(Function.self): it is not a C function"
         throw ConnectorError(
             .invalid,
             "\(name)\(signature) cannot be called with \(form)",
@@ -49,10 +50,10 @@ public struct TypedOperation<Function>: Sendable {
         )
     }
 
-    /// Lends the right to call the operation any number of times; the gate stays open meanwhile.
+    /// Lends the right to call the operation any number of times; the gate stays open until the body returns.
     ///
-    /// Taking the lease costs some tens of nanoseconds, and a call through it as much as a C function pointer. Keep the
-    /// lease short: the gate does not close before it is over, and on a `serial` gate it keeps the turn.
+    /// Taking the lease takes some tens of nanoseconds, and a call through it as long as through a C function pointer. Keep the
+    /// lease short: the gate cannot close before it ends, and a `serial` gate admits no other call.
     ///
     /// - Parameters:
     ///   - options: The timeout of the wait for a turn on a `serial` gate. The body and its calls are not interrupted.
@@ -80,11 +81,11 @@ public struct TypedOperation<Function>: Sendable {
 
     /// Calls an asynchronous operation and awaits its result.
     ///
-    /// An operation that completes inside its function costs no continuation.
+    /// An operation that completes inside its function needs no continuation.
     ///
     /// - Parameters:
     ///   - options: The timeout, from the wait for a turn to the completion.
-    ///   - start: Calls the function with the instance, the call and the error object.
+    ///   - start: Calls the function with the instance, the call and the error object, and returns its status.
     /// - Returns: The bytes of the result.
     /// - Throws: `not-open`; `timed-out`; the plugin's error; `cancelled` if, and only if, the caller's own task is
     ///   cancelled: see <doc:Errors>.
@@ -117,10 +118,10 @@ public struct OperationLease<Function>: ~Copyable {
 
     /// Calls the function once.
     ///
-    /// It allocates, locks and counts nothing: the body is inlined around the call of the pointer.
+    /// It does not allocate, lock or count references: the body is inlined around the call through the pointer.
     ///
     /// - Parameter body: Calls the function with the instance and the error object, and returns its status.
-    /// - Throws: The plugin's error, for any status but success.
+    /// - Throws: The plugin's error, for any status other than success.
     @inlinable
     @inline(__always)
     public func call(

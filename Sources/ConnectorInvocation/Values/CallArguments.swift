@@ -3,9 +3,9 @@
 
 package import ConnectorManifest
 
-/// A caller's arguments, before the plugin that will take them is known.
+/// The arguments of a call, independent of the plugin that will receive them.
 package struct CallArguments: Sendable {
-    /// Unchecked JSON, by name or by position, or texts that a typed client has already encoded.
+    /// Unchecked JSON by name or by position, or texts already encoded by a typed client.
     package enum Storage: Sendable {
         case json(JSONObject)
         case positional([JSONValue])
@@ -15,24 +15,24 @@ package struct CallArguments: Sendable {
     /// The arguments in the caller's form.
     package let storage: Storage
 
-    /// Arguments as JSON, by name.
+    /// Creates arguments from JSON, by name.
     package init(_ object: JSONObject) {
         storage = .json(object)
     }
 
-    /// Arguments as JSON, in the order of the parameters.
+    /// Creates arguments from JSON, in the order of the parameters.
     package init(positional values: [JSONValue]) {
         storage = .positional(values)
     }
 
-    /// The bytes of `string`, `json` and `bytes` parameters, by name; nil for an optional one without a value.
+    /// Creates arguments from the bytes of `string`, `json` and `bytes` parameters, by name; nil for no value.
     package init(texts: [(name: String, text: [UInt8]?)]) {
         storage = .texts(texts)
     }
 
-    /// The values for a signature's inputs, in its order.
+    /// Checks and converts the arguments to the values of a signature's inputs, in order.
     ///
-    /// - Throws: `invalid`, with the signature, if a value is missing, unexpected, or of another type.
+    /// - Throws: `invalid`, with the signature, if a value is missing, unexpected, or of the wrong type.
     package func values(
         for signature: Signature,
         operation: String,

@@ -3,12 +3,12 @@
 
 package import ConnectorManifest
 
-/// An out parameter or result with its value; a single result is named "".
+/// An out parameter or result with its value; the name of a single result is empty.
 package typealias CallOutput = (name: String, type: ValueType, value: CallValue)
 
 /// The answer of an operation.
 package struct CallResult: Sendable {
-    /// Out parameters, then results, in the order of the signature; a single result is named "".
+    /// The out parameters, then the results, in the order of the signature.
     package var outputs: [CallOutput]
     /// The path of the gate that answered; empty until the gate sets it.
     package var gate = ""
@@ -21,7 +21,7 @@ package struct CallResult: Sendable {
         return bytes
     }
 
-    /// The answer as JSON: null for nothing, the value of a single unnamed result, otherwise an object.
+    /// The answer as JSON: null if there are no outputs, the value of a single unnamed result, otherwise an object by name.
     package func json() throws(ConnectorError) -> JSONValue {
         do throws(ConnectorError) {
             if outputs.count == 1, let output = outputs.first, output.name.isEmpty {

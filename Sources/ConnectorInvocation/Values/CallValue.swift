@@ -3,30 +3,32 @@
 
 package import ConnectorManifest
 
-/// One argument or result of an operation, as it crosses the line between host and plugin.
+/// An argument or result of an operation, as passed between host and plugin.
 package enum CallValue: Sendable, Hashable {
-    /// The missing value of an optional parameter.
+    /// No value, for an optional parameter.
     case none
-    /// `i8` to `i64`
+    /// A value of type `i8` to `i64`.
     case signed(Int64)
-    /// `u8` to `u64`
+    /// A value of type `u8` to `u64`.
     case unsigned(UInt64)
-    /// `f32` and `f64`
+    /// A value of type `f32` or `f64`.
     case floating(Double)
-    /// The bytes of `string`, `bytes`, `json` and `cstring`.
+    /// The bytes of a `string`, `bytes`, `json` or `cstring`.
     case bytes([UInt8])
-    /// An address that a library gave out.
+    /// An address returned by a library.
     case handle(UInt)
 }
 
 extension CallValue {
-    /// The longest text or buffer that crosses the line, in bytes: 64 MiB.
+    /// The maximum size of a text or buffer in a call, in bytes: 64 MiB.
     package static let sizeLimit = 64 << 20
 
-    /// Converts a JSON value to a type, or explains why it does not fit.
+    /// Converts a JSON value to a type.
     ///
-    /// JSON writes `bytes` as `{"base64": "…"}`, or as a string that stands for its UTF-8. A `u64` may also be a string
-    /// of digits, because the integers of ``JSONValue`` end before 2⁶³.
+    /// In JSON, `bytes` are `{"base64": "…"}`, or a string for its UTF-8 bytes. A `u64` may also be a string of digits, because
+    /// the integers of ``JSONValue`` end before 2⁶³.
+    ///
+    /// - Throws: `invalid` or `too-large` if the value does not fit the type.
     package init(_ value: JSONValue, as type: ValueType, handles: HandleTable?) throws(ConnectorError) {
         switch type {
         case .i8, .i16, .i32, .i64:
@@ -46,7 +48,7 @@ extension CallValue {
             guard let number = value.number else { throw Self.mismatch(value, type) }
             guard number.isFinite else { throw Self.outside("\(number)", type, "any finite number") }
             if type == .f32, !Float(number).isFinite {
-                throw Self.outside(value.description, type, "what 32 bits can say")
+                throw Self.outside(value.description, type, "what 32 bits can represent")
             }
             self = .floating(number)
         case .string:
@@ -71,15 +73,17 @@ extension CallValue {
             guard let number = value["handle"]?.integer, let address = handles?.address(number) else {
                 throw ConnectorError(
                     .invalid,
-                    "\(value) is not a handle that this gate gave out",
-                    fix: "pass on what an earlier call answered, such as {\"handle\": 1}"
+                    "\(value) is not a handle of this gate",
+                    fix: "pass a handle that an earlier call returned, such as {\"handle\": 1}"
                 )
             }
             self = .handle(address)
         }
     }
 
-    /// Converts bytes to a text or buffer type, or explains why they do not fit.
+    /// Converts bytes to a text or buffer type.
+    ///
+    /// - Throws: `invalid` or `too-large` if the bytes do not fit the type.
     package init(_ bytes: [UInt8], as type: ValueType) throws(ConnectorError) {
         switch type {
         case .string, .cstring:
@@ -107,7 +111,7 @@ extension CallValue {
         ConnectorError(.tooLarge, "\(count) bytes are more than \(sizeLimit >> 20) MiB")
     }
 
-    /// A whole number from zero; nil if the number is negative or does not fit 64 bits.
+    /// An unsigned integer; nil if the number is negative or does not fit in 64 bits.
     private static func unsigned(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> UInt64? {
         if let integer = value.integer { return UInt64(exactly: integer) }
         if type == .u64, let text = value.string, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
@@ -127,7 +131,7 @@ extension CallValue {
 
     /// The value as JSON.
     ///
-    /// - Throws: `misbehaved` if the plugin's bytes contradict the type.
+    /// - Throws: `misbehaved` if the plugin's bytes are invalid for the type.
     package func json(as type: ValueType, handles: HandleTable?) throws(ConnectorError) -> JSONValue {
         switch (self, type) {
         case (.none, _): return .null
@@ -136,7 +140,7 @@ extension CallValue {
             return Int64(exactly: value).map(JSONValue.integer) ?? .string("\(value)")
         case (.floating(let value), _):
             guard value.isFinite else {
-                throw ConnectorError(.misbehaved, "the plugin answered \(value), which JSON cannot express")
+                throw ConnectorError(.misbehaved, "the plugin returned \(value), which JSON cannot represent")
             }
             return .number(value)
         case (.handle(let address), _):
@@ -145,7 +149,7 @@ extension CallValue {
             guard !bytes.isEmpty else {
                 throw ConnectorError(
                     .misbehaved,
-                    "the plugin answered nothing where its signature says json",
+                    "the plugin returned no bytes, but its signature declares a json result",
                     fix: "complete with null, or declare no result"
                 )
             }
@@ -180,7 +184,7 @@ extension ValueType {
         }
     }
 
-    /// The highest value of an unsigned integer type.
+    /// The maximum value of an unsigned integer type.
     fileprivate var unsignedBound: UInt64 {
         switch self {
         case .u8: UInt64(UInt8.max)

@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// The addresses that a gate's library gave out, each under a small number.
+/// The addresses returned by a gate's library, each with a small number.
 ///
-/// Only the numbers leave the process or appear in JSON, so no caller can make up an address.
+/// Only the numbers appear in JSON or leave the process, so no caller can forge an address.
 package final class HandleTable: Sendable {
     private struct State {
         var addresses: [Int64: UInt] = [:]
@@ -28,7 +28,7 @@ package final class HandleTable: Sendable {
 
     /// Withdraws an address, which invalidates its number.
     ///
-    /// - Returns: Whether the address was given out and not withdrawn before.
+    /// - Returns: Whether the address had a number.
     package func withdraw(_ address: UInt) -> Bool {
         state.withLock { state in
             guard let number = state.numbers.removeValue(forKey: address) else { return false }
@@ -37,7 +37,7 @@ package final class HandleTable: Sendable {
         }
     }
 
-    /// The address behind a number; nil if no address has it.
+    /// The address with a number; nil if there is none.
     package func address(_ number: Int64) -> UInt? {
         state.withLock { $0.addresses[number] }
     }

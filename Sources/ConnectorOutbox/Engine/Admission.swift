@@ -8,7 +8,7 @@ package struct Admission: Sendable {
     /// A connector whose callers wait for room; nothing was done then. Nil if the events were stored or dropped.
     package var full: String?
     /// What was done to the store.
-    package var step = OutboxStep(turn: 0, isApplied: [])
+    package var step = OutboxStep(revision: 0, isApplied: [])
     /// The connectors that the events are stored for; the others dropped them.
     package var targets: [String] = []
     /// The events that made room, for each connector that dropped some.

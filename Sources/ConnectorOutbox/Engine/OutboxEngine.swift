@@ -121,26 +121,26 @@ extension OutboxEngine {
 
 /// What one step did to the store.
 package struct OutboxStep: Sendable, Hashable {
-    /// The number of the step among all of this engine: a ``OutboxReading`` of a higher one holds what it did.
-    package var turn: UInt64
+    /// The position of the step in the engine's history: a ``OutboxReading`` with a higher revision includes the step.
+    package var revision: UInt64
     /// For each event, whether the step did anything to it.
     package var isApplied: [Bool]
 
     /// Describes a step.
-    package init(turn: UInt64, isApplied: [Bool]) {
-        (self.turn, self.isApplied) = (turn, isApplied)
+    package init(revision: UInt64, isApplied: [Bool]) {
+        (self.revision, self.isApplied) = (revision, isApplied)
     }
 }
 
 /// What the store held at one moment.
 package struct OutboxReading: Sendable {
-    /// The number of the reading among the steps of this engine. Servers that are shared may hold later ones, too.
-    package var turn: UInt64
+    /// The position of the reading in the engine's history. On a shared server, the reading may include later steps, too.
+    package var revision: UInt64
     /// The statistics of every connector that has ever had an event.
     package var statistics: [String: QueueStatistics]
 
     /// Describes what the store held.
-    package init(turn: UInt64, statistics: [String: QueueStatistics]) {
-        (self.turn, self.statistics) = (turn, statistics)
+    package init(revision: UInt64, statistics: [String: QueueStatistics]) {
+        (self.revision, self.statistics) = (revision, statistics)
     }
 }

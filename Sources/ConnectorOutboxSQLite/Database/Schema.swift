@@ -77,7 +77,7 @@ enum Schema {
         UPDATE routes SET next = (SELECT value FROM counters WHERE name = 'next');
         DROP TABLE counters;
         """,
-        // Turns number the transactions, so that a reader knows which of them it sees; each is written to a row that its
+        // The column `turn` holds a transaction's revision, which tells a reader the transactions it sees. It is in a row that the
         // transaction changes anyway. Events waiting for a retry are counted in `targets`, so that no step counts them again.
         """
         ALTER TABLE events ADD COLUMN checksum INTEGER;

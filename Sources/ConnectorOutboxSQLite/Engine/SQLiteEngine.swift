@@ -36,9 +36,9 @@ package final class SQLiteEngine: OutboxEngine {
         self.now = now
         reader = nil
         batches = Mutex(ReadingConnection { () throws(Database.Failure) in throw SQLiteThread.closed })
-        let (turns, watch) = (StoreTurns(), StatementWatch())
+        let (revisions, watch) = (StoreRevisions(), StatementWatch())
         let file = SQLiteThread.File(
-            open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, turns: turns) },
+            open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, revisions: revisions) },
             recover: { failure, _ throws(Database.Failure) in throw failure },
             restore: { _ in }
         )
@@ -68,8 +68,8 @@ package final class SQLiteEngine: OutboxEngine {
         let path = "\(directory)/\(Self.fileName)"
         self.path = path
         self.now = now
-        let (turns, watch) = (StoreTurns(), StatementWatch())
-        batches = Mutex(ReadingConnection(open: Self.reading(path, batchWatch, turns)))
+        let (revisions, watch) = (StoreRevisions(), StatementWatch())
+        batches = Mutex(ReadingConnection(open: Self.reading(path, batchWatch, revisions)))
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in
                 try Self.openFile(
@@ -77,7 +77,7 @@ package final class SQLiteEngine: OutboxEngine {
                     in: directory,
                     now(),
                     watch,
-                    { path throws(Database.Failure) in try OutboxTables(path, watch: watch, turns: turns) },
+                    { path throws(Database.Failure) in try OutboxTables(path, watch: watch, revisions: revisions) },
                     onDamage: onDamage
                 )
             },
@@ -94,7 +94,7 @@ package final class SQLiteEngine: OutboxEngine {
             writer = try await SQLiteThread(watch: watch, file)
             do throws(Database.Failure) {
                 let watch = StatementWatch()
-                reader = try SQLiteReader(watch: watch, open: Self.reading(path, watch, turns))
+                reader = try SQLiteReader(watch: watch, open: Self.reading(path, watch, revisions))
             } catch {
                 await writer.close()
                 throw error
@@ -106,7 +106,7 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
         try await perform { tables throws(Database.Failure) in
-            OutboxStep(turn: tables.turn, isApplied: try tables.append(events, to: targets))
+            OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: targets))
         }
     }
 
@@ -148,7 +148,7 @@ package final class SQLiteEngine: OutboxEngine {
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep {
         try await perform(isStable: false) { tables throws(Database.Failure) in
-            OutboxStep(turn: tables.turn, isApplied: try tables.settle(batch, outcomes, attempt))
+            OutboxStep(revision: tables.revision, isApplied: try tables.settle(batch, outcomes, attempt))
         }
     }
 
@@ -163,13 +163,13 @@ package final class SQLiteEngine: OutboxEngine {
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
         try await perform(isStable: false) { tables throws(Database.Failure) in
             try tables.countDropped(count, of: target)
-            return tables.turn
+            return tables.revision
         }
     }
 
     package func read() async throws(ConnectorError) -> OutboxReading {
         try await query { tables throws(Database.Failure) in
-            OutboxReading(turn: try tables.readingTurn().turn, statistics: try tables.statistics())
+            OutboxReading(revision: try tables.readingRevision().revision, statistics: try tables.statistics())
         }
     }
 
@@ -212,7 +212,7 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func version() async throws(ConnectorError) -> Int64 {
-        try await query { tables throws(Database.Failure) in try tables.readingTurn().version }
+        try await query { tables throws(Database.Failure) in try tables.readingRevision().version }
     }
 
     package func close() async {
@@ -256,11 +256,11 @@ package final class SQLiteEngine: OutboxEngine {
     private static func reading(
         _ path: String,
         _ watch: StatementWatch,
-        _ turns: StoreTurns
+        _ revisions: StoreRevisions
     ) -> @Sendable () throws(Database.Failure) -> OutboxTables {
         { () throws(Database.Failure) in
             try checkKind(path)
-            return try OutboxTables(reading: path, watch: watch, turns: turns)
+            return try OutboxTables(reading: path, watch: watch, revisions: revisions)
         }
     }
 

@@ -22,7 +22,7 @@ extension OutboxTables {
             ).run(key + [.time(now)])
             try statement(
                 "UPDATE targets SET retried = retried + 1, retried_bytes = retried_bytes + ?, turn = ? WHERE target = ?"
-            ).run(.integer(letter.bytes), turnValue(), .integer(letter.target))
+            ).run(.integer(letter.bytes), revisionValue(), .integer(letter.target))
             count += 1
         }
         return count
@@ -72,7 +72,7 @@ extension OutboxTables {
             }
         }
         let isApplied = admission.targets.isEmpty ? [] : try append(events, to: admission.targets)
-        admission.step = OutboxStep(turn: turn, isApplied: isApplied)
+        admission.step = OutboxStep(revision: revision, isApplied: isApplied)
         return admission
     }
 
@@ -172,7 +172,7 @@ extension OutboxTables {
         ).run(
             .integer(isRetried ? 1 : 0),
             .integer(isRetried ? reference.bytes : 0),
-            turnValue(),
+            revisionValue(),
             .integer(reference.target)
         )
         if isListed { try forget(reference.position) }

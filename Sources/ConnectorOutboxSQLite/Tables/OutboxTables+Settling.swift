@@ -63,7 +63,7 @@ extension OutboxTables {
             delivered > 0 ? .time(attempt.at) : .null,
             .integer(count),
             .integer(bytes),
-            turnValue(),
+            revisionValue(),
             .integer(target)
         )
         if isRetry {
@@ -97,7 +97,7 @@ extension OutboxTables {
     func countDropped(_ count: Int, of path: String) throws(Database.Failure) {
         try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
         try statement("UPDATE targets SET dropped = dropped + ?, turn = ? WHERE path = ?")
-            .run(.integer(Int64(count)), turnValue(), .text(path))
+            .run(.integer(Int64(count)), revisionValue(), .text(path))
     }
 
     /// Whether each event of a batch is still waiting: an operator may have dropped some during the attempt.

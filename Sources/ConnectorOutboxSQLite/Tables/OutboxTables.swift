@@ -20,10 +20,10 @@ final class OutboxTables {
     private var isStable = true
     /// Cached values of the file as of this connection's last write; nil if unknown.
     private var known: Known?
-    /// Whether the current transaction has written its turn.
-    private var hasTurn = false
+    /// Whether the current transaction has written its revision.
+    private var hasRevision = false
     /// The numbers of the transactions of all files.
-    private let turns: StoreTurns
+    private let revisions: StoreRevisions
     /// The number of the file in the order of opening.
     private let epoch: UInt64
 
@@ -31,8 +31,8 @@ final class OutboxTables {
     private struct Known {
         /// SQLite's data version, which changes when another connection writes.
         var others: Int64
-        /// The turn of the last transaction.
-        var turn: Int64
+        /// The revision of the last transaction.
+        var revision: Int64
         /// The next sequence number.
         var next: Int64
     }
@@ -48,11 +48,11 @@ final class OutboxTables {
     init(
         _ path: String,
         watch: StatementWatch = StatementWatch(),
-        turns: StoreTurns = StoreTurns()
+        revisions: StoreRevisions = StoreRevisions()
     ) throws(Database.Failure) {
         database = try Database(path, watch: watch)
-        self.turns = turns
-        epoch = turns.epoch(of: database.file)
+        self.revisions = revisions
+        epoch = revisions.epoch(of: database.file)
         // Check before the first write, so that a foreign file stays unchanged.
         try Schema.check(database, path)
         // Larger pages hold more events, so fewer pages are written twice; an existing file keeps its page size.
@@ -63,10 +63,10 @@ final class OutboxTables {
     }
 
     /// Opens a file of the current version for reading.
-    init(reading path: String, watch: StatementWatch, turns: StoreTurns) throws(Database.Failure) {
+    init(reading path: String, watch: StatementWatch, revisions: StoreRevisions) throws(Database.Failure) {
         database = try Database(path, .reading, watch: watch)
-        self.turns = turns
-        epoch = turns.epoch(of: database.file)
+        self.revisions = revisions
+        epoch = revisions.epoch(of: database.file)
         try Schema.check(database, path)
     }
 
@@ -111,14 +111,14 @@ final class OutboxTables {
         } catch {
             routes = [:]
             added = Added()
-            (known, hasTurn) = (nil, false)
+            (known, hasRevision) = (nil, false)
             try? statement("ROLLBACK").run()
             throw error
         }
-        if hasTurn {
-            known?.turn += 1
-            hasTurn = false
-            turns.committed(UInt64(clamping: known?.turn ?? 0), epoch)
+        if hasRevision {
+            known?.revision += 1
+            hasRevision = false
+            revisions.committed(UInt64(clamping: known?.revision ?? 0), epoch)
         }
     }
 
@@ -130,7 +130,7 @@ final class OutboxTables {
         try body(self)
     }
 
-    // MARK: Turns
+    // MARK: Revisions
 
     /// Reloads the cache if another connection has written since the last transaction.
     private func refreshCache() throws(Database.Failure) {
@@ -141,29 +141,29 @@ final class OutboxTables {
         guard try statement(passed).integer(.integer(next)) == 0 else {
             throw .damaged("a cursor is beyond the next sequence number")
         }
-        known = Known(others: others, turn: try lastTurn(), next: next)
+        known = Known(others: others, revision: try lastRevision(), next: next)
     }
 
-    /// The turn of the last transaction that this connection sees.
-    private func lastTurn() throws(Database.Failure) -> Int64 {
+    /// The revision of the last transaction that this connection sees.
+    private func lastRevision() throws(Database.Failure) -> Int64 {
         let select =
             "SELECT max(turn) FROM (SELECT max(turn) AS turn FROM routes UNION ALL SELECT max(turn) FROM targets)"
-        return try statement(select).integer(in: StoreTurns.range) ?? 0
+        return try statement(select).integer(in: StoreRevisions.range) ?? 0
     }
 
-    /// The turn of the current transaction, to be written to a row that it changes.
-    func turnValue() -> Statement.Value {
-        hasTurn = true
-        return .integer((known?.turn ?? 0) + 1)
+    /// The revision of the current transaction, to be written to a row that it changes.
+    func revisionValue() -> Statement.Value {
+        hasRevision = true
+        return .integer((known?.revision ?? 0) + 1)
     }
 
     /// The number of the current transaction, unique across files.
-    var turn: UInt64 { turns.number(UInt64(clamping: (known?.turn ?? 0) + 1), epoch) }
+    var revision: UInt64 { revisions.number(UInt64(clamping: (known?.revision ?? 0) + 1), epoch) }
 
     /// The number of the last transaction that a reader sees, and a version that changes when another process has written.
-    func readingTurn() throws(Database.Failure) -> (turn: UInt64, version: Int64) {
-        let last = UInt64(clamping: try lastTurn())
-        return (turns.number(last, epoch), turns.foreign(upTo: last, epoch))
+    func readingRevision() throws(Database.Failure) -> (revision: UInt64, version: Int64) {
+        let last = UInt64(clamping: try lastRevision())
+        return (revisions.number(last, epoch), revisions.foreign(upTo: last, epoch))
     }
 
     // MARK: Names
@@ -296,7 +296,7 @@ final class OutboxTables {
             )
             try statement(
                 "UPDATE targets SET retried = retried + 1, retried_bytes = retried_bytes + ?, turn = ? WHERE path = ?"
-            ).run(.integer(size ?? 0), turnValue(), .text(path))
+            ).run(.integer(size ?? 0), revisionValue(), .text(path))
         }
     }
 
@@ -305,7 +305,7 @@ final class OutboxTables {
         guard let next = added.next else { return }
         for (route, sums) in added.routes where sums.count > 0 {
             try statement("UPDATE routes SET count = count + ?, bytes = bytes + ?, next = ?, turn = ? WHERE route = ?")
-                .run(.integer(sums.count), .integer(sums.bytes), .integer(next), turnValue(), .integer(route))
+                .run(.integer(sums.count), .integer(sums.bytes), .integer(next), revisionValue(), .integer(route))
         }
         known?.next = next
         added = Added()

@@ -44,10 +44,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
                     + "set it, or write ${KEY:-default}",
                 #"c.json:9:55: crash: "after" names "analytics/sgment", which does not exist "#
                     + #"[unknown-connector]; did you mean "analytics/segment"?"#,
-                #"c.json:10:19: crash: the plugin segment takes no "writekey" [unknown-key]; did you mean "writeKey"?"#,
+                #"c.json:10:19: crash: the plugin segment has no configuration field "writekey" [unknown-key]; did you mean "writeKey"?"#,
                 #"c.json:10:45: crash: batch must be at most 100 [invalid-value]"#,
-                #"c.json:11:15: crash: the name "crash" is taken by the connector at c.json:9:15 [duplicate-name]; "#
-                    + "give one of them another name",
+                #"c.json:11:15: crash: the name "crash" is already used by the connector at c.json:9:15 [duplicate-name]; "#
+                    + "rename one of them",
                 #"c.json:11:34: crash: the plugin sentry requires "endpoint" in "config" [missing-value]"#,
                 #"c.json:11:55: crash: timeout is "5 s"; it must be a duration such as "250ms" or "5s" [invalid-value]"#,
             ]
@@ -65,7 +65,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         (
             "{\"version\": 2, \"connectors\": []}",
-            "c.json:1:13: the file's version is 2, this host reads 1 [invalid-value]; "
+            "c.json:1:13: the file has version 2, but this host supports only version 1 [invalid-value]; "
                 + "write \"version\": 1, or use a newer host"
         ),
         (
@@ -78,7 +78,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         (
             "{\"version\": 1, \"plugins\": [\"\"], \"connectors\": []}",
-            "c.json:1:28: plugins[0] does not name a directory [invalid-value]"
+            "c.json:1:28: plugins[0] must be the path of a directory [invalid-value]"
         ),
         (
             "{\"version\": 1, \"plugins\": [\"${HOME_}\"], \"connectors\": []}",
@@ -110,8 +110,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
-            "c.json:1:45: a: a connector names a plugin or has connectors below it, never both [invalid-value]; "
-                + "move the plugin into a connector of its own below this one"
+            "c.json:1:45: a: a connector has either a plugin or child connectors, not both [invalid-value]; "
+                + "move the plugin into a separate connector below this one"
         ),
         Fault(
             #"{"name": "a", "connectors": []}"#,
@@ -119,11 +119,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "policy": "all"}"#,
-            #"c.json:1:65: a: "policy" belongs to a composite, and this connector names a plugin [unknown-key]"#
+            #"c.json:1:65: a: "policy" is for composites only, and this connector has a plugin [unknown-key]"#
         ),
         Fault(
             #"{"name": "a", "timeout": "1s", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
-            #"c.json:1:45: a: "timeout" belongs to a connector that names a plugin, and this one has connectors [unknown-key]"#
+            #"c.json:1:45: a: "timeout" is for connectors with a plugin only, and this one has child connectors [unknown-key]"#
         ),
         Fault(
             #"{"name": "a", "policy": "frist", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
@@ -131,7 +131,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "policy": "first", "quorum": 1, "connectors": [{"name": "b", "plugin": "broken"}]}"#,
-            #"c.json:1:64: a: the policy "first" has no quorum; only "all" has [invalid-value]"#
+            #"c.json:1:64: a: the policy "first" has no quorum; only "all" does [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "quorum": 2, "connectors": [{"name": "b", "plugin": "broken"}]}"#,
@@ -139,11 +139,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "Sen try"}"#,
-            #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]"#
+            #"c.json:1:55: a: "Sen try" is neither a plugin's id nor a path, which contains a slash [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "version": "1.2"}"#,
-            #"c.json:1:76: a: the version "1.2" must be a whole one, such as 1.2.3 [invalid-value]"#
+            #"c.json:1:76: a: the version "1.2" must be complete, such as 1.2.3 [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "timeout": 5}"#,
@@ -163,11 +163,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "retry": {"initial": "2s", "max": "1s"}}"#,
-            "c.json:1:99: a: the longest wait is shorter than the first one [invalid-value]"
+            "c.json:1:99: a: the maximum wait is shorter than the initial one [invalid-value]"
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "heal": {"initial": "2m", "max": "1m", "attempts": 3}}"#,
-            "c.json:1:98: a: the longest wait is shorter than the first one [invalid-value]",
+            "c.json:1:98: a: the maximum wait is shorter than the initial one [invalid-value]",
             #"c.json:1:104: a: unknown key "attempts" [unknown-key]; known: initial, max"#
         ),
         Fault(
@@ -186,7 +186,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "heal": "off", "connectors": [{"name": "b", "plugin": "broken"}]}"#,
-            #"c.json:1:45: a: "heal" belongs to a connector that names a plugin, and this one has connectors [unknown-key]"#
+            #"c.json:1:45: a: "heal" is for connectors with a plugin only, and this one has child connectors [unknown-key]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "${NOPE}", "enabled": "${NEITHER}"}"#,
@@ -196,9 +196,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "${A:-Sen try}", "enabled": "${ON:-maybe}"}"#,
-            #"c.json:1:55: a: "Sen try" is neither the id of a plugin nor, with a slash, the path of one [invalid-value]; "#
+            #"c.json:1:55: a: "Sen try" is neither a plugin's id nor a path, which contains a slash [invalid-value]; "#
                 + "correct the environment variable in ${A:-Sen try}",
-            #"c.json:1:83: a: enabled must be true or false, and ${ON:-maybe} is "maybe" [invalid-value]; "#
+            #"c.json:1:83: a: enabled must be true or false, but ${ON:-maybe} is "maybe" [invalid-value]; "#
                 + #"set the environment variable to "true" or "false""#
         ),
         Fault(
@@ -233,7 +233,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": ""}}"#,
-            #"c.json:1:89: a: writeKey is required, and empty [missing-value]; set "writeKey": The source's key."#
+            #"c.json:1:89: a: writeKey is required, but empty [missing-value]; set "writeKey": The source's key."#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "batch": "20", "gzip": 1}}"#,
@@ -256,13 +256,13 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "env:NOPE"}}}"#,
-            "c.json:1:100: a: the environment variable NOPE, which holds a secret, is not set [missing-variable]; "
+            "c.json:1:100: a: the environment variable NOPE, which contains a secret, is not set [missing-variable]; "
                 + #"set it, or write {"secret": "file:PATH"}"#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none"}}}"#,
-            "c.json:1:100: a: the secret's file /none does not exist [secret-unavailable]; "
-                + "write the secret into that file, and chmod 600 it"
+            "c.json:1:100: a: the secret file /none does not exist [secret-unavailable]; "
+                + "write the secret to that file, and chmod 600 it"
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${A"}}"#,
@@ -270,7 +270,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${1A}"}}"#,
-            #"c.json:1:89: a: "${1A}" names no variable; write ${NAME} or ${NAME:-default} [invalid-value]"#
+            #"c.json:1:89: a: "${1A}" is not a variable; write ${NAME} or ${NAME:-default} [invalid-value]"#
         ),
     ])
     func `the configuration of a leaf is checked against its plugin`(fault: Fault) {

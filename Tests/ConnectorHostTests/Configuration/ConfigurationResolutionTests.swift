@@ -91,7 +91,7 @@ import Testing
         } throws: { error in
             let problems = (error as? ConfigurationErrors)?.errors ?? []
             return problems.count == 1 && problems[0].code == .invalidValue
-                && problems[0].message.hasPrefix("the plugin segment reads \"\(field)\" in clear")
+                && problems[0].message.hasPrefix("the plugin segment receives \"\(field)\" in clear text")
                 && !"\(problems)".contains("public") && !"\(problems)".contains("42")
         }
     }

@@ -96,8 +96,8 @@ import Testing
         )
         #expect(
             faults(Connector("a", plugin: "broken"), Connector("a", plugin: "broken")) == [
-                #"a: the name "a" is taken by another connector beside this one [duplicate-name]; "#
-                    + "give one of them another name"
+                #"a: the name "a" is already used by another connector beside this one [duplicate-name]; "#
+                    + "rename one of them"
             ]
         )
         #expect(
@@ -137,11 +137,11 @@ import Testing
         )
         #expect(
             faults(Connector("a", connectors: [leaf])) == [
-                "a/b: timeout is 0.0 seconds; it must be longer than that [invalid-value]",
-                "a/b: probeInterval is -1.0 seconds; it must be longer than that [invalid-value]",
+                "a/b: timeout is 0.0 seconds; it must be greater than zero [invalid-value]",
+                "a/b: probeInterval is -1.0 seconds; it must be greater than zero [invalid-value]",
                 "a/b: retry.attempts is 0, outside 1 to 1000 [invalid-value]",
-                "a/b: retry: the longest wait is shorter than the first one [invalid-value]",
-                "a/b: heal: the longest wait is shorter than the first one [invalid-value]",
+                "a/b: retry: the maximum wait is shorter than the initial one [invalid-value]",
+                "a/b: heal: the maximum wait is shorter than the initial one [invalid-value]",
             ]
         )
     }

@@ -41,7 +41,7 @@ import Testing
                     try SecretReference.file(path).secret(environment: .init([:]))
                 } throws: { error in
                     "\(error)"
-                        == "users other than the owner have access to the secret's file \(path) (mode \(String(mode, radix: 8))) "
+                        == "users other than the owner have access to the secret file \(path) (mode \(String(mode, radix: 8))) "
                         + "[secret-unavailable]; chmod 600 \(path)"
                 }
             }

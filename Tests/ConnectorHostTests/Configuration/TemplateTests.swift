@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: ["${", "${A", "${}", "${:-x}", "${A B}", "${1}", "${A-x}", "x${ä}", "${${A}}"])
     func `a malformed reference is refused`(text: String) {
-        #expect(throws: Template.Malformed.self) { try Template(parsing: text) }
+        #expect(throws: Template.ParseError.self) { try Template(parsing: text) }
     }
 
     @Test func `every missing variable is named once`() throws {

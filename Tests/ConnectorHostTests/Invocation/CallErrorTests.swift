@@ -77,7 +77,7 @@ import Testing
         )
         #expect(error.code == .unauthorized)
         #expect(error.isRetryable == (size >= 12))
-        #expect(error.message == (covered > 56 ? "aaaa" : "work failed without an explanation (status 4)"))
+        #expect(error.message == (covered > 56 ? "aaaa" : "work failed without an error message (status 4)"))
     }
 
     @Test func `a call of a gate that is not open names its state and the reason`() async throws {

@@ -153,7 +153,7 @@ import Testing
         }
         #expect(
             errors[0].message
-                == "numbers1(a: f64) -> f64 cannot be called with the C type of 2 f64 in and one out, at once"
+                == "numbers1(a: f64) -> f64 cannot be called with the C type of 2 f64 in and one out, synchronous"
         )
     }
 

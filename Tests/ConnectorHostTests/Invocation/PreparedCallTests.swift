@@ -200,7 +200,7 @@ import Testing
             try await values.withPrepared("say") { say throws(ConnectorError) in try say() }
         }
         #expect(error.code == .unsupported)
-        #expect(error.message == "say answers by completion")
+        #expect(error.message == "say is asynchronous, so its calls cannot be prepared")
     }
 
     @Test func `the calls of a serial gate take turns, prepared or not`() async throws {

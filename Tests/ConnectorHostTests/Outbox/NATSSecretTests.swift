@@ -33,7 +33,7 @@ import Testing
             try reference(#"{ "engine": "nats", "url": "\#(url)" }"#)
         }
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains("url holds a user, a password or a token"))
+        #expect(text.contains("url contains a user, a password or a token"))
         #expect(text.contains(#""token": {"secret": "env:NATS_TOKEN"}"#))
         #expect(!text.contains("sesame"))
     }

@@ -6,20 +6,20 @@ internal import Synchronization
 
 /// Numbers the transactions that change a store, in order, across processes and replaced files.
 ///
-/// Within one file the number is stored with each change, so every reader knows exactly which changes it sees. A file that replaces
-/// another may count from a lower number; the high bits of a turn number the files, so turns never decrease. Safe to use from any
-/// thread.
-final class StoreTurns: Sendable {
+/// Within one file the revision is stored with each change, in the column `turn`, so every reader knows exactly which changes it
+/// sees. A file that replaces another may count from a lower number; the high bits of a revision number the files, so revisions
+/// never decrease. Safe to use from any thread.
+final class StoreRevisions: Sendable {
     private struct State {
         /// The file in use.
         var file: FileID?
         /// The number of files used so far.
         var files: UInt64 = 0
-        /// The number of the file whose turns are in `own`.
+        /// The number of the file whose revisions are in `own`.
         var epoch: UInt64 = 0
-        /// The turns of this process, in order; consecutive ones form one range.
+        /// The revisions of this process, in order; consecutive ones form one range.
         var own: [ClosedRange<UInt64>] = []
-        /// The number of earlier turns of this process.
+        /// The number of earlier revisions of this process.
         var before: UInt64 = 0
     }
 
@@ -27,7 +27,7 @@ final class StoreTurns: Sendable {
 
     /// The number of bits for the transaction's number within its file.
     private static let bits: UInt64 = 44
-    /// The range of a turn within its file.
+    /// The range of a revision within its file.
     static let range: ClosedRange<Int64> = 0...((1 << 43) - 1)
     /// The maximum number of ranges kept: enough for a reader that lags behind.
     private static let limit = 1000
@@ -46,29 +46,29 @@ final class StoreTurns: Sendable {
     }
 
     /// Records a transaction of this process.
-    func committed(_ turn: UInt64, _ epoch: UInt64) {
+    func committed(_ revision: UInt64, _ epoch: UInt64) {
         state.withLock { state in
             if epoch != state.epoch { (state.epoch, state.own, state.before) = (epoch, [], 0) }
-            if let last = state.own.last, turn > last.lowerBound, turn == last.upperBound + 1 {
-                state.own[state.own.count - 1] = last.lowerBound...turn
+            if let last = state.own.last, revision > last.lowerBound, revision == last.upperBound + 1 {
+                state.own[state.own.count - 1] = last.lowerBound...revision
             } else {
-                state.own.append(turn...turn)
+                state.own.append(revision...revision)
             }
             if state.own.count > Self.limit { state.before += UInt64(state.own.removeFirst().count) }
         }
     }
 
     /// The number of a transaction, unique across files.
-    func number(_ turn: UInt64, _ epoch: UInt64) -> UInt64 { epoch << Self.bits | turn }
+    func number(_ revision: UInt64, _ epoch: UInt64) -> UInt64 { epoch << Self.bits | revision }
 
     /// A version that changes whenever a reader sees another transaction of another process.
-    func foreign(upTo turn: UInt64, _ epoch: UInt64) -> Int64 {
+    func foreign(upTo revision: UInt64, _ epoch: UInt64) -> Int64 {
         let own = state.withLock { state in
             guard epoch == state.epoch else { return UInt64(0) }
             return state.own.reduce(state.before) { count, range in
-                count + (turn < range.lowerBound ? 0 : min(turn, range.upperBound) - range.lowerBound + 1)
+                count + (revision < range.lowerBound ? 0 : min(revision, range.upperBound) - range.lowerBound + 1)
             }
         }
-        return Int64(bitPattern: epoch << Self.bits) &+ Int64(bitPattern: turn &- own)
+        return Int64(bitPattern: epoch << Self.bits) &+ Int64(bitPattern: revision &- own)
     }
 }

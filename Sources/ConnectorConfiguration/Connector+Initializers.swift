@@ -6,46 +6,46 @@ public import ConnectorOutbox
 public import ConnectorServices
 
 extension Connector {
-    /// How a composite made in Swift treats its children: see <doc:CallingOperations>.
+    /// How a composite created in Swift routes calls to its children: see <doc:CallingOperations>.
     public struct Policy: Sendable, Hashable {
         /// The policy's name in the file.
         package let name: String
-        /// The quorum of `all`, if it has one.
+        /// The quorum of `all`; nil without one.
         package var quorum: Int?
 
-        /// Every child takes every call, and every required one must succeed.
+        /// Every child receives every call, and every required child must succeed.
         public static let all = Self(name: "all")
-        /// Every child takes every call, and this many must succeed.
+        /// Every child receives every call, and at least this many must succeed.
         public static func all(quorum: Int) -> Self { Self(name: "all", quorum: quorum) }
-        /// The first working child, in order, takes the call.
+        /// The first working child, in order, receives the call.
         public static let first = Self(name: "first")
-        /// Every child takes the call at once, and the first answer counts.
+        /// Every child receives the call concurrently, and the first answer wins.
         public static let fastest = Self(name: "fastest")
-        /// One child after the other, each with the answer of the one before it.
+        /// The children receive the call one after another, each with the previous child's answer.
         public static let sequence = Self(name: "sequence")
-        /// The first child answers, and the others' answers are compared with it.
+        /// The first child answers, and the answers of the others are compared with it.
         public static let compare = Self(name: "compare")
     }
 
-    /// Creates a leaf. Nothing is checked until it becomes part of a ``Configuration``.
+    /// Creates a leaf. It is validated as part of a ``Configuration``.
     ///
-    /// The parameters are the keys of `connectors.json`: see <doc:OpeningGates>.
+    /// The parameters correspond to the keys of `connectors.json`: see <doc:OpeningGates>.
     ///
     /// - Parameters:
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
     ///   - plugin: A plugin's id, or a path with a slash; may contain `${NAME}`.
-    ///   - version: The only version of the plugin to accept; nil for the highest.
+    ///   - version: The required version of the plugin; nil for the highest.
     ///   - config: The plugin's own fields; values may contain `${NAME}` or be `["secret": "env:NAME"]`.
-    ///   - isRequired: Whether the connector above fails without it; nil leaves it to the policy above.
-    ///   - isEnabled: Whether the connector takes part at all.
-    ///   - after: Connectors, by name or path, that finish opening, or fail to, before this one starts.
-    ///   - timeout: The longest that one attempt to open may take; nil leaves it to the host.
-    ///   - retry: How many attempts opening has before the gate fails; nil for one.
-    ///   - heal: How a failed gate is tried again until it is closed; nil for never.
-    ///   - probeInterval: How often an open gate is proved; nil for never.
-    ///   - allowedHosts: The only hosts that the plugin may reach; nil leaves it to the plugin's manifest.
-    ///   - delivery: How the outbox delivers its events; `.direct` for calls that reach the vendor directly.
-    ///   - propagatesTrace: Whether the plugin's requests carry the trace that they belong to.
+    ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
+    ///   - isEnabled: Whether the connector is part of the tree at all.
+    ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
+    ///   - timeout: The timeout of one attempt to open; nil for the host's default.
+    ///   - retry: How often to try to open before the gate fails; nil for once.
+    ///   - heal: How a failed gate is retried until it is closed; nil for never.
+    ///   - probeInterval: How often an open gate is probed; nil for never.
+    ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
+    ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
+    ///   - propagatesTrace: Whether the plugin's requests carry their trace context.
     public init(
         _ name: String,
         plugin: String,
@@ -81,17 +81,17 @@ extension Connector {
         )
     }
 
-    /// Creates a composite. Nothing is checked until it becomes part of a ``Configuration``.
+    /// Creates a composite. It is validated as part of a ``Configuration``.
     ///
     /// - Parameters:
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
-    ///   - policy: How a call passes through the connectors below.
+    ///   - policy: How calls are routed to the children.
     ///   - connectors: The children, at least one.
-    ///   - isRequired: Whether the connector above fails without it; nil leaves it to the policy above.
-    ///   - isEnabled: Whether the composite and everything below it takes part at all.
-    ///   - after: Connectors, by name or path, that finish opening, or fail to, before this one starts.
-    ///   - delivery: How the outbox delivers its events, unless its policy is `all`: then each child's own says it. `.direct`
-    ///     for calls that reach the vendors directly.
+    ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
+    ///   - isEnabled: Whether the composite and its descendants are part of the tree at all.
+    ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
+    ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendors directly. With the policy `all`,
+    ///     each child's own setting applies instead.
     public init(
         _ name: String,
         policy: Policy = .all,
